@@ -1,5 +1,6 @@
 """The ledger and its plugin: written whole or not at all, and loud about every loss."""
 
+import hashlib
 import json
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -12,7 +13,7 @@ from msgspec.structs import replace as updated
 
 from derivations import baseline, incremental, ledger, rows, selection
 from derivations.catalogue import entries, examine
-from derivations.claims import Evidence, Layer, Outcome, Step, Witness
+from derivations.claims import Correction, Evidence, Layer, Outcome, Severity, Statement, Step, Witness
 from derivations.pytest_plugin import Collector
 from derivations.records import decoded, encoded, from_json, to_json
 from derivations.rows import sealed
@@ -176,6 +177,7 @@ def tampered(**changes: Any) -> dict[str, Any]:
 
 
 HOLDS = {"outcome": "holds"}
+GOOD, BAD = to_json(Step("a = b", "why", True)), to_json(Step("a = b", "why", False))
 FORGED = {
     "a verdict": ({"verdict": "proved"}, "verdict: expected 'confirmed', which follows from the evidence, got 'proved'"),
     "no verdict": ({"verdict": "excellent"}, "verdict: expected a known word, got 'excellent'"),
@@ -185,6 +187,10 @@ FORGED = {
     "an unknown field": ({"status": "proved"}, "expected known fields, got status"),
     "a cause": ({"cause": "witness"}, "cause: expected 'support'"),
     "a proof without steps": ({"evidence": HOLDS, "verdict": "proved"}, "derivation: expected steps that all hold"),
+    "a proof with a step that does not hold": ({"evidence": HOLDS, "verdict": "proved", "derivation": [GOOD, BAD]},
+                                               "derivation: expected steps that all hold"),
+    "a proof of nothing but such a step": ({"evidence": HOLDS, "verdict": "proved", "derivation": [BAD]},
+                                           "derivation: expected steps that all hold"),
     "survivors": ({"survivors": [{"layer": "torch", "twin": "nobody", "part": None}]}, "survivors: expected []"),
     "survivors in words": ({"survivors": ["torch: nobody"]}, "survivors[0]: expected object, got str"),
     "dead twins": ({"twins": []}, "twins: expected [{"),
@@ -203,6 +209,44 @@ def test_a_row_says_what_follows_from_its_evidence(name: str, tmp_path: Path) ->
     with pytest.raises(ValueError, match=r"^ledger: .*ledger\.json: .*eot\.59") as refused:
         ledger.read(path)
     assert named in str(refused.value)
+
+
+WITNESS = Witness({"m": 2}, "1", "≠", "2")
+FAILS = evidence(outcome=Outcome.REFUTED, witness=WITNESS)
+
+
+def test_a_witness_is_the_one_of_the_evidence_in_words_of_today(tmp_path: Path) -> None:
+    row = built(FAILS)["claims"][0]
+    assert (row["verdict"], row["witness"]) == ("refuted", {**to_json(WITNESS), "text": "at m = 2: 1 ≠ 2"})
+    told = built(FAILS)
+    told["claims"] = [sealed({**row, "witness": {**row["witness"], "text": "everywhere"}})]
+    assert ledger.read(saved(tmp_path / "ledger.json", told))["claims"] == [row]
+    told["claims"] = [sealed({**row, "witness": {**row["witness"], "right": "3"}})]
+    with pytest.raises(ValueError, match=r"eot\.59: witness: expected .*'2'.* got .*'3'"):
+        ledger.read(saved(tmp_path / "ledger.json", told))
+
+
+def test_a_witness_is_shown_only_for_a_fault() -> None:
+    row = built(updated(FAILS, refuted_twins=()))["claims"][0]
+    assert (row["verdict"], row["witness"]) == ("open", None)
+
+
+def test_a_missing_hypothesis_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    for hypothesis, verdict in ((None, "corrected"), ("x > 0", "proved-under")):
+        mended = replace(entries()["eot.59"], correction=Correction(Statement("y", "y."), Severity.SLIP, hypothesis))
+        for module in (ledger, rows):
+            monkeypatch.setattr(module, "entries", lambda mended=mended: {"eot.59": mended})
+        row = built(updated(FAILS, correction=Outcome.HOLDS))["claims"][0]
+        assert (row["verdict"], row["under"], row["correction"]) == (verdict, hypothesis, {"latex": "y", "text": "y."})
+
+
+def test_seconds_are_milliseconds_in_a_row() -> None:
+    assert built(evidence(seconds=1.23456))["claims"][0]["evidence"][0]["seconds"] == 1.235
+
+
+def test_a_digest_depends_on_what_is_said_and_not_on_its_order() -> None:
+    digest = hashlib.sha256('{"a": "ε", "b": [1, null]}'.encode()).hexdigest()[:16]
+    assert sealed({"b": [1, None], "digest": "0", "a": "ε"}) == {"a": "ε", "b": [1, None], "digest": digest}
 
 
 def test_words_are_not_believed_but_written_again(tmp_path: Path) -> None:
