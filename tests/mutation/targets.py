@@ -72,7 +72,7 @@ ALSO = {
     "derivations.relations.implication": ("attacks/test_premises.py", "derivations/test_inequality.py"),
     "evidence.admission": ("evidence/test_harness_rules.py",),
     "evidence.lookups": ("attacks/test_lookups.py",),
-    "evidence.bridge": ("evidence/test_harness.py",),
+    "evidence.bridge": ("evidence/test_harness.py", "evidence/test_readings.py"),
     "evidence.dtypes": ("evidence/test_readings.py", "evidence/test_draws.py"),
     "evidence.harness": ("evidence/test_hold.py", "evidence/test_polling.py", "attacks/test_votes.py"),
 }
