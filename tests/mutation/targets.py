@@ -74,6 +74,7 @@ ALSO = {
     "derivations.relations.expansion": ("attacks/test_expansions.py",),
     "derivations.relations.implication": ("attacks/test_premises.py", "derivations/test_inequality.py"),
     "evidence.admission": ("evidence/test_harness_rules.py",),
+    "evidence.registry": ("attacks/test_lookups.py",),
     "evidence.lookups": ("attacks/test_lookups.py",),
     "evidence.bridge": ("evidence/test_harness.py", "evidence/test_readings.py"),
     "evidence.dtypes": ("evidence/test_readings.py", "evidence/test_draws.py"),
