@@ -57,7 +57,9 @@ def test_the_derivation_travels_with_the_evidence() -> None:
 
 
 def test_the_environment_has_a_date_and_versions() -> None:
-    told = ledger.environment(["cpu"], 1.0, 0, {})
+    told = ledger.environment(["cpu"], 1.26, 0, {})
+    assert told["seconds"] == 1.3
+    assert told["commit"] is None or len(bytes.fromhex(told["commit"])) == 20
     assert datetime.fromisoformat(told["date"]).utcoffset() == timedelta(0)
     assert set(ledger.PACKAGES) <= set(told["packages"])
 
@@ -84,6 +86,16 @@ def test_write_is_whole_or_nothing(tmp_path: Path) -> None:
         ledger.write({"schema": 1, "claims": [object()]}, path)
     assert path.read_text() == before
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_ledger_is_a_text_with_a_line_for_each_fact(tmp_path: Path) -> None:
+    ledger.write({"schema": 1, "claims": ["ε"]}, tmp_path / "ledger.json")
+    assert (tmp_path / "ledger.json").read_text(encoding="utf-8") == '{\n "schema": 1,\n "claims": [\n  "ε"\n ]\n}\n'
+
+
+def test_a_ledger_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"^ledger: .*none\.json: expected a file written by `verify`, got none \(No such file"):
+        ledger.read(tmp_path / "none.json")
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"schema": 2}', "{"])
@@ -310,6 +322,15 @@ def test_what_is_no_statement_is_not_confirmed(symbolic: Evidence, problem: str)
     found = built(symbolic, evidence(layer=Layer.TORCH))
     assert found["claims"][0]["verdict"] == "open"
     assert any(problem in line and line.startswith("eot.59") for line in baseline.problems(found, {}))
+
+
+@pytest.mark.parametrize(("vote", "named"), [
+    (evidence(layer=Layer.TORCH, outcome=Outcome.INCONCLUSIVE, detail="7 off"), ["torch: inconclusive (7 off)"]),
+    (evidence(layer=Layer.TORCH, outcome=Outcome.VACUOUS), ["torch: vacuous (all m ≥ 1)"]),
+    (evidence(layer=Layer.TORCH, outcome=Outcome.NOT_APPLICABLE), []), (evidence(layer=Layer.TORCH), []),
+])
+def test_a_vote_that_decides_nothing_is_a_problem(vote: Evidence, named: list[str]) -> None:
+    assert ledger.problems_of(built(evidence(), vote)["claims"][0]) == named
 
 
 def test_a_claim_that_nobody_decides_fails_a_complete_run() -> None:
