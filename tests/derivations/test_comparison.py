@@ -55,7 +55,7 @@ def test_sides_that_are_no_numbers(relation: Relation, sides: list[sp.Expr]) -> 
 
 @pytest.mark.parametrize(("twin", "steps"), [
     (Equation(x, w + 1), [FALSE]),                           # of the same kind and about the same variables
-    (Equation(x, w + 1), [Limit(1 / t + x, t, sp.oo, x), AtLeast(t, 0), FALSE]),
+    (Equation(x, w + 1), [Limit(1 / t, t, sp.oo, 0), AtLeast(t, 0), FALSE]),
     (Equation(x * a[k], 1), [Equation(x + a[l], 0)]),        # indices do not count
     (AtLeast(y, (x + w) ** 2), [AtLeast(t, 0), Fails(FALSE)]),
     (AtLeast(y, x * (x + 2 * w) + w**2), [Equation(x, 1), SQUARE]),      # a side in common, in normal form

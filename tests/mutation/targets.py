@@ -17,7 +17,8 @@ CLOSED_FORMS = (
     "continuous.densities",
 )
 KERNEL = ("calculus", "relations")
-JUDGES = ("canonical", "comparison", "examination", "claims", "catalogue", "rows", "ledger", "ledger_schema", "regression",
+READERS = ("latex", "prints", "kernel")
+JUDGES = ("canonical", "comparison", "examination", "symbolic", "claims", "catalogue", "rows", "ledger", "ledger_schema", "regression",
           "baseline", "mutants", "normal_form", "records", "integrity", "selection", "differences")
 VOTES = ("admission", "automatic", "bridge", "draws", "dtypes", "harness", "lookups", "power", "readings", "registry")
 
@@ -40,6 +41,7 @@ ALSO = {
     "derivations.selection": ("derivations/test_catalogue.py",),
     "derivations.comparison": ("derivations/test_examination.py", "attacks/test_corrections.py"),
     "derivations.examination": ("attacks/test_premises.py", "attacks/test_sealing.py"),
+    "derivations.symbolic": ("derivations/test_catalogue.py", "derivations/test_examination.py", "attacks/test_corrections.py"),
     "derivations.claims": ("derivations/test_verdicts.py",),
     "derivations.calculus.signs": ("attacks/test_signs.py", "derivations/test_bounds.py", "attacks/test_truths.py"),
     "derivations.calculus.sums": (
@@ -86,7 +88,7 @@ ALSO = {
 @functools.cache
 def modules() -> tuple[str, ...]:
     """The dotted names of all modules, the closed forms first."""
-    kernel = [f"derivations.{part}.{path.stem}" for part in KERNEL
+    kernel = [f"derivations.{part}.{path.stem}" for part in (*KERNEL, *READERS)
               for path in sorted((ROOT / "derivations" / part).glob("[a-z]*.py"))]
     return (*(f"numerics.{name}" for name in CLOSED_FORMS), *kernel, *(f"derivations.{name}" for name in JUDGES),
             *(f"evidence.{name}" for name in VOTES))
