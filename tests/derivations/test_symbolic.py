@@ -102,7 +102,8 @@ def test_twins_of_what_is_not_decided_may_live_unless_they_are_true() -> None:
     assert evidence.outcome is Outcome.INCONCLUSIVE
     assert evidence.refuted_twins == ("c", "e")
     assert [fault.partition(":")[0] for fault in evidence.faults] == [
-        "the twin 'a' is true", "the twin 'b' is true", "the twin 'd' repeats the claim", "the twin 'f' repeats the claim",
+        "the twin 'a' is true", "the twin 'b' is true", "the twin 'b' repeats the twin 'a'", "the twin 'd' repeats the claim",
+        "the twin 'f' repeats the claim",
         "the twin 'f' repeats the twin 'd'", "the twin 'g' repeats the claim", "the twin 'g' repeats the twin 'd'",
         "the twin 'g' repeats the twin 'f'", "the twin 'e' is no version of the claim"]
     undecided = found(MINUS, MINUS, OPEN, a=Equation(LEFT, t))
