@@ -121,6 +121,10 @@ def test_the_worst_position_is_counted_from_1_without_those_that_clash() -> None
     assert found.worst == Miss((2, 1), 2.5, 2.0)
 
 
+def test_a_route_may_have_a_gradient() -> None:
+    assert compared(Equation(x, y), torch.tensor(1.0, dtype=torch.float64, requires_grad=True), x=1.0, y=1.0).miss == 0
+
+
 def test_where_nothing_is_compared_nothing_is_large() -> None:
     assert compared(Equation(x, sp.exp(x)), 1.0, x=1000.0) == Comparison(0.0, 0, 1, INF, 0.0, 0.0, None)
 
