@@ -65,8 +65,8 @@ def test_samples_are_in_general_position() -> None:
 
 def test_samples_have_equal_indices_first_and_different_ones_then() -> None:
     at = [(point[J], point[L], point[m]) for point in islice(_general([J, L, m]), 6)]
-    assert [(j, l) for j, l, _ in at[:2] + at[3:5]] == 2 * [(1, 1), (1, 2)]
-    assert all((j, l) == (size, size - 1) for j, l, size in (at[2], at[5]))  # type: ignore[operator]
+    assert [(one, other) for one, other, _ in at[:2] + at[3:5]] == 2 * [(1, 1), (1, 2)]
+    assert all((one, other) == (last, last - 1) for one, other, last in (at[2], at[5]))  # type: ignore[operator]
 
 
 def test_the_first_of_later_samples_that_say_more_than_0_are_kept() -> None:

@@ -1,4 +1,4 @@
-"""How statements of one claim relate, asked of the functions themselves: what a twin shares, repeats, and a correction answers."""
+"""How statements of one claim relate: which step a twin is a version of, what it repeats, what a correction answers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import sympy as sp
 
 from derivations.calculus.sums import total
 from derivations.calculus.variables import scalar
-from derivations.claims import Witness
 from derivations.comparison import core, left, objections, related, repetitions, telling_sides
 from derivations.relations import (
     AtLeast,
@@ -21,7 +20,7 @@ from derivations.relations import (
     Relation,
     UniqueMinimum,
 )
-from tests.attacks.vocabulary import a, b, h, k, l, m, one, s, t, two, u, w, wherever, x, y, z
+from tests.attacks.vocabulary import a, b, k, l, m, one, t, two, u, w, x, y
 
 SQUARE, FALSE = Equation((x + w) ** 2, x**2 + 2 * x * w + w**2), Equation((x + w) ** 2, x**2 + w**2)
 MINIMUM = UniqueMinimum(lambda q: total(l, q(l) ** 2), lambda key: u[key], m, one)

@@ -261,7 +261,7 @@ def test_nothing_is_its_own_hypothesis() -> None:
     assert outcome(entry(replace(ABOVE, given=(ABOVE,)))) is Outcome.VACUOUS
     assert outcome(entry(AtLeast(2 * x, x + y, given=(ABOVE,)))) is Outcome.VACUOUS
     assert outcome(entry(replace(ABOVE, given=(replace(ABOVE, strict=True),)))) is Outcome.VACUOUS
-    assert outcome(entry(steps(replace(ABOVE, given=(ABOVE,)), SQUARE))) is Outcome.HOLDS      # only the last has to say something
+    assert outcome(entry(steps(replace(ABOVE, given=(ABOVE,)), SQUARE))) is Outcome.HOLDS    # only the last has to say more
 
 
 def test_nobody_vouches_for_a_premise_that_supposes_something() -> None:
@@ -272,7 +272,8 @@ def test_nobody_vouches_for_a_premise_that_supposes_something() -> None:
 
 
 def test_what_says_something_of_no_variable_vouches() -> None:
-    assert outcome(entry(steps(AtLeast(2, 1), Follows((AtLeast(2, 1),), AtLeast(4 + t, 2), (sp.Integer(2),), t)))) is Outcome.HOLDS
+    then = Follows((AtLeast(2, 1),), AtLeast(4 + t, 2), (sp.Integer(2),), t)
+    assert outcome(entry(steps(AtLeast(2, 1), then))) is Outcome.HOLDS
 
 
 def test_hypotheses_are_inherited_with_what_rests_on_them() -> None:

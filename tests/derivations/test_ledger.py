@@ -94,7 +94,7 @@ def test_a_ledger_is_a_text_with_a_line_for_each_fact(tmp_path: Path) -> None:
 
 
 def test_a_ledger_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"^ledger: .*none\.json: expected a file written by `verify`, got none \(No such file"):
+    with pytest.raises(ValueError, match=r"^ledger: .*none\.json: expected a file written by `verify`, got none \(No such"):
         ledger.read(tmp_path / "none.json")
 
 

@@ -37,7 +37,8 @@ def test_what_is_written_is_a_ledger() -> None:
 def test_a_ledger_of_another_version_or_of_nothing_is_none() -> None:
     assert refusal({**ledger(), "schema": 2}) == "schema: expected 1, got 2"
     assert refusal({**ledger(), "schema": "1"}) == "schema: expected 1, got '1'"
-    assert refusal({name: value for name, value in ledger().items() if name != "schema"}) == "expected the field schema, got none"
+    unnumbered = {name: value for name, value in ledger().items() if name != "schema"}
+    assert refusal(unnumbered) == "expected the field schema, got none"
     assert refusal([]) == "expected object, got array"
     assert refusal({**ledger(), "claims": []}) == "claims: expected at least one, got none"
 
@@ -60,9 +61,8 @@ def test_a_refusal_is_no_longer_than_a_page() -> None:
 
 def test_what_a_row_need_not_say() -> None:
     row = ledger()["claims"][0]
-    short = {name: value for name, value in row.items() if name in LedgerRow.__struct_fields__[:LedgerRow.__struct_fields__.index(
-        "digest") + 1]}
-    found = from_json(short, LedgerRow)
+    needed = LedgerRow.__struct_fields__[:LedgerRow.__struct_fields__.index("digest") + 1]
+    found = from_json({name: row[name] for name in needed}, LedgerRow)
     assert (found.complete, found.canonical, found.print, found.voters, found.kernel) == (False, None, None, (), ())
     vote = {name: row["evidence"][0][name] for name in Vote.__struct_fields__[:Vote.__struct_fields__.index("error")]}
     assert [getattr(from_json(vote, Vote), name) for name in ("error", "power", "mutants", "alive", "where")] == [

@@ -41,13 +41,13 @@ def test_numbers_of_numpy_are_numbers_and_other_objects_are_nothing() -> None:
     assert encoded([np.float64(0.25), 1, float("inf")]) == b"[0.25,1,null]"
     assert to_json(Witness({"x": "1/2"}, "0", "≠", "1")) == {"inputs": {"x": "1/2"}, "left": "0", "sign": "≠", "right": "1",
                                                              "about": ""}
-    with pytest.raises(TypeError, match="^record: expected plain values, got object$"):
+    with pytest.raises(TypeError, match=r"^record: expected plain values, got object$"):
         encoded([object()])
 
 
 @pytest.mark.parametrize("text", ["{", b"\xff", "[" * 10**5, "NaN"])
 def test_what_is_no_json_is_refused(text: str | bytes) -> None:
-    with pytest.raises(ValueError, match="^expected JSON, got what is none"):
+    with pytest.raises(ValueError, match=r"^expected JSON, got what is none"):
         decoded(text)
 
 

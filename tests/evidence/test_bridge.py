@@ -63,7 +63,7 @@ def test_a_sum_of_an_index_that_is_left_open_is_computed_for_each_of_its_values(
 
 
 def test_two_variables_of_one_name_have_no_values() -> None:
-    with pytest.raises(ValueError, match="^x: expected one variable of a name, got x with different domains in x "):
+    with pytest.raises(ValueError, match=r"^x: expected one variable of a name, got x with different domains in x "):
         bridge.compiled(scalar("x") + positive("x"))
 
 

@@ -34,8 +34,10 @@ def test_what_may_be_named(name: str, may: bool) -> None:
 
 
 @pytest.mark.parametrize(("line", "found"), [
-    ("import numpy, sympy, sys", ["sympy", "sys"]), ("from . import section1", []), ("from .. import bridge", ["evidence.bridge"]),
-    ("from ..bridge import evaluate", ["evidence.bridge.evaluate"]), ("from .section1 import eval", ["evidence.eot.section1.eval"]),
+    ("import numpy, sympy, sys", ["sympy", "sys"]), ("from . import section1", []),
+    ("from .. import bridge", ["evidence.bridge"]),
+    ("from ..bridge import evaluate", ["evidence.bridge.evaluate"]),
+    ("from .section1 import eval", ["evidence.eot.section1.eval"]),
     ("from ...derivations import claim", ["derivations.claim"]), ("from torch import nn, load", ["torch.load"]),
     ("x = eval(y.__globals__)", ["eval", "__globals__"]), ("x = y.scores(z)", []),
 ])

@@ -108,7 +108,7 @@ def test_observations_of_one_name_are_one(empty: None) -> None:
     observes(Layer.TORCH, "eot.1")(nothing)
     observes(Layer.TORCH, "eot.1", name="again")(nothing)
     assert list(registry.OBSERVATIONS["eot.1"]) == ["torch", "torch-again"]
-    with pytest.raises(ValueError, match="claim: expected one without an observation torch-again, got eot.1, which has one"):
+    with pytest.raises(ValueError, match=r"claim: expected one without an observation torch-again, got eot\.1, which has one"):
         observes(Layer.TORCH, "eot.1", name="again")(nothing)
 
 

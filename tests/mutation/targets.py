@@ -18,8 +18,8 @@ CLOSED_FORMS = (
 )
 KERNEL = ("calculus", "relations")
 READERS = ("latex", "prints", "kernel")
-JUDGES = ("canonical", "comparison", "examination", "symbolic", "claims", "catalogue", "rows", "ledger", "ledger_schema", "regression",
-          "baseline", "mutants", "normal_form", "records", "integrity", "selection", "differences")
+JUDGES = ("canonical", "comparison", "examination", "symbolic", "claims", "catalogue", "rows", "ledger", "ledger_schema",
+          "regression", "baseline", "mutants", "normal_form", "records", "integrity", "selection", "differences")
 VOTES = ("admission", "automatic", "bridge", "draws", "dtypes", "harness", "lookups", "power", "readings", "registry")
 
 WIDE = ("numerics",)
