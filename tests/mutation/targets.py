@@ -29,7 +29,8 @@ ALSO = {
     "numerics.arguments": ("numerics/test_one_sided.py",),
     "numerics.priors": ("numerics/test_attention.py",),
     "derivations.canonical": ("derivations/test_side_by_side.py",),
-    "derivations.normal_form": ("derivations/test_canonical.py", "derivations/test_verdicts.py"),
+    "derivations.normal_form": (
+        "derivations/test_canonical.py", "derivations/test_verdicts.py", "derivations/test_records.py"),
     "derivations.differences": ("derivations/test_regression.py",),
     "derivations.rows": ("derivations/test_ledger.py", "attacks/test_ledger_forgery.py"),
     "derivations.ledger_schema": ("derivations/test_ledger.py", "attacks/test_hostile_ledgers.py"),
