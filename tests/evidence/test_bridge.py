@@ -100,6 +100,11 @@ def test_an_index_must_differ_from_one_that_is_given() -> None:
     assert values[1:].tolist() == [3.0, 4.0]
 
 
+def test_an_index_may_have_to_differ_from_two() -> None:
+    other = index("g", m, other_than=(i, k))
+    assert bridge.clashes([other], {"m": 3, "i": 1, "k": 3}).tolist() == [True, False, True]
+
+
 def test_what_was_evaluated_before_is_refused_while_a_check_computes() -> None:
     expr, point = s[1] ** 2, {"m": 1, "s": torch.tensor([2.0])}
     assert bridge.evaluate(expr, point, []) == 4.0

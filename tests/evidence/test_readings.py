@@ -12,7 +12,7 @@ from torch import Tensor
 from derivations.calculus.functions import derivative, kl, reciprocal, xlogx
 from derivations.calculus.parts import plus
 from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import index, positive, scalar, size, vector
+from derivations.calculus.variables import Kind, index, positive, scalar, size, vector
 from derivations.relations import AtLeast, Differs, Equation, Fails, Follows, Limit, Relation
 from evidence.bridge import clashes, evaluate
 from evidence.harness import float64
@@ -21,7 +21,7 @@ from evidence.readings import MARGIN, REFUTING_FACTOR, Comparison, Formula, Miss
 m = size("m")
 j, l = index("j", m), index("l", m)  # noqa: E741
 k = index("k", m, other_than=(j,))
-x, y = scalar("x"), positive("y")
+x, y, z = scalar("x"), positive("y"), scalar("z", Kind.NONNEGATIVE)
 s = vector("s", m)
 NAN, INF = math.nan, math.inf
 TOLERANCE = 1e-9
@@ -206,11 +206,11 @@ def test_derivatives_do_not_ask_the_normal_form(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize(("expr", "value"), [
-    (xlogx(y - 1), 0.0), (sp.Abs(x), 3.0), (delta(j, j + 1), 0.0), (delta(j, j), 1.0), (xlogx(y + 1), 2 * math.log(2)),
+    (xlogx(y - 1), 0.0), (sp.Abs(x), 3.0), (delta(j, j + 1), 0.0), (delta(j, j), 1.0), (xlogx(z), 2 * math.log(2)),
     (plus(x), 0.0), (plus(-x), 3.0), (plus(x + 3.5), 0.5), (sp.sign(x), -1.0), (reciprocal(x + 1), -0.5),
     (reciprocal(y - 1), INF), (1 / (y - 1), INF), (1 / (j - 1), NAN), (sp.pi * y, math.pi), (sp.E * y, math.e)])
 def test_functions_of_the_calculus(expr: sp.Expr, value: float) -> None:
-    assert number(expr, y=1.0, x=-3.0, j=1, m=2) == pytest.approx(value, rel=1e-15, abs=0.0, nan_ok=True)
+    assert number(expr, y=1.0, x=-3.0, z=2.0, j=1, m=2) == pytest.approx(value, rel=1e-15, abs=0.0, nan_ok=True)
 
 
 def test_values_are_real_and_in_float64() -> None:
