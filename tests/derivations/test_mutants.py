@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import sympy as sp
 
@@ -18,9 +20,11 @@ from derivations.mutants import (
     Mutant,
     Trial,
     _defined,
+    _equivalent,
     _far_apart,
     _more,
     _named,
+    _searched,
     _some,
     _spread,
     _strictly,
@@ -324,3 +328,19 @@ def test_a_mutant_that_nothing_decides_is_undecided() -> None:
     hard = AtLeast(x**4 + t**4 + 1, x * t - sp.Rational(1, 2))
     found = fate(AtLeast(x**4 + t**4 + 1, -1), Mutant("hard", hard, hard.right))
     assert (found.fate, found.detail) == (Fate.UNDECIDED, str(hard))
+
+
+def test_the_search_goes_down_to_a_failure_and_stays_where_the_hypotheses_hold() -> None:
+    more = AtLeast(t**2 + tau**2, 2 * t * tau + sp.Rational(1, 10**6))
+    assert _searched(more, [{t: 5, tau: 1}]).startswith("at t = ")
+    apart_ = replace(more, given=(AtLeast(t, 2), AtLeast(1, tau)))
+    assert _searched(apart_, [{t: 5, tau: 1}]) == ""
+
+
+def test_only_strictness_is_proved_by_the_old_proof() -> None:
+    apart = AtLeast(x**2 + 1, 0, because=x**2 + 1)
+    assert _equivalent(apart, Mutant("more", AtLeast(x**2 + 1, 2), sp.Integer(2))) == ""
+    assert _equivalent(apart, Mutant(STRICT, replace(apart, strict=True, because=None), sp.S.Zero)) == "provable too"
+    unproved = AtLeast(t + x**2, 0)
+    assert _equivalent(unproved, Mutant(STRICT, replace(unproved, strict=True), sp.S.Zero)) == "provable too"
+    assert _equivalent(SQUARES, Mutant(STRICT, replace(SQUARES, strict=True, because=None), SQUARES.right)) == ""

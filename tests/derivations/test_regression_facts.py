@@ -14,7 +14,7 @@ from derivations.claims import Layer, Outcome, Statement, Verdict
 from derivations.differences import Aspect, Change, Comparison, Difference
 from derivations.normal_form import Canonical, Domain, Form, Sample, Sign
 from derivations.records import to_json
-from derivations.regression import _differences, contains
+from derivations.regression import _differences, agree, contains
 
 TEXTS = Texts("t", ClaimKind.IDENTITY, "x", "X.", ("h",), ("eot.1",), None, None, "")
 FORM = Canonical(Form(Sign.EQUAL), "l", "r", {"m": Domain(Kind.SIZE), "x": Domain(Kind.REAL, ("m",))},
@@ -150,6 +150,16 @@ def test_a_correction_is_compared_as_the_print_is() -> None:
     row = {"id": "eot.0", "canonical": None, "canonical_repair": to_json(updated(FORM, left="k"))}
     found = list(_differences(row, repaired, updated(repaired, canonical_repair=updated(FORM, left="k")), lambda *_: None))
     assert [(each.aspect, each.repair, each.subject) for each in found] == [(Aspect.SIDE, True, "left")]
+
+
+@pytest.mark.parametrize(("one", "other", "same"), [
+    ("1.00000000000000000000000000000e-40", "1.00000000000000000000000000009e-40", True),
+    ("1.00000000000000000000000000000e-40", "1.00000000000000000000000000011e-40", False),
+    ("1.00000000000000000000000000000e+40", "1.00000000000000000000000000009e+40", True),
+    ("1.0e-40", "1.1e-40", False), ("-1", "1", False), ("oo", "oo", True), ("oo", "1", False), (None, "1", False),
+    (None, None, True), ("0", "1e-90", False)])
+def test_values_agree_in_proportion(one: str | None, other: str | None, same: bool) -> None:
+    assert agree(one, other) is agree(other, one) is same
 
 
 def test_totals_of_a_comparison() -> None:
