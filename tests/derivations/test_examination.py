@@ -133,7 +133,8 @@ class Gullible(Equation):
     (Gullible(x, y), "expected a relation of the kernel, got Gullible"), (None, "got NoneType"), ("x = x", "got str"),
     (Fails(Gullible(x, y)), "got Gullible"), (Fails(Fails(FALSE)), "the disproof of a disproof"),
     (replace(SQUARE, given=(Gullible(x, y),)), "got Gullible"), (replace(SQUARE, quotes=("a theorem",)), "got str"),
-    (Follows((Gullible(x, y),), AtLeast(x, y), (1,)), "got Gullible"),
+    (Follows((Gullible(x, y),), AtLeast(x, y), (1,)), "got Gullible"), (replace(SQUARE, given=(Fails(FALSE),)), "got a disproof"),
+    (Follows((Fails(FALSE),), AtLeast(x, y), (1,)), "got a disproof"),  # type: ignore[arg-type]
 ])
 def test_only_the_kernel_s_own_relations_count(step: Any, named: str) -> None:
     found = examine(entry(steps(SQUARE, step)))
@@ -200,6 +201,11 @@ def test_what_is_not_decided_says_why_and_fails_nothing() -> None:
     assert undecided.explain()
 
 
+def test_a_disproof_holds_where_its_statement_fails() -> None:
+    assert [step.holds for step in examine(entry(steps(Fails(FALSE), SQUARE, Fails(OTHER)))).steps] == [True, True, True]
+    assert outcome(entry(steps(Fails(FALSE), SQUARE))) is Outcome.HOLDS
+
+
 def test_a_step_that_is_not_decided_is_a_fault_unless_it_is_the_last() -> None:
     for before in ([OPEN], [OPEN, SQUARE], [SQUARE, OPEN]):
         found = examine(entry(steps(*before, OTHER_TRUTH)))
@@ -261,6 +267,7 @@ def test_nothing_is_its_own_hypothesis() -> None:
     assert outcome(entry(replace(ABOVE, given=(ABOVE,)))) is Outcome.VACUOUS
     assert outcome(entry(AtLeast(2 * x, x + y, given=(ABOVE,)))) is Outcome.VACUOUS
     assert outcome(entry(replace(ABOVE, given=(replace(ABOVE, strict=True),)))) is Outcome.VACUOUS
+    assert not examine(entry(replace(ABOVE, given=(ABOVE,)))).steps[0].holds
     assert outcome(entry(steps(replace(ABOVE, given=(ABOVE,)), SQUARE))) is Outcome.HOLDS    # only the last has to say more
 
 
@@ -272,8 +279,8 @@ def test_nobody_vouches_for_a_premise_that_supposes_something() -> None:
 
 
 def test_what_says_something_of_no_variable_vouches() -> None:
-    then = Follows((AtLeast(2, 1),), AtLeast(4 + t, 2), (sp.Integer(2),), t)
-    assert outcome(entry(steps(AtLeast(2, 1), then))) is Outcome.HOLDS
+    found = examine(entry(steps(AtLeast(2, 1), Follows((AtLeast(2, 1),), AtLeast(4, 2), (sp.Integer(2),)), SQUARE)))
+    assert found.steps[1].premises == ("2 ≥ 1: step 1",)
 
 
 def test_hypotheses_are_inherited_with_what_rests_on_them() -> None:
