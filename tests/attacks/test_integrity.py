@@ -56,6 +56,8 @@ def test_what_is_watched_is_what_is_meant_to_stay() -> None:
     names = [name.rpartition(".")[2] for name in integrity.CONSTANTS]
     assert [name for name in names if not name.isupper()] == []
     assert {"derivations.claims.MIN_TWINS", "derivations.relations.sameness.POINTS"} <= integrity.CONSTANTS.keys()
+    assert dict(integrity._constants()).keys() == integrity.CONSTANTS.keys()
+    assert dict(integrity._functions()).keys() == integrity.AS_WRITTEN.keys()
     assert not integrity.CONSTANTS.keys() & set(integrity.GROWING)
     assert {"derivations.claims.judge", "derivations.relations.base.Relation.prove", "derivations.claims.Claim.asserts"} \
         <= integrity.AS_WRITTEN.keys()

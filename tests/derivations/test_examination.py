@@ -133,7 +133,8 @@ class Gullible(Equation):
     (Gullible(x, y), "expected a relation of the kernel, got Gullible"), (None, "got NoneType"), ("x = x", "got str"),
     (Fails(Gullible(x, y)), "got Gullible"), (Fails(Fails(FALSE)), "the disproof of a disproof"),
     (replace(SQUARE, given=(Gullible(x, y),)), "got Gullible"), (replace(SQUARE, quotes=("a theorem",)), "got str"),
-    (Follows((Gullible(x, y),), AtLeast(x, y), (1,)), "got Gullible"), (replace(SQUARE, given=(Fails(FALSE),)), "got a disproof"),
+    (Follows((Gullible(x, y),), AtLeast(x, y), (1,)), "got Gullible"),
+    (replace(SQUARE, given=(Fails(FALSE),)), "got a disproof"),
     (Follows((Fails(FALSE),), AtLeast(x, y), (1,)), "got a disproof"),  # type: ignore[arg-type]
 ])
 def test_only_the_kernel_s_own_relations_count(step: Any, named: str) -> None:
