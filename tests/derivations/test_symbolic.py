@@ -7,10 +7,12 @@ from collections.abc import Sequence
 import pytest
 import sympy as sp
 
+from derivations import symbolic
 from derivations.calculus.sums import total
 from derivations.calculus.variables import index, positive, scalar, size, vector
 from derivations.claims import Evidence, Outcome
 from derivations.examination import run
+from derivations.mutants import Fate, Trial
 from derivations.relations import AtLeast, Equation, Fails, Follows, Relation
 from derivations.symbolic import evidence_of
 from derivations.theorems import SQUEEZE
@@ -85,6 +87,13 @@ def test_only_a_proof_with_twins_has_power() -> None:
     weak = found(AtLeast(x**4 + 1, 0, because=x**4 + 1), a=AtLeast(0, x**4 + 1))
     assert len(weak.alive) == round(weak.mutants * (1 - (weak.power or 1)))
     assert found(FIXED, FIXED, AtLeast(total(l, a[l] ** 2), 0), a=AtLeast(0, total(l, a[l] ** 2 + 1))).mutants
+
+
+def test_what_nothing_decides_is_alive(monkeypatch: pytest.MonkeyPatch) -> None:
+    fates = [Trial(fate.name, fate) for fate in (Fate.REFUTED, Fate.UNDECIDED, Fate.EQUIVALENT, Fate.UNDEFINED)]
+    monkeypatch.setattr(symbolic, "tried", lambda relation, hints: fates)
+    evidence = found(SQUARE, a=OTHER)
+    assert (evidence.power, evidence.mutants, evidence.alive) == (0.5, 2, ("UNDECIDED",))
 
 
 def test_twins_of_what_is_decided_are_refuted_versions_of_it() -> None:
