@@ -27,7 +27,8 @@ def test_a_kind_has_its_numbers_of_axes(kind: Kind, count: int) -> None:
 @pytest.mark.parametrize(("domain", "named"), [
     ((Kind.REAL, (sp.Integer(0),)), "shape: expected sizes ≥ 1, got 0"), ((Kind.REAL, (scalar("x"),)), "shape: expected sizes"),
     ((Kind.REAL, (m / 2,)), "shape: expected sizes ≥ 1, got m/2"),
-    ((Kind.INDEX, (m,), (i,)), "other_than: expected indices in 1"), ((Kind.REAL, (m,), (j,)), "other_than: expected indices"),
+    ((Kind.INDEX, (m,), (i,)), "other_than: expected indices in 1"),
+    ((Kind.REAL, (m,), (j,)), "other_than: expected indices"),
     ((Kind.INDEX, (m,), (m,)), "other_than: expected indices"), ((Kind.COUPLING, (m, n)), "shape: expected that of the marginals"),
     ((Kind.COUPLING, (n, m), (), (p, q)), "shape: expected"),
     ((Kind.COUPLING, (m, n), (), (p, vector("a", n))), "marginals: expected"),
