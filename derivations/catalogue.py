@@ -179,7 +179,7 @@ def _load() -> None:
         for document in group:
             order += _read(document)
         for entry in _ENTRIES.values():
-            if type(entry) is Entry and entry.module in order:
+            if type(entry) is Entry:
                 entry.seal()
     for id, entry in _ENTRIES.items():
         if type(entry) is not Entry or entry.id != id or entry.module not in order:

@@ -153,7 +153,6 @@ def statements(relation: Relation, given: tuple[Relation, ...], where: str) -> I
 
 def vouched(premise: Relation, step: Relation, earlier: Iterable[Proved], support: Support) -> Proved | None:
     """Return the proved statement or hypothesis that justifies a premise of a step; None if there is none."""
-    premise = replace(premise, given=())
     if any(same(premise, hypothesis) for hypothesis in step.given):
         return Proved(premise, (premise,), "a hypothesis")
     about = set(step.variables())

@@ -138,7 +138,7 @@ def _following(row: Mapping[str, Any], judgement: Judgement, from_row: Mapping[s
         "severity": str(judgement.severity) if judgement.severity else None,
         "cause": str(judgement.cause.kind),
         "scope": rendering.cause(judgement.cause),
-        "under": repair["hypothesis"] if repair and judgement.verdict == Verdict.PROVED_UNDER else None,
+        "under": repair["hypothesis"] if repair else None,
         "correction": repair["statement"] if repair else None,
         "witness": _shown(witness) if witness and judgement.verdict in FAULT_VERDICTS else None,
         "twins": [{"name": name, "refuted_by": sorted({e["layer"] for e in row["evidence"] if name in e["refuted_twins"]})}

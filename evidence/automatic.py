@@ -242,7 +242,7 @@ def register(claims: Container[str] | None = None) -> None:
 def case(entry: Entry) -> Case | None:
     """Return the vote on a claim read from LaTeX; None if its left side cannot be evaluated or its domain not drawn from."""
     statement, correction = entry.printed(), entry.repaired()
-    if not entry.claim.asserts or not isinstance(statement, Equation | AtLeast) or statement.given or statement.premises:
+    if not entry.claim.asserts or not isinstance(statement, Equation | AtLeast) or statement.given:
         return None
     try:
         check, strategy = _check(statement), instances(Formula(statement).variables)

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from derivations.calculus.balls import Value
-from derivations.calculus.sums import alike
 from derivations.calculus.variables import Variable
 from derivations.mutants import COUNTED, STRICT, Mutant, Side, fate, mutants
-from derivations.relations import AtLeast, Equation, Expansion, Relation
+from derivations.relations import Equation, Expansion, Relation
 from evidence.readings import REFUTING_FACTOR, Formula, Reading, compare
 
 
@@ -38,11 +37,9 @@ class Mutations:
                 self.killed.setdefault(name, set()).update(dead)
 
     def _of(self, printed: Formula, side: Side) -> Iterator[tuple[str, tuple[Mutant, Formula]]]:
-        derived = printed.left if side == "left" else printed.right
         for mutant in mutants(self.relation, side):
-            if mutant.name == STRICT or not alike(derived, mutant.edited):
-                strict = printed.strict or (isinstance(mutant.relation, AtLeast) and mutant.relation.strict)
-                yield mutant.name, (mutant, printed.edited(side, mutant.edited, strict))
+            strict = printed.strict or mutant.name == STRICT
+            yield mutant.name, (mutant, printed.edited(side, mutant.edited, strict))
 
     def verdict(self, routes: frozenset[str]) -> dict[str, Any]:
         """Return the number of mutants, the share that every route refuted, and the names of other nonequivalent ones."""

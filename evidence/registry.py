@@ -142,7 +142,7 @@ def observes(layer: Layer, *claims: str, name: str = "") -> Callable[[Observe], 
 
 def _caller() -> tuple[str, int]:
     """Return the module and line of the code that registers, or that calls a function of a chapter which does."""
-    frame = sys._getframe(2)
+    frame = sys._getframe(1)
     while frame.f_code.co_name != "<module>" and frame.f_globals["__name__"].startswith("evidence.") and frame.f_back:
         frame = frame.f_back
     return frame.f_globals["__name__"], frame.f_lineno

@@ -49,3 +49,15 @@ def test_every_module_of_the_kernel_is_watched() -> None:
     folder = Path(integrity.__file__).parent
     files = [path for part in ("calculus", "relations") for path in (folder / part).glob("*.py") if path.stem != "__init__"]
     assert {f"derivations.{path.parent.name}.{path.stem}" for path in files} <= set(integrity.MODULES)
+    assert set(integrity.KERNEL) <= set(integrity.MODULES)
+
+
+def test_what_is_watched_is_what_is_meant_to_stay() -> None:
+    names = [name.rpartition(".")[2] for name in integrity.CONSTANTS]
+    assert [name for name in names if not name.isupper()] == []
+    assert {"derivations.claims.MIN_TWINS", "derivations.relations.sameness.POINTS"} <= integrity.CONSTANTS.keys()
+    assert dict(integrity._constants()).keys() == integrity.CONSTANTS.keys()
+    assert dict(integrity._functions()).keys() == integrity.AS_WRITTEN.keys()
+    assert not integrity.CONSTANTS.keys() & set(integrity.GROWING)
+    assert {"derivations.claims.judge", "derivations.relations.base.Relation.prove", "derivations.claims.Claim.asserts"} \
+        <= integrity.AS_WRITTEN.keys()

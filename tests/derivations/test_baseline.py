@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sympy as sp
+from msgspec.structs import replace
 
 from derivations import baseline as remembered
 from derivations import regression
 from derivations.baseline import Kept, snapshot
+from derivations.calculus.variables import scalar
+from derivations.canonical import canonical
 from derivations.catalogue import DOCUMENTS, entries
+from derivations.claims import FAULT_VERDICTS, Layer, Outcome, Step, Verdict, Witness
 from derivations.records import to_json
 from derivations.regression import compare
+from derivations.relations import AtLeast, Follows
+from tests.derivations.test_ledger import built, evidence
 from tests.derivations.test_regression import IDS, JACOBIAN, rewritten, scaled, written
+
+X = scalar("x")
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +94,55 @@ def test_every_document_has_its_own_file_with_one_line_a_claim(document: str) ->
 def test_what_is_generated_is_marked_as_generated() -> None:
     attributes = (Path(__file__).parents[2] / ".gitattributes").read_text(encoding="utf-8")
     assert "derivations/*/baseline.json linguist-generated" in attributes.splitlines()
+
+
+def test_what_is_remembered_of_several_votes() -> None:
+    steps = (Step("a = b", "first", True, given=("x ≥ 0",)), Step("b = c", "then", True, given=("y ≥ 0", "z ≥ 0")))
+    votes = [evidence(layer=Layer.TORCH, power=power, error=error, general=False)
+             for power, error in ((0.95, 0.1), (0.123456, 0.03456), (None, None))]
+    silent = evidence(layer=Layer.SOURCE, outcome=Outcome.NOT_APPLICABLE, detail="no source", general=False)
+    row = built(evidence(power=0.5, derivation=steps, given=("y ≥ 0",)), *votes, silent)
+    kept = snapshot(row)["eot.59"]
+    assert kept.powers == {"torch": 0.1235}
+    assert kept.errors == {"torch": 0.1}
+    assert kept.layers == {"symbolic": "holds", "torch": "holds", "source": "n/a"}
+    assert kept.general
+    assert (kept.given, kept.disproved_given) == (("y ≥ 0",), ())
+    assert kept.text.left_open == "no source"
+    assert kept.derivation == (("a = b", "first"), ("b = c", "then"))
+    refuted = built(evidence(outcome=Outcome.REFUTED, witness=Witness({}, "0", "≠", "1"), derivation=steps))
+    assert snapshot(refuted)["eot.59"].disproved_given == ("y ≥ 0", "z ≥ 0")
+
+
+def test_normal_forms_are_remembered_as_hashes() -> None:
+    relation = Follows((AtLeast(X, 1),), AtLeast(2 * X, 2), (sp.Integer(2),))
+    form = canonical(relation)
+    kept = snapshot(built(evidence(canonical=form)))["eot.59"].canonical
+
+    def digest(text: str) -> str:
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    assert kept
+    assert (kept.left, kept.right, kept.values) == (digest("2*x"), digest("2"), form.values)
+    premise, = kept.form.given
+    assert (premise.left, premise.right) == (digest("x"), digest("1"))
+    assert snapshot(built(evidence()))["eot.59"].canonical is None
+
+
+RANKS = ({Verdict.OPEN}, {Verdict.MEASURED, Verdict.CHECKED, Verdict.CONFIRMED, Verdict.REFUTED},
+         {Verdict.DEFINITION, Verdict.CORRECTED, Verdict.PROVED_UNDER}, {Verdict.PROVED})
+
+
+@pytest.mark.parametrize("was", Verdict)
+@pytest.mark.parametrize("now", Verdict)
+def test_a_verdict_that_is_weaker_or_of_the_other_side_is_a_loss(was: Verdict, now: Verdict) -> None:
+    row = built(evidence())
+    kept = snapshot(row)
+    row["claims"][0]["verdict"] = now
+    lost = remembered.worsened(row, {"eot.59": replace(kept["eot.59"], verdict=was)})
+    old, new = (next(n for n, rank in enumerate(RANKS) if verdict in rank) for verdict in (was, now))
+    sides = {was in FAULT_VERDICTS, now in FAULT_VERDICTS}
+    assert bool(lost) is (new < old or (len(sides) == 2 and Verdict.OPEN not in (was, now)))
 
 
 KEPT = to_json(remembered.load()["eot.59"])

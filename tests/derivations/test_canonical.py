@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import groupby, islice
 from typing import Any
 
 import pytest
 import sympy as sp
 
 from derivations import rendering
-from derivations.calculus.variables import Kind, index, scalar, simplex, size, vector
-from derivations.canonical import canonical, values_at
+from derivations.calculus.points import SMALL, points
+from derivations.calculus.sums import total
+from derivations.calculus.variables import Kind, index, positive, scalar, simplex, size, vector
+from derivations.canonical import _general, canonical, values_at
 from derivations.catalogue import Undecidable, entries, examine
 from derivations.entry import Entry
-from derivations.normal_form import Domain, Sample
+from derivations.normal_form import Domain, Form, Premise, Sample, Sign
 from derivations.records import decoded, encoded, exact, from_exact, from_json
-from derivations.relations import AtLeast, Equation
+from derivations.relations import AtLeast, Equation, Expansion, Fails, Follows, ForAll, Limit, Relation, UniqueMinimum
 
 m = size("m")
 x, p = vector("x", m), simplex("p", m)
+C, T, J, L = scalar("c"), positive("t"), index("j", m), index("l", m)
 
 
 def test_a_place_can_be_read_back() -> None:
@@ -57,6 +61,57 @@ def test_samples_are_in_general_position() -> None:
     assert len({str(sample.at) for sample in values}) == 3
     assert all(sample.left != "0" for sample in values)
     assert all(sample.at["m"] != 1 for sample in canonical(AtLeast(p[1], x[1])).values)
+
+
+def test_samples_have_equal_indices_first_and_different_ones_then() -> None:
+    at = [(point[J], point[L], point[m]) for point in islice(_general([J, L, m]), 6)]
+    assert [(one, other) for one, other, _ in at[:2] + at[3:5]] == 2 * [(1, 1), (1, 2)]
+    assert all((one, other) == (last, last - 1) for one, other, last in (at[2], at[5]))  # type: ignore[operator]
+
+
+def test_the_first_of_later_samples_that_say_more_than_0_are_kept() -> None:
+    """They are drawn behind a quarter of points at corners, and no more than a few zeros are put up with."""
+    a = scalar("a")
+    drawn = [point[a] for point, _ in groupby(points([a], seed=1, rounds=SMALL))]
+    later = drawn[len(drawn) // 4:]
+
+    def at(left: sp.Expr) -> list[Any]:
+        return [(sample.at["a"], sample.left == "0") for sample in canonical(Equation(left, 1)).values]
+
+    assert at(a**2 + 1) == [(exact(value), False) for value in later[:3]]
+    assert at(sp.prod(a - value for value in later[:5]))[0] == (exact(later[5]), False)
+    assert at(sp.prod(a - value for value in later[:6])) == [(exact(value), True) for value in later[:3]]
+
+
+FAIR, TOLD = Form(Sign.EQUAL), Form(Sign.AT_LEAST)
+FORMS: dict[str, tuple[Relation, Form, str, str]] = {
+    "a disproof": (Fails(Equation(x[1], 1)), FAIR, "x[1]", "1"),
+    "at least": (AtLeast(x[1], 1), TOLD, "x[1]", "1"),
+    "more than": (AtLeast(x[1], 1, strict=True), Form(Sign.GREATER), "x[1]", "1"),
+    "a limit": (Limit(1 / T + x[1], T, sp.oo, x[1]), Form(Sign.LIMIT, ("t", "oo")), "x[1] + 1/t", "x[1]"),
+    "an expansion": (Expansion(sp.exp(T * C), 1 + T * C + T**2 * C**2 / 2, T, 2), Form(Sign.EXPANSION, ("t", "2")),
+                     "c**2*t**2/2 + c*t + 1", "c**2*t**2/2 + c*t + 1"),
+    "an implication": (Follows((AtLeast(C, 1),), AtLeast(2 * C, 2), (sp.Integer(2),)),
+                       Form(Sign.AT_LEAST, given=(Premise("c", TOLD, "1"),)), "2*c", "2"),
+    "for all": (ForAll(AtLeast(x[J], 0), (J,)), Form(Sign.AT_LEAST, ("j",)), "x[j]", "0"),
+    "a minimum": (UniqueMinimum(lambda q: total(L, q(L) ** 2), lambda key: p[key], m, sp.S.One), Form(Sign.MINIMIZER),
+                  "Σ_l1(q[l1]**2)", "p[j]"),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_what_is_compared(name: str) -> None:
+    relation, form, left, right = FORMS[name]
+    found = canonical(relation)
+    assert (found.form, found.left, found.right) == (form, left, right)
+
+
+def test_what_is_infinite_or_undefined_at_a_place() -> None:
+    a = scalar("a")
+    infinite, undefined = Equation(sp.oo, 1 / a), Equation(sp.log(a), 1)
+    assert values_at(infinite, [{"a": 0}, {"a": 4}]) == [
+        Sample({"a": 0}, "oo", None), Sample({"a": 4}, "oo", "0.250000000000000000000000000000")]
+    assert [sample.left for sample in values_at(undefined, [{"a": -1}, {"a": 1}]) or ()] == [None, "0"]
 
 
 def test_the_domain_of_everything_that_the_statement_speaks_of_is_kept() -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import sympy as sp
@@ -11,9 +14,10 @@ from derivations import catalogue, rendering
 from derivations.calculus.functions import derivative
 from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import index, positive, scalar, size, vector
-from derivations.catalogue import Examination, Undecidable, claim, entries, examine, reprint
+from derivations.catalogue import Catalogue, Examination, Undecidable, claim, entries, examine, reprint
 from derivations.claims import Correction, Kind, Layer, Outcome, Severity, Statement
 from derivations.entry import Entry, sentence
+from derivations.prints.outcome import Check, Standing
 from derivations.relations import AtLeast, Equation, Fails, Relation
 
 m = size("m")
@@ -222,6 +226,34 @@ def test_a_reprint_has_words_of_its_own(registry: dict[str, Entry]) -> None:
         reprint("eot.3", claim("eot.2", "identity", title="t", latex="x")(steps), latex="y", correction=Statement("c", "C."))
 
 
+def test_a_reprint_keeps_the_correction_and_knows_its_line(registry: dict[str, Entry]) -> None:
+    first = claim("eot.0", "identity", title="t", latex="x")(steps)
+    first.corrected("z", Severity.SLIP)(steps)
+    again, here = reprint("eot.1", first, latex="y"), inspect.currentframe()
+    assert again.correction == first.correction
+    assert here
+    assert (again.module, again.line) == (__name__, here.f_lineno - 3)
+    with pytest.raises(ValueError, match=r"^hypotheses: expected"):
+        reprint("eot.2", first, latex="y", hypotheses="h")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^latex: expected"):
+        reprint("eot.2", first, latex="")
+    with pytest.raises(ValueError, match=r"^text: expected"):
+        reprint("eot.2", first, latex="y", correction=Statement("c", ""))
+
+
+def test_a_reprint_of_a_disproof_supposes_no_more(registry: dict[str, Entry]) -> None:
+    def wrong() -> Iterator[Relation]:
+        """A statement."""
+        yield Fails(FLIPPED)
+
+    first = claim("eot.0", "identity", title="t", latex="x", hypotheses=("a",))(wrong)
+    with pytest.raises(ValueError, match=r"^hypotheses: eot.1 takes over the disproof of eot.0: .* got 'b'"):
+        reprint("eot.1", first, latex="y", hypotheses=("a", "b"))
+    assert reprint("eot.1", first, latex="y", hypotheses=("a",)).hypotheses == ("a",)
+    assert reprint("eot.2", first, latex="y", hypotheses=("c",), implying={"a": "c"}).hypotheses == ("c",)
+    assert reprint("eot.3", first, latex="y").hypotheses == ("a",)
+
+
 def test_a_reprint_loses_no_hypothesis(registry: dict[str, Entry]) -> None:
     first = claim("eot.0", "identity", title="t", latex="x", hypotheses=("a", "b"), needs=("eot.9",))(steps)
     with pytest.raises(ValueError, match=r"^hypotheses: eot.1 takes over .* expected its hypothesis 'b'"):
@@ -243,6 +275,106 @@ def test_what_is_registered_is_checked(registry: dict[str, Entry]) -> None:
     made.corrected("x", Severity.SLIP)(steps)
     with pytest.raises(ValueError, match=r"^corrected: expected one correction of eot.0"):
         made.corrected("x", Severity.SLIP)(steps)
+
+
+def test_words_are_checked(registry: dict[str, Entry]) -> None:
+    for id in ("eot", "eot.", "eot.a b", 7):
+        with pytest.raises(ValueError, match=r"^claim: expected an id like eot.59"):
+            claim(id, "identity", title="t", latex="x")(steps)  # type: ignore[arg-type]
+    for words in ({"title": "", "latex": "x"}, {"title": "t", "latex": " "}):
+        with pytest.raises(ValueError, match=r"^(title|latex): expected"):
+            claim("eot.0", "identity", **words)(steps)
+
+
+def test_what_is_looked_up_is_known() -> None:
+    Catalogue.asked_for.discard("eot.59")
+    dict(entries().items())
+    list(entries().values())
+    assert "eot.59" in entries()
+    assert "eot.59" not in Catalogue.asked_for
+    assert entries()["eot.59"].id == "eot.59"
+    assert "eot.59" in Catalogue.asked_for
+
+
+def loaded(monkeypatch: pytest.MonkeyPatch, *modules: str) -> None:
+    """Load a document with these modules, of the claims that are registered now."""
+    monkeypatch.setattr(catalogue, "DOCUMENTS", ("eot",))
+    monkeypatch.setattr(catalogue, "outside", dict)
+    monkeypatch.setattr(catalogue, "_read", lambda document: [*modules])
+    catalogue._load.__wrapped__()
+
+
+def test_claims_stand_in_the_order_of_their_modules(registry: dict[str, Entry], monkeypatch: pytest.MonkeyPatch) -> None:
+    for id, module in (("eot.3", "second"), ("eot.1", "first"), ("eot.2", "second")):
+        registry[id] = replace(entry(MASS), id=id, module=module)
+    loaded(monkeypatch, "first", "second")
+    assert list(registry) == ["eot.1", "eot.3", "eot.2"]
+    with pytest.raises(AttributeError, match=r"^latex: expected no assignment to eot.1"):
+        registry["eot.1"].latex = "y"
+
+
+@pytest.mark.parametrize("stranger", [
+    replace(entry(MASS), module="another"), replace(entry(MASS), id="eot.1", module="first"), "eot.0"])
+def test_only_claims_of_a_document_are_loaded(
+    registry: dict[str, Entry], monkeypatch: pytest.MonkeyPatch, stranger: Entry
+) -> None:
+    registry["eot.0"] = stranger
+    with pytest.raises(ValueError, match=r"^claim: expected one registered by `claim` or `reprint` in a module .* got eot.0$"):
+        loaded(monkeypatch, "first")
+
+
+def test_what_a_loaded_claim_needs_is_known(registry: dict[str, Entry], monkeypatch: pytest.MonkeyPatch) -> None:
+    registry["eot.0"] = replace(entry(MASS), needs=("eot.9",), module="first")
+    with pytest.raises(ValueError, match=r"^needs: expected ids of claims for eot.0, got eot.9"):
+        loaded(monkeypatch, "first")
+
+
+def test_a_document_claims_for_itself(registry: dict[str, Entry], monkeypatch: pytest.MonkeyPatch) -> None:
+    known = registry["eot.0"] = entry(MASS)
+    monkeypatch.setattr(catalogue, "package", lambda document: SimpleNamespace(__name__=document, __path__=[]))
+    monkeypatch.setattr(catalogue.pkgutil, "iter_modules", lambda path: [
+        SimpleNamespace(name=name) for name in ("section2", "checks", "section1")])
+
+    def read(document: str, **new: Entry) -> list[str]:
+        def imported(name: str) -> str:
+            registry.update({id.replace("_", "."): each for id, each in new.items()})
+            return name
+
+        monkeypatch.setattr(catalogue, "imported", imported)
+        return catalogue._read(document)
+
+    assert read("paper", paper_1=entry(MASS)) == ["paper.section1", "paper.section2"]
+    with pytest.raises(ValueError, match=r"^claim: expected new ids in paper, got eot.0, which is the id of an earlier claim"):
+        read("paper", eot_0=entry(MASS))
+    registry["eot.0"] = known
+    with pytest.raises(ValueError, match=r"^claim: expected ids like paper.1 in paper, got eot.7"):
+        read("paper", eot_7=entry(MASS))
+    del registry["eot.7"]
+    assert read("eot", inference_1=entry(MASS)) == ["eot.section1", "eot.section2"]
+
+
+@pytest.mark.parametrize(("own", "repaired", "faults"), [
+    (None, None, ()), (Standing.AGREES, Standing.AGREES, ()), (Standing.AGREES, None, ()),
+    (Standing.DIFFERS, None, ("the print differs from its relation: why",)),
+    (Standing.AGREES, Standing.DIFFERS, ("the correction differs from its relation: why",)),
+])
+def test_a_print_that_differs_from_its_relation_is_a_fault(
+    registry: dict[str, Entry], monkeypatch: pytest.MonkeyPatch, own: Standing | None, repaired: Standing | None,
+    faults: tuple[str, ...],
+) -> None:
+    made = registry["eot.0"] = entry(JACOBIAN, sign=FLIPPED)
+    checks = tuple(each and Check(each, "read", "why") for each in (own, repaired))
+    monkeypatch.setattr(catalogue, "_prints", lambda id: checks)
+    found = examine(made)
+    assert found.faults == faults
+    assert (found.evidence.print, found.evidence.print_repair) == checks
+    assert found.evidence.detail == ("; ".join(faults) or "1 steps")
+    assert not examine(entry(JACOBIAN, sign=FLIPPED)).faults  # which is not registered, and has no print
+
+
+def test_a_claim_without_a_derivation_says_who_decides() -> None:
+    open_, closed = (replace(entry(), derivation=None, undecidable=why) for why in (None, "nobody can tell"))
+    assert [examine(each).evidence.detail for each in (open_, closed)] == ["left to the other layers", "nobody can tell"]
 
 
 def test_a_loaded_claim_cannot_be_changed() -> None:

@@ -15,6 +15,7 @@ from derivations.calculus.variables import index, positive, scalar, size, vector
 from derivations.catalogue import claim, examine
 from derivations.claims import Correction, Kind, Outcome, Severity, Statement, Verdict, judge
 from derivations.entry import Entry
+from derivations.examination import run
 from derivations.relations import AtLeast, Equation, Fails, Follows, Limit, Relation
 from derivations.theorems import SQUEEZE
 from tests.processes import derivations
@@ -25,6 +26,7 @@ a, x, y, t = vector("a", m), scalar("x"), scalar("y"), positive("t")
 
 SQUARE, FALSE = Equation((x + y) ** 2, x**2 + 2 * x * y + y**2), Equation((x + y) ** 2, x**2 + y**2)
 OTHER = Equation((x + y) ** 2, x**2 - 2 * x * y + y**2)
+OTHER_TRUTH = Equation((x - y) ** 2, x**2 - 2 * x * y + y**2)
 OPEN = Equation(sp.sqrt((x**2 + y**2) ** 2 * t**2), t * sp.sqrt(x**4 + 2 * x**2 * y**2 + y**4), reason="what no rule sees")
 
 
@@ -82,6 +84,25 @@ def test_an_error_names_claim_and_step(error: BaseException, after: int) -> None
     assert made.printed() is None
 
 
+def test_the_first_line_of_an_error_is_said_as_far_as_it_fits() -> None:
+    assert fault(entry(raising(ValueError("one\ntwo"), 0))) == "eot.0: step 1: ValueError: one"
+    assert fault(entry(raising(ValueError("a" * 400), 0))) == f"eot.0: step 1: ValueError: {'a' * 300}"
+    assert fault(entry(raising(ValueError(" \n"), 0))) == "eot.0: step 1: ValueError: no message"
+
+
+def test_an_interrupt_interrupts() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        run(raising(KeyboardInterrupt()), tuple)
+
+
+def test_a_kernel_that_proves_what_it_refutes_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Equation, "prove", lambda self: True)
+    found = run(steps(FALSE), tuple)
+    assert found.outcome is Outcome.ERROR
+    assert "step 1: the kernel contradicts itself: proved, but at x = " in found.error
+    assert not found.proved
+
+
 def test_an_error_in_a_correction_and_in_a_twin_is_named() -> None:
     made = entry(Fails(FALSE), repair=SQUARE)
     made.repair = raising(ValueError("no"))
@@ -112,6 +133,8 @@ class Gullible(Equation):
     (Fails(Gullible(x, y)), "got Gullible"), (Fails(Fails(FALSE)), "the disproof of a disproof"),
     (replace(SQUARE, given=(Gullible(x, y),)), "got Gullible"), (replace(SQUARE, quotes=("a theorem",)), "got str"),
     (Follows((Gullible(x, y),), AtLeast(x, y), (1,)), "got Gullible"),
+    (replace(SQUARE, given=(Fails(FALSE),)), "got a disproof"),
+    (Follows((Fails(FALSE),), AtLeast(x, y), (1,)), "got a disproof"),  # type: ignore[arg-type]
 ])
 def test_only_the_kernel_s_own_relations_count(step: Any, named: str) -> None:
     found = examine(entry(steps(SQUARE, step)))
@@ -178,6 +201,20 @@ def test_what_is_not_decided_says_why_and_fails_nothing() -> None:
     assert undecided.explain()
 
 
+def test_a_disproof_holds_where_its_statement_fails() -> None:
+    assert [step.holds for step in examine(entry(steps(Fails(FALSE), SQUARE, Fails(OTHER)))).steps] == [True, True, True]
+    assert outcome(entry(steps(Fails(FALSE), SQUARE))) is Outcome.HOLDS
+
+
+def test_a_step_that_is_not_decided_is_a_fault_unless_it_is_the_last() -> None:
+    for before in ([OPEN], [OPEN, SQUARE], [SQUARE, OPEN]):
+        found = examine(entry(steps(*before, OTHER_TRUTH)))
+        assert found.evidence.outcome is Outcome.INCONCLUSIVE
+        assert [fault.partition(":")[0] for fault in found.faults] == [f"step {1 + before.index(OPEN)} does not hold"]
+    assert not fault(entry(steps(SQUARE, OPEN)))
+    assert outcome(entry(steps(SQUARE, Fails(SQUARE), OTHER_TRUTH))) is Outcome.INCONCLUSIVE
+
+
 @pytest.mark.parametrize("relation", [
     Equation(1 / (x + y) + 1, (x + y + 1) / (x + y)), Equation((sp.log(x) + 1) ** 2, sp.log(x) ** 2 + 2 * sp.log(x) + 1)])
 def test_what_is_not_defined_everywhere_is_a_fault(relation: Relation) -> None:
@@ -229,6 +266,21 @@ def test_a_declared_hypothesis_is_said() -> None:
 def test_nothing_is_its_own_hypothesis() -> None:
     assert outcome(entry(replace(ABOVE, given=(ABOVE,)))) is Outcome.VACUOUS
     assert outcome(entry(AtLeast(2 * x, x + y, given=(ABOVE,)))) is Outcome.VACUOUS
+    assert outcome(entry(replace(ABOVE, given=(replace(ABOVE, strict=True),)))) is Outcome.VACUOUS
+    assert not examine(entry(replace(ABOVE, given=(ABOVE,)))).steps[0].holds
+    assert outcome(entry(steps(replace(ABOVE, given=(ABOVE,)), SQUARE))) is Outcome.HOLDS    # only the last has to say more
+
+
+def test_nobody_vouches_for_a_premise_that_supposes_something() -> None:
+    then = Follows((AtLeast(2 * x, 2 * y, given=(ABOVE,)),), AtLeast(2 * x + 1, 2 * y), (sp.S.One,), slack=sp.S.One)
+    found = examine(entry(steps(replace(FROM_FREE, given=(ABOVE,)), then)))
+    assert found.evidence.outcome is Outcome.INCONCLUSIVE
+    assert "premise: expected" in found.faults[0]
+
+
+def test_what_says_something_of_no_variable_vouches() -> None:
+    found = examine(entry(steps(AtLeast(2, 1), Follows((AtLeast(2, 1),), AtLeast(4, 2), (sp.Integer(2),)), SQUARE)))
+    assert found.steps[1].premises == ("2 ≥ 1: step 1",)
 
 
 def test_hypotheses_are_inherited_with_what_rests_on_them() -> None:

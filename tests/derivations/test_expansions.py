@@ -6,12 +6,12 @@ import pytest
 import sympy as sp
 
 from derivations import rendering
-from derivations.calculus.functions import kl
+from derivations.calculus.functions import derivative, kl
 from derivations.calculus.powers import plus
 from derivations.calculus.series import coefficients, solution, substituted
 from derivations.calculus.sums import equal, normal, total
 from derivations.calculus.variables import index, interior, positive, scalar, size, vector
-from derivations.relations import Expansion, Solves
+from derivations.relations import AtLeast, Expansion, Solves
 
 n, d = size("n"), size("d")
 i, a, b = index("i", n), index("a", d), index("b", d)
@@ -88,3 +88,17 @@ def test_what_is_not_known_to_be_analytic_is_refused(expr: sp.Expr) -> None:
 
 def test_a_polynomial_is_its_own_series() -> None:
     assert coefficients(x + y * t + x * y * t**2, t, 2) == [x, y, x * y]
+
+
+def test_hypotheses_speak_of_what_does_not_vanish() -> None:
+    growing = Expansion(sp.exp(t * x), 1 + t * x, t, 1, given=(AtLeast(x, y),))
+    assert growing.explain() == ""
+    assert Expansion(sp.exp(t * x), 1 + t * x, t, 1, given=(AtLeast(x, t),)).explain().startswith(
+        "given: expected hypotheses that do not depend on t, got ")
+
+
+def test_a_derivative_of_a_solution_is_refused() -> None:
+    by_x = derivative(x**2, x)
+    said = "where: expected no derivative of what depends on v, which moves"
+    assert Expansion(derivative(x * v[a], x), t * z[a], t, 1, where=(linear,)).explain() == said
+    assert Expansion(by_x * v[a], 2 * x * t * z[a], t, 1, where=(linear,)).explain() == ""

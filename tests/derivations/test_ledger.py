@@ -1,5 +1,6 @@
 """The ledger and its plugin: written whole or not at all, and loud about every loss."""
 
+import hashlib
 import json
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -12,7 +13,7 @@ from msgspec.structs import replace as updated
 
 from derivations import baseline, incremental, ledger, rows, selection
 from derivations.catalogue import entries, examine
-from derivations.claims import Evidence, Layer, Outcome, Step, Witness
+from derivations.claims import Correction, Evidence, Layer, Outcome, Severity, Statement, Step, Witness
 from derivations.pytest_plugin import Collector
 from derivations.records import decoded, encoded, from_json, to_json
 from derivations.rows import sealed
@@ -56,7 +57,9 @@ def test_the_derivation_travels_with_the_evidence() -> None:
 
 
 def test_the_environment_has_a_date_and_versions() -> None:
-    told = ledger.environment(["cpu"], 1.0, 0, {})
+    told = ledger.environment(["cpu"], 1.26, 0, {})
+    assert told["seconds"] == 1.3
+    assert told["commit"] is None or len(bytes.fromhex(told["commit"])) == 20
     assert datetime.fromisoformat(told["date"]).utcoffset() == timedelta(0)
     assert set(ledger.PACKAGES) <= set(told["packages"])
 
@@ -83,6 +86,16 @@ def test_write_is_whole_or_nothing(tmp_path: Path) -> None:
         ledger.write({"schema": 1, "claims": [object()]}, path)
     assert path.read_text() == before
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_ledger_is_a_text_with_a_line_for_each_fact(tmp_path: Path) -> None:
+    ledger.write({"schema": 1, "claims": ["ε"]}, tmp_path / "ledger.json")
+    assert (tmp_path / "ledger.json").read_text(encoding="utf-8") == '{\n "schema": 1,\n "claims": [\n  "ε"\n ]\n}\n'
+
+
+def test_a_ledger_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"^ledger: .*none\.json: expected a file written by `verify`, got none \(No such"):
+        ledger.read(tmp_path / "none.json")
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"schema": 2}', "{"])
@@ -176,6 +189,7 @@ def tampered(**changes: Any) -> dict[str, Any]:
 
 
 HOLDS = {"outcome": "holds"}
+GOOD, BAD = to_json(Step("a = b", "why", True)), to_json(Step("a = b", "why", False))
 FORGED = {
     "a verdict": ({"verdict": "proved"}, "verdict: expected 'confirmed', which follows from the evidence, got 'proved'"),
     "no verdict": ({"verdict": "excellent"}, "verdict: expected a known word, got 'excellent'"),
@@ -185,6 +199,10 @@ FORGED = {
     "an unknown field": ({"status": "proved"}, "expected known fields, got status"),
     "a cause": ({"cause": "witness"}, "cause: expected 'support'"),
     "a proof without steps": ({"evidence": HOLDS, "verdict": "proved"}, "derivation: expected steps that all hold"),
+    "a proof with a step that does not hold": ({"evidence": HOLDS, "verdict": "proved", "derivation": [GOOD, BAD]},
+                                               "derivation: expected steps that all hold"),
+    "a proof of nothing but such a step": ({"evidence": HOLDS, "verdict": "proved", "derivation": [BAD]},
+                                           "derivation: expected steps that all hold"),
     "survivors": ({"survivors": [{"layer": "torch", "twin": "nobody", "part": None}]}, "survivors: expected []"),
     "survivors in words": ({"survivors": ["torch: nobody"]}, "survivors[0]: expected object, got str"),
     "dead twins": ({"twins": []}, "twins: expected [{"),
@@ -203,6 +221,44 @@ def test_a_row_says_what_follows_from_its_evidence(name: str, tmp_path: Path) ->
     with pytest.raises(ValueError, match=r"^ledger: .*ledger\.json: .*eot\.59") as refused:
         ledger.read(path)
     assert named in str(refused.value)
+
+
+WITNESS = Witness({"m": 2}, "1", "≠", "2")
+FAILS = evidence(outcome=Outcome.REFUTED, witness=WITNESS)
+
+
+def test_a_witness_is_the_one_of_the_evidence_in_words_of_today(tmp_path: Path) -> None:
+    row = built(FAILS)["claims"][0]
+    assert (row["verdict"], row["witness"]) == ("refuted", {**to_json(WITNESS), "text": "at m = 2: 1 ≠ 2"})
+    told = built(FAILS)
+    told["claims"] = [sealed({**row, "witness": {**row["witness"], "text": "everywhere"}})]
+    assert ledger.read(saved(tmp_path / "ledger.json", told))["claims"] == [row]
+    told["claims"] = [sealed({**row, "witness": {**row["witness"], "right": "3"}})]
+    with pytest.raises(ValueError, match=r"eot\.59: witness: expected .*'2'.* got .*'3'"):
+        ledger.read(saved(tmp_path / "ledger.json", told))
+
+
+def test_a_witness_is_shown_only_for_a_fault() -> None:
+    row = built(updated(FAILS, refuted_twins=()))["claims"][0]
+    assert (row["verdict"], row["witness"]) == ("open", None)
+
+
+def test_a_missing_hypothesis_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    for hypothesis, verdict in ((None, "corrected"), ("x > 0", "proved-under")):
+        mended = replace(entries()["eot.59"], correction=Correction(Statement("y", "y."), Severity.SLIP, hypothesis))
+        for module in (ledger, rows):
+            monkeypatch.setattr(module, "entries", lambda mended=mended: {"eot.59": mended})
+        row = built(updated(FAILS, correction=Outcome.HOLDS))["claims"][0]
+        assert (row["verdict"], row["under"], row["correction"]) == (verdict, hypothesis, {"latex": "y", "text": "y."})
+
+
+def test_seconds_are_milliseconds_in_a_row() -> None:
+    assert built(evidence(seconds=1.23456))["claims"][0]["evidence"][0]["seconds"] == 1.235
+
+
+def test_a_digest_depends_on_what_is_said_and_not_on_its_order() -> None:
+    digest = hashlib.sha256('{"a": "ε", "b": [1, null]}'.encode()).hexdigest()[:16]
+    assert sealed({"b": [1, None], "digest": "0", "a": "ε"}) == {"a": "ε", "b": [1, None], "digest": digest}
 
 
 def test_words_are_not_believed_but_written_again(tmp_path: Path) -> None:
@@ -266,6 +322,15 @@ def test_what_is_no_statement_is_not_confirmed(symbolic: Evidence, problem: str)
     found = built(symbolic, evidence(layer=Layer.TORCH))
     assert found["claims"][0]["verdict"] == "open"
     assert any(problem in line and line.startswith("eot.59") for line in baseline.problems(found, {}))
+
+
+@pytest.mark.parametrize(("vote", "named"), [
+    (evidence(layer=Layer.TORCH, outcome=Outcome.INCONCLUSIVE, detail="7 off"), ["torch: inconclusive (7 off)"]),
+    (evidence(layer=Layer.TORCH, outcome=Outcome.VACUOUS), ["torch: vacuous (all m ≥ 1)"]),
+    (evidence(layer=Layer.TORCH, outcome=Outcome.NOT_APPLICABLE), []), (evidence(layer=Layer.TORCH), []),
+])
+def test_a_vote_that_decides_nothing_is_a_problem(vote: Evidence, named: list[str]) -> None:
+    assert ledger.problems_of(built(evidence(), vote)["claims"][0]) == named
 
 
 def test_a_claim_that_nobody_decides_fails_a_complete_run() -> None:

@@ -10,6 +10,7 @@ import pytest
 import sympy as sp
 
 from derivations.calculus.balls import enclose, explicit
+from derivations.calculus.functions import reciprocal
 from derivations.calculus.moments import UnknownMomentError, expectation, variance
 from derivations.calculus.sums import delta, equal, total
 from derivations.calculus.variables import Kind, index, scalar, size, vector
@@ -95,3 +96,10 @@ def test_higher_moments_are_refused(expr: Any) -> None:
 def test_what_is_not_a_polynomial_of_known_form_is_refused(expr: sp.Expr) -> None:
     with pytest.raises(UnknownMomentError):
         expectation(expr)
+
+
+def test_what_has_no_value_somewhere_has_no_mean() -> None:
+    quotient = a[r] * (1 / a[r])
+    assert quotient.has(reciprocal)                          # which the normal form would cancel
+    with pytest.raises(UnknownMomentError, match=r"^expectation: expected a value everywhere, it is not shown that "):
+        expectation(quotient * x[r] ** 2)

@@ -2,15 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import sympy as sp
 
-from derivations.calculus.edits import edits
+from derivations.calculus.balls import Point
+from derivations.calculus.edits import Edit, edits
 from derivations.calculus.functions import derivative, xlogx
 from derivations.calculus.sums import alike, delta, total
 from derivations.calculus.variables import complementary, coupling, index, interior, positive, scalar, simplex, size, vector
 from derivations.catalogue import entries
-from derivations.mutants import MOST, STRICT, Fate, Mutant, Trial, fate, mutants, power, tried
+from derivations.mutants import (
+    MOST,
+    STRICT,
+    Fate,
+    Mutant,
+    Trial,
+    _defined,
+    _equivalent,
+    _far_apart,
+    _more,
+    _named,
+    _searched,
+    _some,
+    _spread,
+    _strictly,
+    _tied,
+    _weaker,
+    fate,
+    mutants,
+    near,
+    power,
+    sample,
+    tried,
+)
 from derivations.mutation import table, trials
 from derivations.relations import (
     AtLeast,
@@ -224,3 +250,113 @@ def test_mutants_of_a_claim_and_their_table() -> None:
     shown = table(found)
     assert shown.row_count == 2
     assert trials(next(entry for entry in entries().values() if not entry.twins)) == ()
+
+
+# ── one by one ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(("choices", "order"), [("", ""), ("a", "a"), ("ab", "ab"), ("abcdefg", "agdbcef")])
+def test_edits_that_are_far_apart_come_first(choices: str, order: str) -> None:
+    assert "".join(_far_apart(list(choices))) == order          # type: ignore[arg-type, misc]
+
+
+def test_edits_of_each_sort_take_turns() -> None:
+    choices = [Edit(sort, name, (), x) for sort, name in ("a1", "a2", "b1", "a3", "c1", "c2")]
+    assert [edit.sort + edit.name for edit in _spread(choices)] == ["a1", "b1", "c1", "a3", "c2", "a2"]
+
+
+def test_names_differ() -> None:
+    assert [name for name, _ in _named([("a", x), ("b", x), ("a", t)])] == ["a (1)", "b", "a (2)"]
+
+
+def test_of_many_points_the_middle_and_the_ends_are_tried() -> None:
+    points: list[Point] = [{x: n} for n in range(5)]
+    assert [[point[x] for point in _some(points[:n])] for n in (5, 2, 1, 0)] == [[2, 0, 4], [1, 0], [0], []]
+
+
+def test_points_near_what_an_author_gave() -> None:
+    relation = Follows((AtLeast(x, tau),), AtLeast(2 * x, 2 * tau), (sp.Integer(2),))
+    assert list(near(relation, [{}, {t: 1}])) == []
+    found = list(near(relation, [{x: 1}, {x: 5, tau: 3}]))
+    assert {(point[x], point[tau]) for point in found if point[x] == 5} == {(5, 3)}
+    assert all(point[tau] <= point[x] == 1 for point in found if point[x] != 5)
+    assert 1 < sum(point[x] == 1 for point in found) <= 12
+    assert len(list(near(AtLeast(x, t), [{x: 3}]))) == 12
+
+
+def test_points_come_from_the_middle_to_the_corners_with_few_indices_each() -> None:
+    points = sample(Equation(s[j] * s[k], x))
+    entries_drawn = {id(point[s.label]) for point in points}
+    assert all(sum(id(point[s.label]) == one for point in points) <= 3 for one in entries_drawn)
+    assert points[0][x] != 0
+    implied = Follows((AtLeast(x, tau),), AtLeast(2 * x, 2 * tau), (sp.Integer(2),))
+    assert all(point[x] >= point[tau] for point in sample(implied))
+
+
+CROSS = AtLeast(t**2 + x**2, 2 * t * x, because=(t - x) ** 2, about=(tau,))
+TANGENT = AtLeast(x**2, 2 * t * x - t**2, because=(x - t) ** 2)
+
+
+@pytest.mark.parametrize(("relation", "new", "reason"), [
+    (CROSS, 2 * t * x - tau, "weaker"), (CROSS, -(x**2), "provable too"),
+    (CROSS, t * x, "weaker: a share of what is at most something ≥ 0"),
+    (AtLeast(m * (t**2 + x**2), 2 * m * t * x), 2 * t * x, "weaker: a share of what is at most something ≥ 0"),
+    (TANGENT, 4 * t * x - 4 * t**2, "the statement itself for another t"),
+    (TANGENT, 2 * t**2 * x - t**4, "the statement itself for another t"),
+    (TANGENT, 6 * t * x - 9 * t**2, ""), (TANGENT, 2 * x / t - 1 / t**2, ""), (CROSS, 3 * t * x, ""), (CROSS, t * x * 4, ""),
+    (AtLeast(x**2 + t - t, 2 * tau * x - tau**2, given=(AtLeast(tau, 1),)), 4 * tau * x - 4 * tau**2, ""),
+], ids=str)
+def test_how_an_edited_right_side_follows(relation: Relation, new: sp.Expr, reason: str) -> None:
+    assert _weaker(relation, relation.sides[1], new) == reason
+
+
+def test_a_larger_left_side_is_weaker() -> None:
+    assert _more(CROSS, CROSS.left, CROSS.left + tau) == "weaker"
+    assert _more(CROSS, CROSS.left, CROSS.left - tau) == ""
+    larger = Mutant("more", AtLeast(CROSS.left + tau, CROSS.right), CROSS.left + tau, "left")
+    assert fate(CROSS, larger) == Trial("more", Fate.EQUIVALENT, "weaker")
+
+
+def test_what_is_strictly_positive_by_its_proof_is_strict() -> None:
+    positive_by = [AtLeast(x, t, because=because) for because in (x**2 + 1, x**2, None)]
+    assert [_strictly(each) for each in positive_by] == [True, False, False]
+
+
+def test_both_sides_have_to_have_values() -> None:
+    point: Point = {x: 0, t: 2}
+    assert _defined(Equation(x, t), point)
+    assert not _defined(Equation(1 / x, t), point)
+    assert not _defined(Equation(t, sp.log(x)), point)
+    assert _defined(Limit(1 / x, t, sp.oo, x), point)
+    assert _defined(Equation(sp.oo, t), point)
+    assert not _defined(Limit(t, t, sp.oo, 1 / x), point)
+
+
+def test_an_equality_at_a_point_of_small_sizes_is_found() -> None:
+    strict = AtLeast(total(l, s[l] ** 2), 0, strict=True)
+    starts: list[Point] = [{m: 2, s.label: [1, 1]}, {m: 1, s.label: [1]}, {m: 1, s.label: [0]}]
+    assert _tied(strict, starts) == "at {'m': 1, 's': (0,)}: both sides are 0"
+    assert _tied(strict, starts[:2]) == ""
+    assert _tied(AtLeast(sp.log(t - 1), sp.log(t - 1), strict=True), [{t: 1}]) == ""
+
+
+def test_a_mutant_that_nothing_decides_is_undecided() -> None:
+    hard = AtLeast(x**4 + t**4 + 1, x * t - sp.Rational(1, 2))
+    found = fate(AtLeast(x**4 + t**4 + 1, -1), Mutant("hard", hard, hard.right))
+    assert (found.fate, found.detail) == (Fate.UNDECIDED, str(hard))
+
+
+def test_the_search_goes_down_to_a_failure_and_stays_where_the_hypotheses_hold() -> None:
+    more = AtLeast(t**2 + tau**2, 2 * t * tau + sp.Rational(1, 10**6))
+    assert _searched(more, [{t: 5, tau: 1}]).startswith("at t = ")
+    apart_ = replace(more, given=(AtLeast(t, 2), AtLeast(1, tau)))
+    assert _searched(apart_, [{t: 5, tau: 1}]) == ""
+
+
+def test_only_strictness_is_proved_by_the_old_proof() -> None:
+    apart = AtLeast(x**2 + 1, 0, because=x**2 + 1)
+    assert _equivalent(apart, Mutant("more", AtLeast(x**2 + 1, 2), sp.Integer(2))) == ""
+    assert _equivalent(apart, Mutant(STRICT, replace(apart, strict=True, because=None), sp.S.Zero)) == "provable too"
+    unproved = AtLeast(t + x**2, 0)
+    assert _equivalent(unproved, Mutant(STRICT, replace(unproved, strict=True), sp.S.Zero)) == "provable too"
+    assert _equivalent(SQUARES, Mutant(STRICT, replace(SQUARES, strict=True, because=None), SQUARES.right)) == ""

@@ -109,3 +109,10 @@ def test_evaluate() -> None:
     assert evaluate(2 + S * F**2 - S, {S: CORRELATION, F: FISHER}) == 2 * sp.eye(2) + CORRELATION * FISHER**2 - CORRELATION
     assert evaluate(S**-1 * S, {S: CORRELATION}) == sp.eye(2)
     assert evaluate(sp.S.Zero, MODEL) == sp.zeros(2, 2)
+
+
+def test_one_entry_that_is_no_rational_number_is_one_too_many() -> None:
+    root = sp.sqrt(2)
+    with pytest.raises(ValueError, match=r"^model: expected rational entries, got "):
+        evaluate(S, {S: sp.Matrix([[1, root], [root, 1]])})
+    assert evaluate(S**2, {S: sp.Matrix([[1, 2], [0, 1]])}) == sp.Matrix([[1, 4], [0, 1]])

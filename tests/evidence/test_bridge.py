@@ -10,7 +10,7 @@ import torch
 
 from derivations.calculus.balls import enclose
 from derivations.calculus.sums import total
-from derivations.calculus.variables import Variable, index, size, vector
+from derivations.calculus.variables import Variable, index, positive, scalar, size, vector
 from evidence import bridge
 
 m, n = size("m"), size("n")
@@ -60,3 +60,60 @@ def test_a_sum_of_an_index_that_is_left_open_is_computed_for_each_of_its_values(
     free: list[Variable] = [i]
     values = bridge.evaluate(total(k, s[i] * s[k]), {"m": 3, "s": torch.tensor([1.0, 2.0, 3.0])}, free)
     assert values.tolist() == [6.0, 12.0, 18.0]
+
+
+def test_two_variables_of_one_name_have_no_values() -> None:
+    with pytest.raises(ValueError, match=r"^x: expected one variable of a name, got x with different domains in x "):
+        bridge.compiled(scalar("x") + positive("x"))
+
+
+def test_an_index_may_run_over_what_is_computed_from_sizes() -> None:
+    wide, fixed = index("h", m + 1), index("g", sp.Integer(2))
+    assert bridge.evaluate(wide * fixed, {"m": 2}, [wide, fixed]).tolist() == [[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]]
+
+
+def test_indices_that_must_differ_and_one_that_need_not() -> None:
+    other = index("g", m, other_than=(i,))
+    values = bridge.evaluate(s[i] * s[other] * s[k], {"m": 2, "s": torch.tensor([2.0, 3.0]), "k": 2}, [i, other])
+    assert values.isnan().tolist() == [[True, False], [False, True]]
+    assert values[0, 1] == 18.0
+    assert bridge.clashes([k, other], {"m": 2, "i": 1}).tolist() == [[True, False], [True, False]]
+
+
+def test_values_may_require_gradients() -> None:
+    given = torch.tensor([2.0, 3.0], requires_grad=True)
+    assert bridge.evaluate(total(i, s[i]), {"m": 2, "s": given}, []) == 5.0
+
+
+def test_the_last_entry_is_the_last() -> None:
+    values = {"m": 2, "s": torch.tensor([2.0, 3.0])}
+    assert bridge.evaluate(s[2], values, []) == 3.0
+    for outside in (0, 3):
+        with pytest.raises(IndexError, match=r"expected positions within \(2,\), counted from 1, got"):
+            bridge.evaluate(s[sp.Integer(outside)] + s[1], values, [])
+
+
+def test_an_index_must_differ_from_one_that_is_given() -> None:
+    other = index("g", m, other_than=(i,))
+    values = bridge.evaluate(s[other], {"m": 3, "s": torch.tensor([2.0, 3.0, 4.0]), "i": 1}, [other])
+    assert values.isnan().tolist() == [True, False, False]
+    assert values[1:].tolist() == [3.0, 4.0]
+
+
+def test_an_index_may_have_to_differ_from_two() -> None:
+    other = index("g", m, other_than=(i, k))
+    assert bridge.clashes([other], {"m": 3, "i": 1, "k": 3}).tolist() == [True, False, True]
+
+
+def test_what_was_evaluated_before_is_refused_while_a_check_computes() -> None:
+    expr, point = s[1] ** 2, {"m": 1, "s": torch.tensor([2.0])}
+    assert bridge.evaluate(expr, point, []) == 4.0
+    with bridge.closed():
+        for ask in (lambda: bridge.evaluate(expr, point, []), lambda: bridge.compiled(expr)):
+            with pytest.raises(bridge.OwnFormulaError):
+                ask()
+        with bridge.opened():
+            assert bridge.evaluate(expr, point, []) == 4.0
+        with pytest.raises(bridge.OwnFormulaError):
+            expr.subs(s[1], 2)
+    assert bridge.evaluate(expr, point, []) == 4.0

@@ -89,3 +89,22 @@ def test_a_filter_is_as_it_was_after_a_round() -> None:
     first = Draws(NUMBERS.map(int).filter(even), COUNT)
     first.run(anything, 0)
     assert again.discarded == first.discarded
+
+
+def test_three_draws_of_some_elements_are_counted_and_a_search_of_them_all_is_not() -> None:
+    draws = Draws(st.tuples(st.sampled_from(range(300)).filter(lambda value: value == 299), NUMBERS), COUNT)
+    assert draws.run(anything, 0)
+    assert 0.9 * COUNT < draws.kept == draws.begun
+    assert 2.9 * draws.kept < draws.discarded <= 3 * draws.kept
+
+
+def test_what_is_never_found_is_counted_once_for_each_draw() -> None:
+    draws = Draws(st.tuples(st.sampled_from(range(100)).filter(lambda value: value > 100), NUMBERS), COUNT)
+    assert not draws.run(anything, 0)
+    assert (draws.kept, draws.discarded) == (0, 3 * draws.begun)
+    filtered = Draws(NUMBERS.map(int).filter(lambda value: value < 0), COUNT)
+    assert not filtered.run(anything, 0)
+    assert (filtered.kept, filtered.discarded) == (0, 3 * filtered.begun)
+    assumed_away = Draws(NUMBERS, COUNT)
+    assert not assumed_away.run(lambda value: assume(False), 0)
+    assert (assumed_away.kept, assumed_away.discarded) == (0, assumed_away.begun)

@@ -20,6 +20,7 @@ from derivations.catalogue import _ENTRIES, claim, entries
 from derivations.claims import Layer, Outcome
 from derivations.entry import Entry
 from derivations.relations import AtLeast, Equation, Fails, Relation
+from evidence import harness
 from evidence.bridge import OwnFormulaError, evaluate
 from evidence.harness import (
     FEWEST,
@@ -302,6 +303,18 @@ def test_a_print_is_refuted_by_the_same_rule(monkeypatch: pytest.MonkeyPatch, ma
     assert (evidence.outcome, evidence.correction) == (Outcome.INCONCLUSIVE, Outcome.HOLDS)
     with pytest.raises(AssertionError, match="the print is not refuted: own misses by 5 tolerances"):
         assert_sound(evidence)
+
+
+def test_a_print_is_looked_at_until_it_is_refuted_and_its_correction_until_its_twins_are(
+    monkeypatch: pytest.MonkeyPatch, made_up: Entry
+) -> None:
+    made_up.derivation = lambda: iter([Fails(Equation(x**2, x**2 + 1, at={x: 1}))])
+    made_up.corrected("x^2", "slip")(_correct)  # type: ignore[arg-type]
+    polled = []
+    monkeypatch.setattr(harness, "poll", lambda vote, formula, twins, rounds, *, refuting=False, mutations=None: polled.append(
+        (formula.right, set(twins), refuting, mutations is not None)))
+    vote_on(registered(monkeypatch, made_up, corrected=squared))
+    assert polled == [(x**2 + 1, set(), True, False), (x**2, {"doubled", "one more"}, False, True)]
 
 
 def _correct() -> Iterator[Relation]:

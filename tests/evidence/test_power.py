@@ -6,13 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import sympy as sp
 import torch
 from hypothesis import strategies as st
 
 from derivations.calculus.search import descent
 from derivations.calculus.variables import positive
 from derivations.claims import Layer
-from derivations.relations import AtLeast, Equation, Relation
+from derivations.relations import AtLeast, Equation, Expansion, Relation
 from evidence.harness import Formula, Reading, Vote, float64, poll, vote_on
 from evidence.power import Mutations
 from evidence.registry import CASES, load
@@ -31,6 +32,47 @@ def powerful(relation: Relation, check: Callable[[Any], Reading], strategy: Any 
     vote, mutations = Vote("eot.46", Layer.TORCH), Mutations(relation)
     poll(vote, Formula(relation), {}, Rounds(check, strategy, 20), mutations=mutations)
     return mutations.verdict(vote.routes)
+
+
+def faced(relation: Relation, point: dict[str, float], tolerance: float, **routes: float) -> Mutations:
+    """Mutants that were compared with routes at one point."""
+    mutations = Mutations(relation)
+    reading = Reading(point, {name: float64(value) for name, value in routes.items()}, tolerance)
+    mutations.face(Formula(relation), reading, frozenset(routes))
+    return mutations
+
+
+def test_more_than_ten_tolerances_refute_a_mutant() -> None:
+    same = Equation(x, y)
+    assert "twice as much" in faced(same, {"x": 1.0, "y": 1.0}, 0.1, own=1.0).verdict(frozenset({"own"}))["alive"]
+    assert faced(same, {"x": 1.0, "y": 1.0}, 0.099, own=1.0).killed["twice as much"] == {"own"}
+
+
+def test_every_route_has_to_refute_a_mutant() -> None:
+    mutations = faced(Equation(x, y), {"x": 2.0, "y": 2.0}, 0.1, near=2.0, far=2.09)
+    both = frozenset({"near", "far"})
+    assert "twice as much" not in mutations.verdict(both)["alive"]
+    mutations.killed["twice as much"].remove("far")
+    assert "twice as much" in mutations.verdict(both)["alive"]
+
+
+@pytest.mark.parametrize(("relation", "own", "dead"), [
+    (AtLeast(x, y), 1.0, {"twice as much", "> for ≥"}), (AtLeast(x + y, y), 2.0, set()),
+    (AtLeast(x + y, y, strict=True), 2.0, {"twice as much"}),
+], ids=str)
+def test_what_is_strict_stays_strict_and_may_become_so(relation: Relation, own: float, dead: set[str]) -> None:
+    killed = faced(relation, {"x": 1.0, "y": 1.0}, 1e-9, own=own).killed
+    assert {name for name, by in killed.items() if by} == dead
+
+
+def test_an_expansion_is_compared_in_its_highest_order() -> None:
+    expansion = Expansion(sp.exp(x * y), 1 + x * y, x, 1)
+    assert Mutations(expansion).relation == Equation(*expansion.sides)
+    assert Mutations(QUOTIENT).relation is QUOTIENT
+
+
+def test_mutants_that_were_never_faced_have_no_share() -> None:
+    assert Mutations(QUOTIENT).verdict(frozenset({"own"})) == {"power": None, "mutants": 0, "alive": ()}
 
 
 def test_a_fair_vote_refutes_every_mutant() -> None:

@@ -9,18 +9,19 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from derivations.calculus.functions import derivative, kl, xlogx
+from derivations.calculus.functions import derivative, kl, reciprocal, xlogx
+from derivations.calculus.parts import plus
 from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import index, positive, scalar, size, vector
+from derivations.calculus.variables import Kind, index, positive, scalar, size, vector
 from derivations.relations import AtLeast, Differs, Equation, Fails, Follows, Limit, Relation
 from evidence.bridge import clashes, evaluate
 from evidence.harness import float64
-from evidence.readings import MARGIN, REFUTING_FACTOR, Comparison, Formula, Reading, compare
+from evidence.readings import MARGIN, REFUTING_FACTOR, Comparison, Formula, Miss, Reading, compare, standing_for
 
 m = size("m")
 j, l = index("j", m), index("l", m)  # noqa: E741
 k = index("k", m, other_than=(j,))
-x, y = scalar("x"), positive("y")
+x, y, z = scalar("x"), positive("y"), scalar("z", Kind.NONNEGATIVE)
 s = vector("s", m)
 NAN, INF = math.nan, math.inf
 TOLERANCE = 1e-9
@@ -107,6 +108,77 @@ def test_two_variables_of_one_name_are_refused(relation: Relation) -> None:
         Formula(relation)
 
 
+def test_every_number_of_a_comparison() -> None:
+    found = compared(Equation(s[j], 2 * s[j]), [1.0, -7.0, 3.0], m=3, s=float64([1.0, -6.0, 2.0]))
+    assert found == Comparison(5.0 / TOLERANCE, 3, 0, gap=0.25, largest=12.0, derived=12.0, worst=Miss((2,), -7.0, -12.0))
+    found = compared(Equation(s[j], 2 * s[j]), [1.0, -7.0, NAN], "right", m=3, s=float64([1.0, -6.0, 2.0]))
+    assert found == Comparison(1.0 / TOLERANCE, 2, 1, gap=0.0, largest=7.0, derived=6.0, worst=Miss((2,), -7.0, -6.0))
+    assert compared(Equation(x, x / 2), -4.0, x=-4.0).gap == 0.5
+
+
+def test_the_worst_position_is_counted_from_1_without_those_that_clash() -> None:
+    found = compared(formula_of(s[j] - s[k]), [[NAN, -2.0], [2.5, NAN]], m=2, s=float64([1.0, 3.0]))
+    assert found.worst == Miss((2, 1), 2.5, 2.0)
+
+
+def test_a_route_may_have_a_gradient() -> None:
+    assert compared(Equation(x, y), torch.tensor(1.0, dtype=torch.float64, requires_grad=True), x=1.0, y=1.0).miss == 0
+
+
+def test_where_nothing_is_compared_nothing_is_large() -> None:
+    assert compared(Equation(x, sp.exp(x)), 1.0, x=1000.0) == Comparison(0.0, 0, 1, INF, 0.0, 0.0, None)
+
+
+def test_a_strict_inequality_is_one_by_ten_tolerances_and_the_one_of_agreement() -> None:
+    def miss(route: float) -> float:
+        reading = Reading({"x": 0.0, "y": 1.0}, {"own": float64(route)}, 0.5)
+        return compare(Formula(AtLeast(x, y, strict=True)), reading, [])["own"].miss
+
+    assert (miss(1.0), miss(6.0), miss(6.5)) == (11.0, 1.0, 0.0)
+
+
+@pytest.mark.parametrize("infinite", [sp.oo, -sp.oo])
+def test_every_number_has_to_be_finite_to_refute_infinity(infinite: sp.Expr) -> None:
+    point = {"m": 2, "s": float64([1.0, 2.0])}
+    half = compared(Limit(s[j] / y, y, sp.S.Zero, infinite), [7.0, INF], **point)
+    assert (half.miss, half.compared, half.incomparable) == (0.0, 0, 2)
+    assert compared(Limit(s[j] / y, y, sp.S.Zero, infinite), [7.0, -8.0], **point) == Comparison(INF, 2, 0, INF, 8.0, INF)
+
+
+def test_what_a_formula_is_made_of() -> None:
+    formula = Formula(Fails(AtLeast(s[j], x, strict=True, given=(AtLeast(s[l], y),))), "print")
+    assert (formula.left, formula.right, formula.ordered, formula.strict, formula.apart) == (s[j], x, True, True, False)
+    assert formula.names == ["j", "m", "s", "x"]
+    assert formula.indices == [j]
+    assert formula.axes({"m": 2}) == [j]
+    assert formula.axes({"m": 2, "j": 1}) == []
+    assert [v.name for v in formula.variables] == ["j", "m", "s", "x", "l", "y"]
+    assert Formula(Limit(1 / y + x, y, sp.S.Zero, x)).variables == [x]
+
+
+def test_an_edited_formula_has_another_side() -> None:
+    formula = Formula(AtLeast(x, y))
+    left, right = formula.edited("left", 2 * x, True), formula.edited("right", 2 * y, False)
+    assert (left.left, left.right, left.strict) == (2 * x, y, True)
+    assert (right.left, right.right, right.strict) == (x, 2 * y, False)
+    assert (formula.left, formula.right, formula.strict) == (x, y, False)
+
+
+@pytest.mark.parametrize(("computed", "twin", "value"), [
+    ("left", Equation(x + 1, y), 3.0), ("left", Equation(x, 2 * y), None), ("left", Equation(x + y - y, 2 * y), None),
+    ("right", Equation(2 * x, y), None), ("right", Equation(x, 2 * y), 8.0),
+    ("left", Limit(x + 1 / y, y, sp.oo, 2 * x), None),
+])
+def test_a_twin_of_the_computed_side_is_computed_for_itself(computed: str, twin: Relation, value: float | None) -> None:
+    reading = Reading({"x": 2.0, "y": 4.0}, {"own": float64(7.0), "other": float64(7.0)}, TOLERANCE,
+                      computed)                              # type: ignore[arg-type]
+    found = standing_for(Formula(twin), Formula(Equation(x, y)), reading, [])
+    if value is None:
+        assert found is reading
+    else:
+        assert {name: float(route) for name, route in found.routes.items()} == {"own": value, "other": value}
+
+
 # ── the numbers themselves ──────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -133,9 +205,12 @@ def test_derivatives_do_not_ask_the_normal_form(monkeypatch: pytest.MonkeyPatch)
     assert number(derivative(derivative(x**3, x), x), x=2.0) == 12
 
 
-@pytest.mark.parametrize(("expr", "value"), [(xlogx(y - 1), 0.0), (sp.Abs(x), 3.0), (delta(j, j + 1), 0.0)])
+@pytest.mark.parametrize(("expr", "value"), [
+    (xlogx(y - 1), 0.0), (sp.Abs(x), 3.0), (delta(j, j + 1), 0.0), (delta(j, j), 1.0), (xlogx(z), 2 * math.log(2)),
+    (plus(x), 0.0), (plus(-x), 3.0), (plus(x + 3.5), 0.5), (sp.sign(x), -1.0), (reciprocal(x + 1), -0.5),
+    (reciprocal(y - 1), INF), (1 / (y - 1), INF), (1 / (j - 1), NAN), (sp.pi * y, math.pi), (sp.E * y, math.e)])
 def test_functions_of_the_calculus(expr: sp.Expr, value: float) -> None:
-    assert number(expr, y=1.0, x=-3.0, j=1, m=2) == value
+    assert number(expr, y=1.0, x=-3.0, z=2.0, j=1, m=2) == pytest.approx(value, rel=1e-15, abs=0.0, nan_ok=True)
 
 
 def test_values_are_real_and_in_float64() -> None:

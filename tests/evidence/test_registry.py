@@ -5,11 +5,13 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from derivations.catalogue import entries
-from derivations.claims import Layer
+from derivations.claims import Layer, Outcome
+from evidence import bridge, registry
 from evidence.registry import CASES, OBSERVATIONS, Finding, Run, confirms, load, observes
 
 load()
@@ -66,3 +68,87 @@ def test_nothing_is_observed_for_the_symbolic_layer() -> None:
 def test_a_second_vote_of_one_layer_is_refused() -> None:
     with pytest.raises(ValueError, match=r"claim: expected one without a torch check, got eot\.46"):
         confirms(Layer.TORCH, "eot.46", on=None)(CASES[Layer.TORCH]["eot.46"].printed)
+
+
+# ── what is registered, and what is loaded ──────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def empty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A register without votes, which is forgotten."""
+    monkeypatch.setattr(registry, "CASES", {layer: {} for layer in Layer})
+    monkeypatch.setattr(registry, "OBSERVATIONS", {})
+
+
+REGISTERING = """
+
+def of_a_chapter():
+    return confirms(Layer.PRIMAL, "eot.1", "eot.2", on="numbers")
+
+
+of_a_chapter()(check)
+seen = observes(Layer.SOURCE, "eot.1", name="here")(observe)
+"""
+
+
+def test_a_vote_is_registered_with_the_line_of_its_module(empty: None) -> None:
+    names = {"__name__": "evidence.paper.section1", "confirms": confirms, "observes": observes, "Layer": Layer,
+             "check": len, "observe": nothing}
+    exec(compile(REGISTERING, "section1.py", "exec"), names)
+    case = registry.CASES[Layer.PRIMAL]["eot.2"]
+    assert (case.strategy, case.printed, case.corrected, case.count, case.automatic) == ("numbers", len, None, 32, False)
+    assert (case.claim, case.module, case.line) == ("eot.2", "evidence.paper.section1", 7)
+    seen = registry.OBSERVATIONS["eot.1"]["source-here"]
+    assert (seen.layer, seen.name, seen.observe, seen.module, seen.line) == (
+        Layer.SOURCE, "here", nothing, "evidence.paper.section1", 8)
+    assert names["seen"] is nothing
+
+
+def test_observations_of_one_name_are_one(empty: None) -> None:
+    observes(Layer.TORCH, "eot.1")(nothing)
+    observes(Layer.TORCH, "eot.1", name="again")(nothing)
+    assert list(registry.OBSERVATIONS["eot.1"]) == ["torch", "torch-again"]
+    with pytest.raises(ValueError, match=r"claim: expected one without an observation torch-again, got eot\.1, which has one"):
+        observes(Layer.TORCH, "eot.1", name="again")(nothing)
+
+
+def test_votes_are_in_the_order_of_the_documents(empty: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "entries", lambda: dict.fromkeys(["eot.1", "eot.2", "eot.3"]))
+    confirms(Layer.TORCH, "eot.3", "eot.1", on=None)(len)
+    observes(Layer.TORCH, "eot.3", "eot.2")(nothing)
+    assert [case.claim for case in registry.cases(Layer.TORCH)] == ["eot.1", "eot.3"]
+    assert list(registry.cases(Layer.PRIMAL)) == []
+    assert [each.claim for each in registry.observations()] == ["eot.2", "eot.3"]
+
+
+def test_a_run_is_whole_unless_it_says_so() -> None:
+    assert (Run().quick, Run().device, Run().model) == (False, "cpu", None)
+    assert Finding(Outcome.HOLDS, "scope") == Finding(Outcome.HOLDS, "scope", "", None, (), None, "cpu")
+
+
+@pytest.mark.parametrize(("claims", "read"), [
+    (["eot.1"], ["evidence.eot.section1"]),
+    (["paper.1"], ["paper.checks", "paper.checks.votes"]),
+    (None, ["evidence.eot.section1", "other.checks", "other.checks.votes", "paper.checks", "paper.checks.votes"]),
+])
+def test_votes_on_some_claims_are_loaded(claims: list[str] | None, read: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    homes = {"paper.1": "paper.section1", "eot.2": "derivations.eot.section2", "eot.1": "derivations.eot.section1"}
+    imported: list[str] = []
+    admitted: list[tuple[str, Path]] = []
+
+    def importing(name: str) -> SimpleNamespace:
+        assert bridge._closed
+        imported.append(name)
+        return SimpleNamespace(__path__=[])
+
+    monkeypatch.setattr(registry, "entries", lambda: {id: SimpleNamespace(module=home) for id, home in homes.items()})
+    monkeypatch.setattr(registry, "checks", lambda: ["other.checks", "paper.checks"])
+    monkeypatch.setattr(registry, "outside", lambda: {"paper": Path("paper"), "other": Path("other")})
+    monkeypatch.setattr(registry, "admit_sources", lambda package, folder: admitted.append((package, folder)))
+    monkeypatch.setattr(registry, "pkgutil", SimpleNamespace(
+        iter_modules=lambda path: [SimpleNamespace(name="votes"), SimpleNamespace(name="test_votes")]))
+    monkeypatch.setattr(registry, "importlib", SimpleNamespace(import_module=importing, util=SimpleNamespace(
+        find_spec=lambda name: name != "evidence.eot.section2")))
+    registry.load(claims)
+    assert imported == read
+    assert admitted == [(name, Path(name.removesuffix(".checks"), "checks")) for name in read if name.endswith(".checks")]

@@ -17,8 +17,9 @@ CLOSED_FORMS = (
     "continuous.densities",
 )
 KERNEL = ("calculus", "relations")
-JUDGES = ("canonical", "comparison", "examination", "claims", "catalogue", "rows", "ledger", "ledger_schema", "regression",
-          "baseline", "mutants", "normal_form", "records", "integrity", "selection", "differences")
+READERS = ("latex", "prints", "kernel")
+JUDGES = ("canonical", "comparison", "examination", "symbolic", "claims", "catalogue", "rows", "ledger", "ledger_schema",
+          "regression", "baseline", "mutants", "normal_form", "records", "integrity", "selection", "differences")
 VOTES = ("admission", "automatic", "bridge", "draws", "dtypes", "harness", "lookups", "power", "readings", "registry")
 
 WIDE = ("numerics",)
@@ -28,15 +29,20 @@ ALSO = {
     "numerics.arguments": ("numerics/test_one_sided.py",),
     "numerics.priors": ("numerics/test_attention.py",),
     "derivations.canonical": ("derivations/test_side_by_side.py",),
-    "derivations.normal_form": ("derivations/test_canonical.py", "derivations/test_verdicts.py"),
+    "derivations.normal_form": (
+        "derivations/test_canonical.py", "derivations/test_verdicts.py", "derivations/test_records.py"),
     "derivations.differences": ("derivations/test_regression.py",),
     "derivations.rows": ("derivations/test_ledger.py", "attacks/test_ledger_forgery.py"),
     "derivations.ledger_schema": ("derivations/test_ledger.py", "attacks/test_hostile_ledgers.py"),
-    "derivations.records": ("derivations/test_ledger.py",),
+    "derivations.baseline": ("derivations/test_ledger.py", "attacks/test_baselines.py"),
+    "derivations.ledger": ("attacks/test_hostile_ledgers.py",),
+    "derivations.regression": ("derivations/test_baseline.py", "attacks/test_baselines.py"),
+    "derivations.records": ("derivations/test_ledger.py", "derivations/test_canonical.py", "derivations/test_baseline.py"),
     "derivations.integrity": ("attacks/test_integrity.py",),
     "derivations.selection": ("derivations/test_catalogue.py",),
     "derivations.comparison": ("derivations/test_examination.py", "attacks/test_corrections.py"),
     "derivations.examination": ("attacks/test_premises.py", "attacks/test_sealing.py"),
+    "derivations.symbolic": ("derivations/test_catalogue.py", "derivations/test_examination.py", "attacks/test_corrections.py"),
     "derivations.claims": ("derivations/test_verdicts.py",),
     "derivations.calculus.signs": ("attacks/test_signs.py", "derivations/test_bounds.py", "attacks/test_truths.py"),
     "derivations.calculus.sums": (
@@ -71,8 +77,9 @@ ALSO = {
     "derivations.relations.expansion": ("attacks/test_expansions.py",),
     "derivations.relations.implication": ("attacks/test_premises.py", "derivations/test_inequality.py"),
     "evidence.admission": ("evidence/test_harness_rules.py",),
+    "evidence.registry": ("attacks/test_lookups.py",),
     "evidence.lookups": ("attacks/test_lookups.py",),
-    "evidence.bridge": ("evidence/test_harness.py",),
+    "evidence.bridge": ("evidence/test_harness.py", "evidence/test_readings.py"),
     "evidence.dtypes": ("evidence/test_readings.py", "evidence/test_draws.py"),
     "evidence.harness": ("evidence/test_hold.py", "evidence/test_polling.py", "attacks/test_votes.py"),
 }
@@ -82,7 +89,7 @@ ALSO = {
 @functools.cache
 def modules() -> tuple[str, ...]:
     """The dotted names of all modules, the closed forms first."""
-    kernel = [f"derivations.{part}.{path.stem}" for part in KERNEL
+    kernel = [f"derivations.{part}.{path.stem}" for part in (*KERNEL, *READERS)
               for path in sorted((ROOT / "derivations" / part).glob("[a-z]*.py"))]
     return (*(f"numerics.{name}" for name in CLOSED_FORMS), *kernel, *(f"derivations.{name}" for name in JUDGES),
             *(f"evidence.{name}" for name in VOTES))

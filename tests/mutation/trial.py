@@ -73,7 +73,7 @@ class Bench:
 
     def _tried(self, mutant: Mutant, path: str, functions: Sequence[FunctionType]) -> list[Any]:
         tests = self._tests(mutant)
-        if not tests and mutant.statement in self.reach.imported.get(mutant.module, ()):
+        if not tests and (not mutant.scope or mutant.statement in self.reach.imported.get(mutant.module, ())):
             return ["afresh"]
         if not tests:
             return ["survived", UNREACHED, 0.0]

@@ -1,0 +1,94 @@
+"""Votes in other dtypes: which problems they draw, which values they hand to the formulas, and what they report."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import find, given, settings
+from hypothesis import strategies as st
+
+from derivations.claims import Outcome
+from evidence import Run, dtypes, float64
+from evidence.dtypes import in_dtype, plan_error, point, problems
+from evidence.harness import Vote
+from evidence.instances.one_sided import OneSided
+from evidence.readings import Formula, Reading
+from evidence.rounds import Rounds
+from numerics import tolerances
+
+SCORES = torch.tensor([1.0, -3.0, 0.5], dtype=torch.float16)
+PROBLEM = OneSided(SCORES, 0.5, torch.arange(12.0).reshape(3, 4), torch.tensor([1.0, 0.0, -2.0, 1.0]), None, "none")
+
+
+def test_every_variable_has_its_value() -> None:
+    found: dict[str, Any] = dict(point(PROBLEM))
+    assert (found["m"], found["d"], found["e"], found["tau"], found["eps"]) == (3, 2, 4, 0.5, 0.5)
+    assert found["K"].shape == (3, found["d"])
+    assert torch.equal(found["K"] @ found["Q"], SCORES.double())         # the scores are those of keys and query
+    assert torch.equal(found["s"], SCORES.double())
+    assert torch.equal(found["u"], PROBLEM.utility.double())
+    assert (found["V"].shape, found["g"].tolist()) == ((3, 4), [1.0, 0.0, -2.0, 1.0])
+    assert all(value.dtype == torch.float64 for value in found.values() if isinstance(value, torch.Tensor))
+
+
+def test_the_error_of_a_weight_is_that_of_the_largest_score() -> None:
+    assert plan_error(PROBLEM) == tolerances.plan(torch.float16, 3, 6.0)
+
+
+@settings(max_examples=30)
+@given(st.sampled_from([torch.float32, torch.float16, torch.bfloat16]).flatmap(lambda dtype: st.tuples(
+    st.just(dtype), problems(dtype))))
+def test_problems_are_rows_of_ordinary_magnitude(drawn: tuple[torch.dtype, OneSided]) -> None:
+    dtype, problem = drawn
+    coarse = dtype is torch.bfloat16
+    assert (problem.scores.dtype, problem.scores.ndim, problem.mask) == (dtype, 1, None)
+    assert problem.m <= (3 if coarse else 5)
+    assert problem.temperature in ((1.0, 2.0, 4.0) if coarse else (1.0, 0.5, 4.0))
+    assert float(problem.scores.abs().max()) < 20
+
+
+@pytest.mark.parametrize(("dtype", "size", "temperatures"), [
+    (torch.bfloat16, 3, (1.0, 2.0, 4.0)), (torch.float16, 5, (1.0, 0.5, 4.0))])
+def test_all_of_them_are_drawn(dtype: torch.dtype, size: int, temperatures: tuple[float, ...]) -> None:
+    assert find(problems(dtype), lambda problem: problem.m == size).m == size
+    for temperature in temperatures:
+        assert find(problems(dtype), lambda problem, t=temperature: problem.temperature == t).temperature == temperature
+    assert find(problems(dtype), lambda problem: problem.m > 1 and not problem.scores.any()).m > 1
+    assert find(problems(dtype), lambda problem: bool(problem.scores.any())).m
+
+
+class Fake:
+    """A problem that is no more than its tolerance."""
+
+    def __init__(self, tolerance: float) -> None:
+        self.tolerance = tolerance
+
+    def to(self, device: str) -> Fake:
+        """The same on a device."""
+        assert device == "cpu"
+        return self
+
+
+def test_a_vote_in_a_dtype_is_one_on_problems_that_could_refute_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    polled: list[Any] = []
+    monkeypatch.setattr(dtypes, "entries", lambda: {"eot.0": SimpleNamespace(printed=lambda: "print", twins={
+        "a": lambda: "a twin"})})
+    monkeypatch.setattr(dtypes, "Formula", lambda relation: SimpleNamespace(relation=relation))
+    monkeypatch.setattr(dtypes, "problems", lambda dtype: st.sampled_from([0.05, 0.1, 0.2]).map(Fake))
+
+    def poll(vote: Vote, printed: Formula, twins: dict[str, Formula], rounds: Rounds) -> None:
+        polled.append((printed.relation, twins["a"].relation, rounds.count))
+        seen = set()
+        rounds.run(0, "eot.0", lambda reading: seen.add(reading.tolerance))
+        polled.append(seen)
+        vote.failure, vote.worst = "off", 20.0
+
+    monkeypatch.setattr(dtypes, "poll", poll)
+    observe = in_dtype(torch.float16, lambda problem: Reading({}, {"own": float64(1.0)}, problem.tolerance))
+    found = observe("eot.0", Run())
+    assert polled == [("print", "a twin", 40), {0.05}]
+    assert (found.outcome, found.detail, found.error, found.device) == (Outcome.REFUTED, "off", 20.0, "cpu")
+    assert found.scope.endswith("worst error 20 of the tolerance, float16, cpu")
