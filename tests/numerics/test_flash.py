@@ -215,6 +215,17 @@ def test_a_batch_is_its_problems_forwards_and_backwards() -> None:
         close(part, total, 1e-13)
 
 
+def test_the_temperature_is_the_root_of_the_width_by_default() -> None:
+    g = torch.Generator().manual_seed(8)
+    q, k, v = (torch.randn(*shape, generator=g, dtype=F64) for shape in ((4, 3), (6, 3), (6, 2)))
+    found = tiled_attention(q, k, v)
+    close(found.output, (q @ k.mT / math.sqrt(3)).softmax(-1) @ v, 1e-15)
+    upward = torch.ones(4, 2, dtype=F64)
+    for left, right in zip(tiled_gradients(q, k, v, found, upward),
+                           tiled_gradients(q, k, v, found, upward, temperature=math.sqrt(3)), strict=True):
+        close(left, right, 0.0)
+
+
 def test_masks_and_values_may_bring_axes_of_their_own() -> None:
     g = torch.Generator().manual_seed(6)
     q, k, v = (torch.randn(*shape, generator=g, dtype=F64) for shape in ((1, 4, 3), (6, 3), (6, 2)))

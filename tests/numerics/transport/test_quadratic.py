@@ -56,6 +56,25 @@ def test_the_conditions_and_the_gap(temperature: float) -> None:
     close((b * found.column_potential).sum(-1), torch.zeros(3, dtype=torch.float64))
 
 
+def test_newtons_method_takes_few_steps_however_small_the_temperature() -> None:
+    """A hundred in all, rough stages included, of which each is a sweep and a step that is rarely halved."""
+    g = torch.Generator().manual_seed(7)
+    cost, a, b = (torch.rand(*shape, generator=g, dtype=torch.float64) for shape in ((3, 6, 8), (3, 6), (3, 8)))
+    solutions = [quadratic_plan(4 * cost, (2 * a).softmax(-1), (2 * b).softmax(-1), x) for x in (100.0, 1.0, 0.1, 1e-2, 1e-4)]
+    assert sum(found.steps for found in solutions) <= 100
+
+
+def test_marginals_may_bring_axes_of_their_own() -> None:
+    cost, a, b, temperature = uniform(4, 5), distribution(2, 1, 4), distribution(3, 5), torch.tensor([[0.1], [1.0]]).double()
+    found = quadratic_plan(cost, a, b, temperature)
+    assert found.value.shape == found.gap.shape == found.converged.shape == (2, 3)
+    for i in range(2):
+        for j in range(3):
+            one = quadratic_plan(cost, a[i, 0], b[j], float(temperature[i, 0]))
+            for name in ("plan", "row_potential", "column_potential", "value"):
+                close(getattr(found, name)[i, j], getattr(one, name), 1e-10)
+
+
 def test_limits() -> None:
     cost, a, b = uniform(5, 6), distribution(5), distribution(6)
     close(quadratic_plan(cost, a, b, 1e-3).plan, exact_plan(cost, a, b).plan, 1e-10)  # from some γ > 0 on the two agree
