@@ -1,0 +1,118 @@
+"""Rows of dual problems: sums that are exact in their high parts, and the Hessian beside its definition."""
+
+import math
+from fractions import Fraction
+
+import pytest
+import torch
+from torch import Tensor
+
+from numerics.mem import rows as module
+from numerics.mem.rows import Hessian, Rows
+from numerics.tolerances import eps
+from tests.numerics.common import close, double
+
+F64 = torch.float64
+UNIT = eps("float64") / 2
+
+
+def normal(seed: int, *shape: int) -> Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=F64)
+
+
+def problems(n: int, d: int, *, shared: bool, r: int = 3) -> Rows:
+    return Rows(normal(0, n, d) if shared else normal(0, r, n, d), normal(1, r, n).log_softmax(-1), normal(2, r, d),
+                torch.tensor([[0.5], [2.0], [30.0]], dtype=F64))
+
+
+def exactly(row: Tensor, matrix: Tensor) -> list[Fraction]:
+    """row @ matrix in rational numbers."""
+    columns = matrix.mT.tolist()
+    return [sum((Fraction(a) * Fraction(b) for a, b in zip(row.tolist(), column, strict=True)), Fraction(0)) for column in columns]
+
+
+@pytest.mark.parametrize("terms", [1, 2, 3, 4, 7, 8, 1000, 1024])
+def test_so_many_products_of_high_parts_fit_into_a_significand_and_no_longer_ones_would(terms: int) -> None:
+    bits = module.high_bits(terms)
+    assert terms * 4**bits < 2**52 <= terms * 4 ** (bits + 1)
+    assert module.mean_rounding(terms, 9) == terms * (terms + 3) / 2**bits
+
+
+def test_a_high_part_is_the_nearest_multiple_of_its_unit() -> None:
+    x = torch.tensor([0.3, -0.7, 1.0, 2.0**-40], dtype=F64)
+    assert torch.equal(module._high_part(x, double(1.0), 10), (x * 512).round() / 512)
+    assert torch.equal(module._high_part(x, double(3.9), 10), (x * 256).round() / 256)
+    assert torch.equal(module._high_part(torch.zeros(2, dtype=F64), double(0.0), 10), torch.zeros(2, dtype=F64))
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_means_totals_and_scores_are_rounded_once(shared: bool) -> None:
+    """Templates whose sums cancel: products in float64 would lose what is left."""
+    x = problems(40, 7, shared=shared)
+    templates = x.templates.clone()
+    templates[..., 20:, :] = -templates[..., :20, :] * (1 + 2.0**-30 * normal(3, 20, 7))
+    x = Rows(templates, x.log_prior, x.target, x.alpha)
+    weights = torch.full((3, 40), 1 / 40, dtype=F64) * (1 + 2.0**-32 * normal(4, 3, 40))
+    mean, total, dual = x.mean(weights), x.total(weights), normal(5, 3, 7)
+    scores, tilted = x.precise_scores(dual), x.weights(dual)
+    lengths = templates.norm(dim=-1).amax(-1).expand(3)
+    for i in range(3):
+        t = templates if shared else templates[i]
+        allowed = module.mean_rounding(40, 7) * UNIT * float(lengths[i])
+        for found, expected in zip(mean[i].tolist(), exactly(weights[i], t), strict=True):
+            assert abs(Fraction(found) - expected) <= UNIT * abs(expected) + Fraction(allowed)
+        assert float(total[i]) == float(sum(map(Fraction, weights[i].tolist())))
+        error = 2 * UNIT * float(lengths[i]) * float(dual[i].norm()) * (1 + 7**1.5 * 2.0 ** (2 - module.high_bits(7)))
+        for found, expected in zip(scores[i].tolist(), exactly(dual[i], t.mT), strict=True):
+            assert abs(Fraction(found) - expected) <= Fraction(error)
+        close(tilted[i], (t @ dual[i] + x.log_prior[i]).softmax(-1), 1e-14)
+        close(x.scores(dual)[i], t @ dual[i], 1e-14)
+    close(x.radius.expand(3, 1)[:, 0], lengths, 0.0)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_some_rows_are_taken_with_all_that_is_theirs(shared: bool) -> None:
+    x = problems(4, 3, shared=shared)
+    for errors in ((double(0.1, 0.2, 0.3), double(0.5)), (double(0.5), double(0.1, 0.2, 0.3))):
+        x = Rows(x.templates, x.log_prior, x.target, x.alpha, None, *errors)
+        for index in (torch.tensor([2, 0]), torch.tensor([True, False, True])):
+            taken = x.take(index)
+            assert torch.equal(taken.templates, x.templates if shared else x.templates[index])
+            for name in ("log_prior", "target", "alpha"):
+                assert torch.equal(getattr(taken, name), getattr(x, name)[index])
+            for before, after in zip(errors, (taken.target_error, taken.log_prior_error), strict=True):
+                assert torch.equal(after, before if len(before) == 1 else before[index])
+    common = Rows(x.templates, x.log_prior[0], x.target, x.alpha).take(torch.tensor([1]))
+    assert torch.equal(common.log_prior, x.log_prior[0])
+
+
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize(("n", "d"), [(9, 4), (4, 9), (5, 5)])
+def test_the_hessian_is_that_of_the_dual(n: int, d: int, shared: bool) -> None:
+    """I/α + Σ_i p_i (t_i − ĥ)(t_i − ĥ)ᵀ, its inverse, and a bound on the norm of that: its trace, or α."""
+    x = problems(n, d, shared=shared)
+    grams = [None, x.templates @ x.templates.mT] if shared else [None]
+    weights = (4 * normal(6, 3, n)).softmax(-1)
+    mean, vectors = x.mean(weights), normal(7, 3, d)
+    for gram in grams:
+        hessian = Hessian(Rows(x.templates, x.log_prior, x.target, x.alpha, gram), weights, mean, x.alpha)
+        times, solved, bound = hessian.times(vectors), hessian.solve(vectors), hessian.bound()
+        for i in range(3):
+            t = (x.templates if shared else x.templates[i]) - mean[i]
+            dense = torch.eye(d, dtype=F64) / x.alpha[i] + t.mT @ (weights[i].unsqueeze(-1) * t)
+            inverse = torch.linalg.inv(dense)
+            close(times[i], dense @ vectors[i], 1e-12)
+            close(solved[i], inverse @ vectors[i], 1e-11)
+            expected = float(x.alpha[i]) if n < d else min(float(x.alpha[i]), float(inverse.trace()))
+            assert float(bound[i]) == pytest.approx(expected, rel=1e-9)
+            assert float(bound[i]) >= float(torch.linalg.matrix_norm(inverse, 2)) * (1 - 1e-12)
+
+
+def test_where_no_factor_is_found_the_bound_is_alpha() -> None:
+    x = Rows(normal(0, 6, 2), normal(1, 2, 6).log_softmax(-1), normal(2, 2, 2), torch.ones(2, 1, dtype=F64))
+    weights = torch.full((2, 6), 1 / 6, dtype=F64)
+    mean = x.mean(weights)
+    mean[1] = math.inf
+    bound = Hessian(x, weights, mean, 10 * x.alpha).bound().squeeze(-1)
+    assert bound[0] < 10
+    assert bound[1] == 10
