@@ -103,6 +103,56 @@ def test_each_is_the_closed_form_or_solver_of_its_name() -> None:
     close(weights(MaximumEntropy(0.5), query, key), exact.weights)
 
 
+def test_floating_masks_are_added_to_the_logits_of_every_head() -> None:
+    """Linear attention multiplies its kernel by exp(mask); optimal transport changes logits of destinations, and the prior sits
+    on what is not masked; the maximum entropy tilts its prior."""
+    query, key, value = normal(2, 3, 4, 8), normal(2, 3, 5, 8), normal(2, 3, 5, 6)
+    masks = [normal(3, 1, 5), 300 * normal(2, 1, 4, 5), normal(4, 5)]
+    masks[0][1, 0, 2] = masks[1][0, 0, 1, :3] = masks[2][3, 4] = -math.inf
+    tau = 0.7
+    phi = [torch.where(x > 0, 1 + x, x.clamp(max=0).exp()) for x in (query / tau**0.5, key / tau**0.5)]
+    for mask in masks:
+        full = mask.expand(2, 3, 4, 5)
+        linear = ((phi[0] @ phi[1].mT).log() + full).softmax(-1)
+        close(Linear().weights(query, key, tau, mask), linear)
+        close(Linear().output(query, key, value, tau, mask), linear @ value)
+        u = (full > -math.inf).double() / (full > -math.inf).sum(-1, keepdim=True)
+        logits = (query @ key.mT).unsqueeze(-1) / tau + full.unsqueeze(-1) + (key @ key.mT).unsqueeze(-3) / tau
+        carried = (logits.softmax(-2) @ u.unsqueeze(-1)).squeeze(-1)
+        close(OptimalTransport().weights(query, key, tau, mask), carried)
+        distances = OptimalTransport(cost=ot_attention.squared_distance).weights(query, key, tau, mask)
+        logits = logits - (key @ key.mT + ot_attention.squared_distance(key, key)).unsqueeze(-3) / tau
+        close(distances, (logits.softmax(-2) @ u.unsqueeze(-1)).squeeze(-1))
+    found = MaximumEntropy(0.5).weights(query, key, tau, masks[2])
+    exact = OptimalTransport(exact=True, alpha=0.5).weights(query, key, tau, masks[0])
+    for b in range(2):
+        for h in range(3):
+            for i in range(4):
+                one = mem.solve(key[b, h] / tau, query[b, h, i] / 0.5, None, 0.5, masks[2][i])
+                close(found[b, h, i], one.weights, 1e-8)
+                kept = masks[0][h, 0] > -math.inf
+                cost = ot_attention.negative_inner_product(key[b, h], key[b, h], 0.0) - tau * masks[0][h, 0].unsqueeze(-1)
+                solved = ot_attention.solve(key[b, h], query[b, h, i] / 0.5, kept / kept.sum(), cost, 0.5, tau)
+                close(exact[b, h, i], solved.weights, 1e-8)
+
+
+def test_linear_attention_of_boolean_masks_of_rows_and_of_keys() -> None:
+    query, key, value = normal(2, 3, 4, 8), normal(2, 3, 5, 8), normal(2, 3, 5, 6)
+    for shape in ((5,), (4, 5), (1, 5), (3, 1, 5), (2, 1, 4, 5)):
+        mask = torch.rand(shape, generator=GENERATOR) > 0.4
+        kernel = torch.where(mask, Linear(torch.exp).weights(query, key, 1.0, None), 0.0)
+        weights = kernel / kernel.sum(-1, keepdim=True).clamp(min=1e-300)
+        close(Linear(torch.exp).weights(query, key, 1.0, mask), weights)
+        close(Linear(torch.exp).output(query, key, value, 1.0, mask), weights @ value)
+
+
+def test_a_problem_that_is_not_certified_is_refused() -> None:
+    query = normal(2, 4, 8)
+    query[1, 2] = math.nan
+    with pytest.raises(RuntimeError, match="maximum-entropy: 1 of 8 rows have no certified solution"):
+        MaximumEntropy().weights(query, normal(2, 5, 8), 1.0, None)
+
+
 def test_maximum_entropy_tends_to_softmax_as_alpha_falls() -> None:
     query, key = normal(2, 4, 8), normal(2, 5, 8)
     softmax = weights("softmax", query, key)
