@@ -291,6 +291,8 @@ def test_leading_axes_are_problems(d: int) -> None:
     cases += [(function, (points, mean, covariance)) for function in (
         ct.scores, ct.softmax_log_density, ct.softmax_density, lambda x, m, s: ct.sparsemax_density(x / 2, m, s))]
     cases += [(basis.values, (B, points)), (lambda b, m, s: ct.attend(b, m, s, basis), (B, mean, covariance))]
+    each = (1 + torch.rand(2, 3, 1, 1, generator=g, dtype=F64)) * covariance
+    cases += [(function, (mean, each)) for function in of_both] + [(ct.sparsemax_density, (points / 2, mean, each))]
     cases += [(lambda v, t: ct.fit(v, t, basis, 0.1), (v, t)), (lambda v, t, w: ct.fit(v, t, basis, 0.1, w), (v, t, mask)),
               (lambda v, t, w: ct.fit(v, t, basis, 0.1, w.log()), (v, t, mask.double() + 0.5))]
     for function, arguments in cases:
@@ -336,6 +338,7 @@ REFUSED = [
     ("quadratic", lambda: ct.moments(MU[:1], torch.tensor([[0.0]]))),
     ("quadratic", lambda: ct.moments(MU, None)),
     ("quadratic", lambda: ct.scores(POINTS, MU, torch.zeros(3, 2))),
+    ("covariance", lambda: ct.sparsemax_radius(torch.diag(torch.tensor([math.inf, 1.0])))),
     ("linear", lambda: ct.moments(torch.zeros(3), -SIGMA)),
     ("linear", lambda: ct.scores(POINTS, torch.zeros(2, dtype=torch.int64), SIGMA)),
     ("mean", lambda: ct.natural(torch.zeros(3), SIGMA)),
@@ -367,6 +370,12 @@ REFUSED = [
 def test_refusals_name_the_argument(named: str, call) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(ValueError, match=f"^{named}: expected .*got "):
         call()
+
+
+def test_a_refusal_counts_the_matrices_that_are_not_definite() -> None:
+    covariances = torch.stack([SIGMA, -SIGMA, SIGMA, SIGMA, 0 * SIGMA])
+    with pytest.raises(ValueError, match="covariance: expected positive definite matrices, got 2 of 5 that are not"):
+        ct.sparsemax_radius(covariances)
 
 
 def test_only_the_symmetric_part_counts() -> None:
