@@ -236,7 +236,7 @@ def test_masked_observations_do_not_exist() -> None:
     v, t, basis = observations(1)
     mask = torch.tensor([True, True, False, True, True, True, False, False, True])
     padded = v.masked_fill(~mask[:, None], torch.nan)
-    located = t.masked_fill(~mask[:, None], torch.inf)
+    located = t.masked_fill(~mask[:, None], torch.nan)
     expected = ct.fit(v[:, mask], t[mask], basis, 0.1)
     tolerance = tolerances.rounding("float64", 196, 100 * float(v.abs().max()))
     close(ct.fit(padded, located, basis, 0.1, mask), expected, tolerance)
@@ -350,6 +350,14 @@ REFUSED = [
     ("basis", lambda: ct.softmax_expectation(torch.zeros(1), torch.eye(1), BASIS)),
     ("centers", lambda: ct.Basis(torch.zeros(3), 1.0)),
     ("centers", lambda: ct.Basis(torch.zeros(2, 3, 1), 1.0)),
+    ("centers", lambda: ct.Basis(torch.zeros(3, 1, dtype=torch.int64), 1.0)),
+    ("centers", lambda: ct.Basis(torch.zeros(0, 1), 1.0)),
+    ("width", lambda: ct.Basis(torch.zeros(3, 1), torch.ones(3, dtype=torch.int64))),
+    ("points", lambda: BASIS.at(torch.zeros(2))),
+    ("coefficients", lambda: ct.attend(torch.zeros(3), MU, SIGMA, BASIS)),
+    ("values", lambda: ct.fit(torch.zeros(4, 1, dtype=torch.int64), POINTS, BASIS, 1.0)),
+    ("locations", lambda: ct.fit(torch.zeros(4, 1), POINTS[:, 0], BASIS, 1.0)),
+    ("locations", lambda: ct.fit(torch.zeros(4, 1), torch.zeros(4, 3), BASIS, 1.0)),
     ("width", lambda: ct.Basis(torch.zeros(3, 1), 0.0)),
     ("width", lambda: ct.Basis(torch.zeros(3, 1), torch.ones(2))),
     ("width", lambda: ct.Basis(torch.zeros(3, 1), math.inf)),
