@@ -11,7 +11,7 @@ from torch.testing import assert_close
 from numerics import tolerances
 from numerics.linear_program import exact_plan
 from numerics.regularizers import sparsemax
-from numerics.transport import quadratic_plan
+from numerics.transport import quadratic, quadratic_plan
 
 GENERATOR = torch.Generator().manual_seed(0)
 
@@ -73,6 +73,36 @@ def test_marginals_may_bring_axes_of_their_own() -> None:
             one = quadratic_plan(cost, a[i, 0], b[j], float(temperature[i, 0]))
             for name in ("plan", "row_potential", "column_potential", "value"):
                 close(getattr(found, name)[i, j], getattr(one, name), 1e-10)
+
+
+@pytest.mark.parametrize("power", [-7, 9])
+def test_units_of_costs_and_of_masses_change_nothing(power: int) -> None:
+    """By powers of two exactly: with C and γ the potentials scale; with a, b and 1/γ the plan does."""
+    cost, a, b, unit = uniform(3, 6, 8), distribution(3, 6), distribution(3, 8), 2.0**power
+    for temperature in (1.0, 1e-2):
+        found = quadratic_plan(cost, a, b, temperature)
+        dearer = quadratic_plan(unit * cost, a, b, unit * temperature)
+        more = quadratic_plan(cost, unit * a, unit * b, temperature / unit)
+        assert found.steps == dearer.steps == more.steps
+        close(dearer.plan, found.plan, 0.0)
+        close(more.plan, unit * found.plan, 0.0)
+        for name, one, other in (("row_potential", unit, 1), ("column_potential", unit, 1), ("value", unit, unit),
+                                 ("gap", unit, unit), ("row_error", 1, unit), ("column_error", 1, unit)):
+            close(getattr(dearer, name), one * getattr(found, name), 0.0)
+            close(getattr(more, name), other * getattr(found, name), 0.0)
+
+
+def test_thresholds_may_be_found_by_sorting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a GPU, where entries cannot be looked at: rows without mass and equal costs too."""
+    cost, a, b = (4 * uniform(3, 6, 8)).round(), distribution(3, 6), distribution(3, 8)
+    a[0, 2] = b[1, 3] = 0.0
+    a, b = a / a.sum(-1, keepdim=True), b / b.sum(-1, keepdim=True)
+    looked = [quadratic_plan(cost, a, b, temperature) for temperature in (1.0, 0.1)]
+    monkeypatch.setattr(quadratic, "_THRESHOLD_STEPS", 0)
+    for temperature, expected in zip((1.0, 0.1), looked, strict=True):
+        found = quadratic_plan(cost, a, b, temperature)
+        close(found.plan, expected.plan)
+        close(found.value, expected.value)
 
 
 def test_limits() -> None:

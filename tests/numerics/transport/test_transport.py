@@ -279,6 +279,19 @@ def test_newtons_method_takes_few_steps_however_small_the_temperature() -> None:
     assert found[2.0] + found[0.01] <= 72
 
 
+@pytest.mark.parametrize("power", [-7, 9])
+@pytest.mark.parametrize("rho", [math.inf, 2.0])
+def test_units_of_costs_change_nothing(rho: float, power: int) -> None:
+    """By powers of two exactly: potentials and values scale, and as many steps are taken."""
+    cost, a, b = random_problem(8, 6, 8, 2)
+    unit = 2.0**power
+    found, dearer = sinkhorn(cost, a, b, 0.1, relaxation=rho), sinkhorn(unit * cost, a, b, unit * 0.1, relaxation=unit * rho)
+    assert dearer.steps == found.steps
+    close(dearer.plan, found.plan, 0.0)
+    for name in ("row_potential", "column_potential", "value"):
+        close(getattr(dearer, name), unit * getattr(found, name), 0.0)
+
+
 def test_too_few_steps_are_said() -> None:
     cost, a, b = random_problem(7, 6, 6)
     with pytest.raises(RuntimeError, match="did not converge in 1 steps; the largest marginal error is"):

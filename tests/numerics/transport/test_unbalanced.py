@@ -160,6 +160,20 @@ def test_marginals_and_relaxations_may_bring_axes_of_their_own() -> None:
                 close(getattr(started, name)[i, j], getattr(one, name), 1e-12)
 
 
+@pytest.mark.parametrize("power", [-7, 9])
+def test_units_of_costs_change_nothing(power: int) -> None:
+    """By powers of two exactly: potentials, values and gaps scale, and as many steps are taken."""
+    cost, a, b = problem(2)
+    unit = 2.0**power
+    for rho_a, rho_b in RELAXATIONS[:5]:
+        found = unbalanced(cost, a, b, 0.1, rho_a, rho_b)
+        dearer = unbalanced(unit * cost, a, b, unit * 0.1, unit * rho_a, unit * rho_b)
+        assert dearer.steps == found.steps
+        close(dearer.plan, found.plan, 0.0)
+        for name in ("row_potential", "column_potential", "value", "gap"):
+            close(getattr(dearer, name), unit * getattr(found, name), 0.0)
+
+
 def test_limits() -> None:
     cost, a, b = problem(3)
     a, b = a / a.sum(-1, keepdim=True), b / b.sum(-1, keepdim=True)
