@@ -27,8 +27,8 @@ def problems(n: int, d: int, *, shared: bool, r: int = 3) -> Rows:
 
 def exactly(row: Tensor, matrix: Tensor) -> list[Fraction]:
     """row @ matrix in rational numbers."""
-    columns = matrix.mT.tolist()
-    return [sum((Fraction(a) * Fraction(b) for a, b in zip(row.tolist(), column, strict=True)), Fraction(0)) for column in columns]
+    numbers = list(map(Fraction, row.tolist()))
+    return [sum((a * Fraction(b) for a, b in zip(numbers, column, strict=True)), Fraction(0)) for column in matrix.mT.tolist()]
 
 
 @pytest.mark.parametrize("terms", [1, 2, 3, 4, 7, 8, 1000, 1024])

@@ -183,7 +183,7 @@ def test_every_function_of_a_batch_is_that_of_its_problems() -> None:
                 one = (t[i, 0], z[k], u[k], M[j, 0, 0], float(alpha[k]), float(gamma[i, 0]))
                 alone = {name: values(f(*one)) for name, f in whole.items() if name != "bound at"}
                 alone["bound at"] = values(ot.approximation_bound(*one, dual=dual[k]))
-                alone |= {name: values(f(i, k, l)) for name, (_, f) in some.items()}
+                alone |= {name: values(f(i, k, j)) for name, (_, f) in some.items()}
                 for name, pieces in alone.items():
                     for part, expected in pieces.items():
                         found = together[name][part]
