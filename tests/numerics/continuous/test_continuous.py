@@ -274,7 +274,7 @@ def test_batches_are_rows() -> None:
 
 @pytest.mark.parametrize("d", [1, 2])
 def test_leading_axes_are_problems(d: int) -> None:
-    """Every function of means (2, 1, d) and covariances (3, d, d), with no two axes of the same length, one problem at a time."""
+    """Every function of means (2, 1, d) and covariances (3, d, d), one problem at a time; no two axes have the same length."""
     g = torch.Generator().manual_seed(d)
     mean, root, points, centers, B = (torch.randn(*shape, generator=g, dtype=F64) for shape in (
         (2, 1, d), (3, d, d), (2, 3, 7, d), (5, d), (2, 3, 4, 5)))

@@ -46,28 +46,39 @@ def test_a_high_part_is_the_nearest_multiple_of_its_unit() -> None:
 
 
 @pytest.mark.parametrize("shared", [True, False])
-def test_means_totals_and_scores_are_rounded_once(shared: bool) -> None:
+@pytest.mark.parametrize(("n", "d"), [(40, 7), (1000, 1), (2, 300)])
+def test_means_totals_and_scores_are_rounded_once(n: int, d: int, shared: bool) -> None:
     """Templates whose sums cancel: products in float64 would lose what is left."""
-    x = problems(40, 7, shared=shared)
-    templates = x.templates.clone()
-    templates[..., 20:, :] = -templates[..., :20, :] * (1 + 2.0**-30 * normal(3, 20, 7))
+    x = problems(n, d, shared=shared)
+    half, templates = n // 2, x.templates.clone()
+    templates[..., half:, :] = -templates[..., :half, :] * (1 + 2.0**-30 * normal(3, half, d))
     x = Rows(templates, x.log_prior, x.target, x.alpha)
-    weights = torch.full((3, 40), 1 / 40, dtype=F64) * (1 + 2.0**-32 * normal(4, 3, 40))
-    mean, total, dual = x.mean(weights), x.total(weights), normal(5, 3, 7)
+    weights = torch.full((3, n), 1 / n, dtype=F64) * (1 + 2.0**-32 * normal(4, 3, n))
+    mean, total, dual = x.mean(weights), x.total(weights), normal(5, 3, d)
     scores, tilted = x.precise_scores(dual), x.weights(dual)
     lengths = templates.norm(dim=-1).amax(-1).expand(3)
     for i in range(3):
         t = templates if shared else templates[i]
-        allowed = module.mean_rounding(40, 7) * UNIT * float(lengths[i])
+        allowed = module.mean_rounding(n, d) * UNIT * float(lengths[i])
         for found, expected in zip(mean[i].tolist(), exactly(weights[i], t), strict=True):
             assert abs(Fraction(found) - expected) <= UNIT * abs(expected) + Fraction(allowed)
         assert float(total[i]) == float(sum(map(Fraction, weights[i].tolist())))
-        error = 2 * UNIT * float(lengths[i]) * float(dual[i].norm()) * (1 + 7**1.5 * 2.0 ** (2 - module.high_bits(7)))
+        error = 2 * UNIT * float(lengths[i]) * float(dual[i].norm()) * (1 + d**1.5 * 2.0 ** (2 - module.high_bits(d)))
         for found, expected in zip(scores[i].tolist(), exactly(dual[i], t.mT), strict=True):
             assert abs(Fraction(found) - expected) <= Fraction(error)
-        close(tilted[i], (t @ dual[i] + x.log_prior[i]).softmax(-1), 1e-14)
-        close(x.scores(dual)[i], t @ dual[i], 1e-14)
+        close(tilted[i], (t @ dual[i] + x.log_prior[i]).softmax(-1), 1e-13)
+        close(x.scores(dual)[i], t @ dual[i], 1e-12)
     close(x.radius.expand(3, 1)[:, 0], lengths, 0.0)
+
+
+def test_high_parts_are_as_long_as_their_sums_allow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Means have n terms, and scores d."""
+    x, terms = problems(9, 4, shared=True), []
+    bits = module.high_bits
+    monkeypatch.setattr(module, "high_bits", lambda count: (terms.append(count), bits(count))[1])
+    x.mean(torch.full((3, 9), 1 / 9, dtype=F64))
+    x.precise_scores(x.target)
+    assert terms == [9, 4]
 
 
 @pytest.mark.parametrize("shared", [True, False])
@@ -87,7 +98,7 @@ def test_some_rows_are_taken_with_all_that_is_theirs(shared: bool) -> None:
 
 
 @pytest.mark.parametrize("shared", [True, False])
-@pytest.mark.parametrize(("n", "d"), [(9, 4), (4, 9), (5, 5)])
+@pytest.mark.parametrize(("n", "d"), [(9, 4), (4, 9), (5, 5), (9, 1)])
 def test_the_hessian_is_that_of_the_dual(n: int, d: int, shared: bool) -> None:
     """I/α + Σ_i p_i (t_i − ĥ)(t_i − ĥ)ᵀ, its inverse, and a bound on the norm of that: its trace, or α."""
     x = problems(n, d, shared=shared)
@@ -116,3 +127,16 @@ def test_where_no_factor_is_found_the_bound_is_alpha() -> None:
     bound = Hessian(x, weights, mean, 10 * x.alpha).bound().squeeze(-1)
     assert bound[0] < 10
     assert bound[1] == 10
+
+
+def test_the_bound_gives_up_what_rounding_may_have_added_to_the_hessian() -> None:
+    """4(n + d² + 16) roundings of its trace, and four of √(tr H) r, off the least eigenvalue that the trace of H⁻¹ leaves."""
+    t = torch.tensor([[1e5, 0.03], [-1e5, 0.03], [1e5, -0.03], [-1e5, -0.03]], dtype=F64)
+    alpha = torch.tensor([[1e6]], dtype=F64)
+    weights, radius = torch.full((1, 4), 0.25, dtype=F64), math.hypot(1e5, 0.03)
+    x = Rows(t, weights.log(), torch.zeros(1, 2, dtype=F64), alpha)
+    bound = float(Hessian(x, weights, torch.zeros(1, 2, dtype=F64), alpha).bound())
+    eigenvalues = 1e-6 + 1e10, 1e-6 + 9e-4
+    lost = eps("float64") * (4 * (4 + 4 + 16) * sum(eigenvalues) + 4 * math.sqrt(sum(eigenvalues)) * radius)
+    assert 0.1 < lost * sum(1 / y for y in eigenvalues) < 0.5
+    assert 1 / bound == pytest.approx(1 / sum(1 / y for y in eigenvalues) - lost, rel=1e-6)

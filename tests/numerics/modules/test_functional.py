@@ -123,17 +123,34 @@ def test_floating_masks_are_added_to_the_logits_of_every_head() -> None:
         distances = OptimalTransport(cost=ot_attention.squared_distance).weights(query, key, tau, mask)
         logits = logits - (key @ key.mT + ot_attention.squared_distance(key, key)).unsqueeze(-3) / tau
         close(distances, (logits.softmax(-2) @ u.unsqueeze(-1)).squeeze(-1))
-    found = MaximumEntropy(0.5).weights(query, key, tau, masks[2])
-    exact = OptimalTransport(exact=True, alpha=0.5).weights(query, key, tau, masks[0])
-    for b in range(2):
-        for h in range(3):
-            for i in range(4):
-                one = mem.solve(key[b, h] / tau, query[b, h, i] / 0.5, None, 0.5, masks[2][i])
-                close(found[b, h, i], one.weights, 1e-8)
-                kept = masks[0][h, 0] > -math.inf
-                cost = ot_attention.negative_inner_product(key[b, h], key[b, h], 0.0) - tau * masks[0][h, 0].unsqueeze(-1)
-                solved = ot_attention.solve(key[b, h], query[b, h, i] / 0.5, kept / kept.sum(), cost, 0.5, tau)
-                close(exact[b, h, i], solved.weights, 1e-8)
+
+
+def test_floating_masks_tilt_the_prior_of_exact_problems() -> None:
+    """Maximum entropy and optimal transport, solved: one query of each head by itself."""
+    query, key, tau = normal(2, 3, 4, 8), normal(2, 3, 5, 8), 0.7
+    masks = [normal(4, 5), normal(3, 1, 5)]
+    masks[0][3, 4] = masks[0][1, 0] = masks[1][1, 0, 2] = -math.inf
+    found = MaximumEntropy(0.5).weights(query, key, tau, masks[0])
+    exact = OptimalTransport(exact=True, alpha=0.5).weights(query, key, tau, masks[1])
+    for b, h, i in ((0, 1, 3), (1, 2, 1)):
+        one = mem.solve(key[b, h] / tau, query[b, h, i] / 0.5, None, 0.5, masks[0][i])
+        close(found[b, h, i], one.weights, 1e-8)
+        kept = masks[1][h, 0] > -math.inf
+        cost = ot_attention.negative_inner_product(key[b, h], key[b, h], 0.0) - tau * masks[1][h, 0].unsqueeze(-1)
+        solved = ot_attention.solve(key[b, h], query[b, h, i] / 0.5, kept / kept.sum(), cost, 0.5, tau)
+        close(exact[b, h, i], solved.weights, 1e-8)
+
+
+@pytest.mark.parametrize("kind", [*KINDS.values(), lambda: OptimalTransport(exact=True)])
+def test_a_row_with_nothing_left_is_zero_and_the_others_are_as_without_it(kind: Any) -> None:
+    query, key = normal(2, 4, 8), normal(2, 5, 8)
+    mask = torch.ones(4, 5, dtype=torch.bool)
+    mask[1] = mask[0, 2] = False
+    alone = kind().weights(query[:, [0, 2, 3]], key, 1.5, mask[[0, 2, 3]])
+    for each in (mask, torch.where(mask, 0.0, -math.inf).double()):
+        found = kind().weights(query, key, 1.5, each)
+        assert bool((found[:, 1] == 0).all())
+        close(found[:, [0, 2, 3]], alone, 1e-9)
 
 
 def test_linear_attention_of_boolean_masks_of_rows_and_of_keys() -> None:
@@ -147,6 +164,10 @@ def test_linear_attention_of_boolean_masks_of_rows_and_of_keys() -> None:
 
 
 def test_a_problem_that_is_not_certified_is_refused() -> None:
+    for number in (0.0, -1.0, math.inf, True):
+        for wrong in (MaximumEntropy, OptimalTransport, Entmax, SemiRelaxed):
+            with pytest.raises(ValueError, match=r"^(alpha|relaxation): expected a positive finite number"):
+                wrong(**{"relaxation" if wrong is SemiRelaxed else "alpha": number})
     query = normal(2, 4, 8)
     query[1, 2] = math.nan
     with pytest.raises(RuntimeError, match="maximum-entropy: 1 of 8 rows have no certified solution"):
