@@ -75,6 +75,22 @@ def test_a_rough_tolerance_takes_fewer_steps(steps: list[int]) -> None:
     assert (distance(x, dual, x.alpha) <= 2e-2).all()
 
 
+def test_the_tolerance_is_relative_to_one_and_the_length(steps: list[int]) -> None:
+    """At λ = 0 the bound is α‖b − Σ_i u_i t_i‖, here 0.7 for templates ±1 with the same prior and b = 0.7."""
+    x = Rows(torch.tensor([[1.0], [-1.0]], dtype=F64), torch.zeros(1, 2, dtype=F64), double([0.7]), torch.ones(1, 1, dtype=F64))
+    assert maximize(x, 0.71).tolist() == [[0.0]]
+    assert steps == []
+    assert float(maximize(x, 0.69)) > 0.1
+    assert len(steps) == 1
+
+
+def test_where_rounding_keeps_the_bound_above_the_tolerance_the_steps_end(steps: list[int]) -> None:
+    x = problems(12, 5, shared=False)
+    dual = maximize(x, 5e-13)
+    assert (distance(x, dual, x.alpha)[:4] <= 1e-10).all()
+    assert len(steps) <= 20
+
+
 def test_nothing_to_find_takes_no_step(steps: list[int]) -> None:
     """Where all templates are one, λ = αb at once; what is not a number is left as it is."""
     x = Rows(torch.zeros(3, 2, dtype=F64), torch.zeros(2, 3, dtype=F64), double([0.0, 0.0], [math.nan, 1.0]), ALPHAS[1:3])

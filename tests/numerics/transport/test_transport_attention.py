@@ -190,6 +190,12 @@ def test_no_query_at_all_gives_zeros(half_steps: float) -> None:
     assert (relaxed_weights(s, 1.0, 0.5, mask=mask)[1] == 0).all()
 
 
+@pytest.mark.parametrize("half_steps", [1, 2, math.inf])
+def test_the_only_key_gets_everything(half_steps: float) -> None:
+    only = torch.arange(5) == 2
+    close(sinkhorn_weights(scores_of(0, 2, 4, 5), 0.5, half_steps, mask=only), only.double().expand(2, 4, 5), 1e-15)
+
+
 def test_a_balanced_causal_plan_ignores_the_scores() -> None:
     causal = torch.ones(4, 4, dtype=torch.bool).tril()
     for seed in range(3):
