@@ -90,6 +90,7 @@ def test_each_is_the_closed_form_or_solver_of_its_name() -> None:
     close(weights("sparsemax", query, key, mask), regularizers.sparsemax(logits))
     close(weights(Entmax(1.3), query, key, mask), regularizers.entmax_bisect(logits, 1.3))
     close(weights(Entmax(), query, key, mask), regularizers.entmax15(logits))
+    close(weights(Entmax(3.0), query, key, mask), regularizers.entmax_bisect(logits, 3.0))
     close(weights(Sinkhorn(6), query, key, mask), transport.sinkhorn_weights(scores, tau, 6, mask=mask))
     close(weights(SemiRelaxed(0.5), query, key, mask), transport.relaxed_weights(scores, tau, 0.5 * tau, mask=mask))
     balanced = weights(Sinkhorn(math.inf), query, key)
@@ -147,7 +148,7 @@ def test_a_row_with_nothing_left_is_zero_and_the_others_are_as_without_it(kind: 
     mask = torch.ones(4, 5, dtype=torch.bool)
     mask[1] = mask[0, 2] = False
     alone = kind().weights(query[:, [0, 2, 3]], key, 1.5, mask[[0, 2, 3]])
-    for each in (mask, torch.where(mask, 0.0, -math.inf).double()):
+    for each in (mask, torch.where(mask, 0.0, -math.inf).double(), mask.expand(2, 4, 5)):
         found = kind().weights(query, key, 1.5, each)
         assert bool((found[:, 1] == 0).all())
         close(found[:, [0, 2, 3]], alone, 1e-9)
@@ -164,6 +165,9 @@ def test_linear_attention_of_boolean_masks_of_rows_and_of_keys() -> None:
 
 
 def test_a_problem_that_is_not_certified_is_refused() -> None:
+    for steps in (-2, 3, 2.0, True, math.nan):
+        with pytest.raises(ValueError, match="^half_steps: expected an even integer"):
+            Sinkhorn(steps)
     for number in (0.0, -1.0, math.inf, True):
         for wrong in (MaximumEntropy, OptimalTransport, Entmax, SemiRelaxed):
             with pytest.raises(ValueError, match=r"^(alpha|relaxation): expected a positive finite number"):
@@ -182,12 +186,20 @@ def test_maximum_entropy_tends_to_softmax_as_alpha_falls() -> None:
     assert distance[2] < 1e-4
 
 
-def test_linear_attention_needs_no_matrix_for_masks_of_keys() -> None:
+def test_linear_attention_needs_no_matrix_for_masks_of_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     query, key, value, mask = normal(2, 4, 8), normal(2, 5, 8), normal(2, 5, 6), torch.tensor([[True, True, False, True, True]])
     for kind in (Linear(), Linear(torch.exp)):
         for m in (None, mask):
             through = torch.matmul(weights(kind, query, key, m), value)
-            close(attend(kind, query, key, value, m)[0], through)
+            with monkeypatch.context() as without:
+                without.delattr(Linear, "weights")
+                close(attend(kind, query, key, value, m)[0], through)
+
+
+def test_features_of_large_scores_have_derivatives() -> None:
+    query = torch.tensor([[1e3, -1e3]], dtype=torch.float64, requires_grad=True)
+    slope = torch.autograd.grad(Linear()._mapped(query, 1.0).sum(), query)[0]
+    close(slope, torch.tensor([[1.0, 0.0]], dtype=torch.float64))
 
 
 @pytest.mark.parametrize("kind", [*KINDS, Entmax(2.5), OptimalTransport(exact=True), Sinkhorn(math.inf)], ids=str)
