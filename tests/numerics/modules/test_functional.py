@@ -166,7 +166,7 @@ def test_linear_attention_of_boolean_masks_of_rows_and_of_keys() -> None:
 
 def test_a_problem_that_is_not_certified_is_refused() -> None:
     for steps in (-2, 3, 2.0, True, math.nan):
-        with pytest.raises(ValueError, match="^half_steps: expected an even integer"):
+        with pytest.raises(ValueError, match=r"^half_steps: expected an even integer"):
             Sinkhorn(steps)
     for number in (0.0, -1.0, math.inf, True):
         for wrong in (MaximumEntropy, OptimalTransport, Entmax, SemiRelaxed):
