@@ -1,6 +1,7 @@
 """Sinkhorn's plans: optimal between the marginals asked for, in every dtype, or said not to be."""
 
 import math
+from importlib import import_module
 
 import ot
 import pytest
@@ -10,7 +11,8 @@ from hypothesis import given, settings
 from evidence.instances.transport import RELAXATIONS, TransportProblem, transports
 from numerics import one_sided, tolerances
 from numerics.primal.coupling import solve_entropic
-from numerics.transport import one_sided_plan, sinkhorn
+from numerics.transport import one_sided_plan, sinkhorn, solver
+from numerics.transport.parts import Parts
 from tests.numerics.common import PATIENT, close, in_dtypes, in_halves
 from tests.numerics.transport.problems import (
     F64,
@@ -290,6 +292,28 @@ def test_units_of_costs_change_nothing(rho: float, power: int) -> None:
     close(dearer.plan, found.plan, 0.0)
     for name in ("row_potential", "column_potential", "value"):
         close(getattr(dearer, name), unit * getattr(found, name), 0.0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
+def test_one_marginal_that_is_off_by_more_than_its_allowance_is_not_certified(dtype: torch.dtype) -> None:
+    cost, a, b = random_problem(9, 3, 7)
+    file = import_module("numerics.transport.sinkhorn")
+    x, *_ = file.scaling(cost, a, b, 0.5, math.inf, None, double=True)
+    psi, _ = solver.solve(x, Parts.of(torch.ones(3, 7, dtype=torch.bool)), 200)
+    point = solver.evaluate(x, psi)
+    plan = solver.plan(x, point).to(dtype).double()
+    (relative, absolute), (rows, columns) = tolerances.storage(dtype), solver.allowances(x, psi, point)
+    limits = 2 * rows + relative * a + absolute * 7, 2 * columns + relative * b + absolute * 3
+    assert bool(file._certified(x, psi, a, plan, dtype)[1])
+    for side, (marginal, limit) in enumerate(zip((plan.sum(-1), plan.sum(-2)), limits, strict=True)):
+        for entry in range(len(marginal)):
+            for factor in (-1.1, -0.9, 0.9, 1.1):
+                off = marginal.clone()
+                off[entry] += factor * limit[entry]
+                data = (x, psi, off, plan) if side == 0 else (x._replace(target=off), psi, plan.sum(-1), plan)
+                off_by, converged = file._certified(*data, dtype)
+                assert bool(converged) == (abs(factor) < 1)
+                assert float(off_by[side][entry]) == pytest.approx(abs(factor) * float(limit[entry]), rel=0.05)
 
 
 def test_too_few_steps_are_said() -> None:
