@@ -1,6 +1,7 @@
 """Both marginals relaxed: what POT's public tests ask of its unbalanced solvers, and what they do not."""
 
 import math
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from numerics import tolerances, transport
 from numerics.linear_program import exact_plan
 from numerics.transport import unbalanced
 
+file = import_module("numerics.transport.unbalanced")
 GENERATOR = torch.Generator().manual_seed(0)
 RELAXATIONS = [(1.0, 1.0), (5.0, 0.3), (math.inf, 1.0), (2.0, math.inf), (0.01, 0.01), (1e4, 1e4)]
 
@@ -212,6 +214,34 @@ def test_weights_of_zero_and_what_is_forbidden() -> None:
     close(masked.value, lost, 1e-12)  # mass that goes nowhere costs ρ_a, and its share of ε Σ a_i b_j
     with pytest.raises(RuntimeError, match="did not converge"):
         unbalanced(cost, a, b, 0.3, math.inf, 2.0, mask=~dead)
+
+
+def test_the_potential_of_a_column_without_mass_is_that_of_one_with_next_to_none() -> None:
+    cost, a, b = problem(2)
+    b = b.index_fill(-1, torch.tensor([0, 3]), 0.0)
+    for relaxations in ((1.0, 2.0), (math.inf, 0.5)):
+        found = unbalanced(cost, a, b, 0.3, *relaxations)
+        near = unbalanced(cost, a, torch.where(b > 0, b, 1e-14), 0.3, *relaxations)
+        close(found.column_potential, near.column_potential, 1e-10)
+
+
+def test_the_certificate_carries_no_derivatives() -> None:
+    found = unbalanced(*(x.requires_grad_() for x in problem()), 0.3, 1.0, 2.0)
+    assert found.plan.requires_grad
+    assert not any(x.requires_grad for x in (found.gap, found.row_error, found.column_error))
+
+
+def test_a_divergence_has_the_digits_of_small_and_of_large_ratios() -> None:
+    """Σ p log(p/q) − p + q; near p = q it is (p − q)²/2q, of which the definition would leave nothing."""
+    q = torch.tensor([[1.0, 2.0, 0.5, 3.0, 0.25]], dtype=torch.float64)
+    p = q * torch.tensor([[1e-3, 10.0, 1.4, 0.6, 1.6]], dtype=torch.float64)
+    close(file._divergence(p, q), divergence(p, q)[None], 1e-13)
+    e = 2.0**-30
+    close(file._divergence(q * (1 + e), q) / (e * e), q.sum(-1) / 2, 1e-8)
+    some = torch.tensor([0.0, 0.7], dtype=torch.float64), torch.tensor([0.4, 0.7], dtype=torch.float64)
+    close(file._divergence(*some), torch.tensor(0.4, dtype=torch.float64), 1e-16)
+    assert file._divergence(some[1], some[0] * torch.tensor([1.0, 1.0])).isposinf()
+    assert file._divergence(torch.zeros(3), torch.zeros(3)) == 0
 
 
 @pytest.mark.parametrize("relaxations", [(1.0, 2.0), (math.inf, 0.5), (0.5, math.inf)])
