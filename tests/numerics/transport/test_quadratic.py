@@ -1,5 +1,7 @@
 """The quadratic regularizer: what POT's public tests ask of its smooth solvers, and what they do not."""
 
+import math
+
 import numpy as np
 import ot
 import pytest
@@ -103,6 +105,36 @@ def test_thresholds_may_be_found_by_sorting(monkeypatch: pytest.MonkeyPatch) -> 
         found = quadratic_plan(cost, a, b, temperature)
         close(found.plan, expected.plan)
         close(found.value, expected.value)
+
+
+def test_the_pieces_of_the_solver_are_what_the_notes_say() -> None:
+    """At a g that is no solution, one problem of three at a time, with a row that has no mass."""
+    cost, a, b, g, gamma = 4 * uniform(3, 6, 8), distribution(3, 6), distribution(3, 8), uniform(3, 8), 0.7
+    a[1, 2] = 0.0
+    scale = torch.full((3, 1), gamma, dtype=torch.float64)
+    f, P, value = quadratic._point(g, cost, a, b, scale)
+    ridge = torch.tensor([[0.1], [0.2], [0.3]], dtype=torch.float64)
+    residual, allowed = b - P.sum(-2), quadratic._rounding(P, f, g, cost, scale)
+    step = quadratic._newton(P > 0, scale, residual, ridge)
+    for k in range(3):
+        excess = (f[k, :, None] + g[k] - cost[k]).clamp(min=0)
+        close(excess.sum(-1), gamma * a[k], 1e-14)           # f solves for the masses of the rows
+        close(P[k], excess / gamma, 1e-14)
+        close(value[k], (a[k] * f[k]).sum() + (b[k] * g[k]).sum() - excess.square().sum() / (2 * gamma), 1e-14)
+        S = (P[k] > 0).double()
+        columns, rows = S.sum(0).clamp(min=1), S.sum(1).clamp(min=1)
+        system = ((1 + ridge[k]) * columns).diag() - S.mT @ (S / rows[:, None])
+        close(system @ step[k] / gamma, residual[k], 1e-13)
+        held = excess > 0
+        drift = ((f[k].abs()[:, None] + g[k].abs() + cost[k]) * held).sum() / gamma
+        limit = tolerances.rounding("float64", 14) * P[k].sum() + tolerances.eps("float64") * drift
+        assert float(allowed[k]) == pytest.approx(float(limit), rel=1e-12)
+    assert float(f[1, 2]) == float((cost[1, 2] - g[1]).amin())  # the largest f that gives the row nothing
+    far = quadratic._rounding(P, 1e12 * f, g, cost, scale)
+    close(far, math.sqrt(tolerances.eps("float64")) * P.sum((-2, -1)), 1e-24)
+    parts = torch.tensor([[1.0, 1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0, 0.0]])
+    linked = torch.block_diag(torch.ones(3, 3), torch.ones(1, 1), torch.zeros(1, 1))
+    assert torch.equal(quadratic._connected(parts), linked)
 
 
 def test_limits() -> None:

@@ -216,6 +216,43 @@ def test_weights_of_zero_and_what_is_forbidden() -> None:
         unbalanced(cost, a, b, 0.3, math.inf, 2.0, mask=~dead)
 
 
+@pytest.mark.parametrize("relaxations", [(1.0, 2.0), (math.inf, 0.5), (0.5, math.inf)])
+def test_the_pieces_of_the_solver_are_what_the_notes_say(relaxations: tuple[float, float]) -> None:
+    """At a ψ that is no solution, one problem of two at a time, some mass zero and an entry forbidden."""
+    cost, a, b = problem(2)
+    cost[:, 0, 1], a[0, 2], b[1, 3] = math.inf, 0.0, 0.0
+    epsilon, psi = 0.5, 0.3 * torch.randn(2, 8, generator=GENERATOR, dtype=torch.float64)
+    kappa_a, kappa_b = (epsilon / rho for rho in relaxations)
+    x, *_ = file._problem(cost, a, b, epsilon, *relaxations, None)
+    point = file._evaluate(x, psi)
+    swept, shifted = file._swept(x, point, psi), file._shifted(x, point, psi)
+    step, allowed = file._direction(*file._factor(x, point), point.residual), file._rounding(x, psi, point)
+
+    def gain(mass: Tensor, potential: Tensor, kappa: float) -> Tensor:
+        return (mass * (potential if kappa == 0 else (1 - (-kappa * potential).exp()) / kappa)).sum()
+
+    for k in range(2):
+        L, s = -cost[k] / epsilon, psi[k]
+        phi = -(b[k].log() + s + L).logsumexp(-1) / (1 + kappa_a)
+        P = a[k, :, None] * b[k] * (phi[:, None] + s + L).exp()
+        v, w = a[k] * (-kappa_a * phi).exp(), b[k] * (-kappa_b * s).exp()
+        best = -(a[k].log()[:, None] + phi[:, None] + L).logsumexp(-2) / (1 + kappa_b)
+        t = (w.sum() / v.sum()).log() / (kappa_a + kappa_b)
+        dual = gain(a[k], phi, kappa_a) + gain(b[k], s, kappa_b) - P.sum()
+        for found, expected in ((point.phi[k], phi), (point.plan[k], P), (point.v[k], v), (point.w[k], w),
+                                (point.objective[k], dual), (point.residual[k], w - P.sum(-2)), (swept[k], best),
+                                (shifted[k], s + t)):
+            close(found, expected, 1e-13)
+        held = b[k] > 0
+        rows = P.sum(-1) + kappa_a * v
+        system = (P.sum(-2) + kappa_b * w).diag() - P.mT @ (P / torch.where(rows > 0, rows, 1.0)[:, None])
+        close((system @ step[k])[held], point.residual[k, held], 1e-12)
+        sizes = torch.where(L.isfinite(), L.abs(), 0.0) + phi.abs()[:, None] + s.abs()
+        drift = (P * sizes).sum() + (w * (kappa_b * s).abs()).sum()
+        limit = tolerances.plan("float64", 14) * torch.maximum(P.sum(), w.sum()) + tolerances.eps("float64") * drift
+        assert float(allowed[k]) == pytest.approx(float(limit), rel=1e-12)
+
+
 def test_the_potential_of_a_column_without_mass_is_that_of_one_with_next_to_none() -> None:
     cost, a, b = problem(2)
     b = b.index_fill(-1, torch.tensor([0, 3]), 0.0)
