@@ -291,8 +291,7 @@ def _norm(p: Tensor, alpha: Positive) -> Tensor:
     a = alpha.to(p).expand(*p.shape[:-1], 1) if isinstance(alpha, Tensor) else alpha
     # Divided by the largest entry, whose power might underflow.
     top = p.detach().amax(-1, keepdim=True)
-    top = torch.where(top > 0, top, 1.0)
-    total = _powers(p / top, a).sum(-1, keepdim=True)
+    total = _powers(p / torch.where(top > 0, top, 1.0), a).sum(-1, keepdim=True)
     total = torch.where(total > 0, total, 1.0)
     return (top * total ** (1 / a)).squeeze(-1) - 1
 

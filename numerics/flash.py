@@ -73,12 +73,7 @@ def contribution(scores: Tensor, value: Tensor) -> Contribution:
         raise ValueError(f"value: expected (..., {s.shape[-1]}, dv) for these scores, got {tuple(value.shape)}")
     arguments.broadcast(scores=s.shape[:-2], value=v.shape[:-2])
     peak = s.amax(-1).detach()
-    if arguments.on_cpu(s) and arguments.known_true(s.amin(-1) > -torch.inf):
-        terms = (s - peak.unsqueeze(-1)).exp()
-        return Contribution(peak, terms.sum(-1), torch.matmul(terms, v))
-    allowed = s != -torch.inf
-    base = torch.where(peak == -torch.inf, 0.0, peak).unsqueeze(-1)
-    terms = torch.where(allowed, torch.where(allowed, s, base) - base, -torch.inf).exp()
+    terms = (s - torch.where(peak == -torch.inf, 0.0, peak).unsqueeze(-1)).exp()
     return Contribution(peak, terms.sum(-1), torch.matmul(terms, v))
 
 
@@ -99,7 +94,7 @@ def finish(all_keys: Contribution) -> Attention:
     empty = all_keys.total == 0
     total = torch.where(empty, 1.0, all_keys.total)
     output = torch.where(empty.unsqueeze(-1), 0.0, all_keys.weighted / total.unsqueeze(-1))
-    return Attention(output, torch.where(empty, -torch.inf, total.log() + torch.where(empty, 0.0, all_keys.peak)))
+    return Attention(output, total.log() + all_keys.peak)
 
 
 def tiled_attention(

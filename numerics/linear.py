@@ -145,7 +145,7 @@ def random_feature_attention(
     if causal:
         return _quotient(_causal_logarithms(a, b, v)).to(dtype)
     top = _finite_peak(b, -2)
-    a = a + torch.where((b == -torch.inf).all(-2, keepdim=True), -torch.inf, top)
+    a = a + top
     total = torch.matmul((a - _finite_peak(a, -1)).exp(), torch.matmul((b - top).exp().mT, v))
     return _quotient(total).to(dtype)
 
@@ -214,7 +214,7 @@ def _causal(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 def _causal_logarithms(a: Tensor, b: Tensor, v: Tensor) -> Tensor:
     """Return Σ_{j≤i} Σ_r exp(a_ir + b_jr) v_j over the largest of these exponentials in each row i, chunk by chunk."""
     n = a.shape[-2]
-    peak = b.new_full((*b.shape[:-2], 1, b.shape[-1]), -torch.inf)        # the largest b_jr of all chunks before
+    peak = torch.full_like(b[..., :1, :], -torch.inf)        # the largest b_jr of all chunks before
     state = torch.matmul(torch.zeros_like(b[..., :1, :]).mT, v[..., :1, :])
     outputs = []
     for start in range(0, n, _CAUSAL_CHUNK):
@@ -224,9 +224,7 @@ def _causal_logarithms(a: Tensor, b: Tensor, v: Tensor) -> Tensor:
         size = rows.shape[-2]
         past = torch.ones(size, size, dtype=torch.bool, device=a.device).tril()
         logits = torch.where(past.unsqueeze(-1), rows.unsqueeze(-2) + keys.unsqueeze(-3), -torch.inf)
-        base = torch.where(peak == -torch.inf, 0.0, peak)
-        shift = torch.where(peak == -torch.inf, -torch.inf, rows + base)
-        outputs.append(torch.matmul(shift.exp(), state) + torch.matmul(logits.exp().sum(-1), values))
+        outputs.append(torch.matmul((rows + peak).exp(), state) + torch.matmul(logits.exp().sum(-1), values))
         top = seen[..., -1:, :]
         level = torch.where(top == -torch.inf, 0.0, top)
         state = state * (peak - level).exp().mT + torch.matmul((keys - level).exp().mT, values)

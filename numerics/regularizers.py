@@ -317,10 +317,9 @@ def _beta_slope(plan: Tensor, beta: Tensor, weight: Tensor) -> Tensor:
     logarithm = torch.where(plan > 0, plan, 1.0).log()
     t = -beta * logarithm
     near = t.abs() < 0.5
-    s = torch.where(near, t, 0.0)
-    series = torch.full_like(s, 1 / math.factorial(17))
+    series = torch.full_like(t, 1 / math.factorial(17))
     for n in range(16, 1, -1):
-        series = series * s + 1 / math.factorial(n)
+        series = series * t + 1 / math.factorial(n)
     far = (weight - plan * (1 + t)) / torch.where(near, 1.0, beta) ** 2
     slope = torch.where(near, plan * logarithm**2 * series, far)
     return torch.where(beta > 1, plan * (1 + t) / torch.where(beta > 1, beta, 1.0) ** 2, -slope)

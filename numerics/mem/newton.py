@@ -70,8 +70,6 @@ def maximize(rows: Rows, tolerance: float, near: Tensor | None = None) -> Tensor
         final = at_last_alpha[unconverged] & ((alpha * decrement).sqrt() <= 0.1 * allowed[unconverged])
         dual[active[unconverged]] = lam + torch.where(final, 1.0, size) * delta
         active = active[unconverged][~final.squeeze(-1)]
-        if len(active) == 0:
-            break
     return dual
 
 

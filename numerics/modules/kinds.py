@@ -164,7 +164,7 @@ class Linear(Attention):
             factor = (mask - torch.where(peak == -torch.inf, 0.0, peak)).exp().to(q)
         kernel = torch.matmul(q, k.mT) * factor
         mass = kernel.sum(-1, keepdim=True)
-        return torch.where(mass == 0, 0.0, kernel / torch.where(mass == 0, 1.0, mass))
+        return kernel / torch.where(mass == 0, 1.0, mass)
 
     def output(self, query: Tensor, key: Tensor, value: Tensor, temperature: float, mask: Tensor | None) -> Tensor:
         """Return W v, without W where the mask is one of the keys."""

@@ -141,8 +141,7 @@ def certified_weights(
     count = queries.sum(-1, keepdim=True, dtype=torch.float64)
     source = queries / count.clamp(min=1)
     # With no query at all there is nothing to carry: an empty target makes that a problem with a solution.
-    total = share.detach().sum(-1, keepdim=True)
-    share = torch.where(count > 0, share / torch.where(total > 0, total, 1.0), 0.0)
+    share = torch.where(count > 0, share / share.detach().sum(-1, keepdim=True), 0.0)
     solution, _ = solved(
         -scores, source, share, temperature, relaxation, mask, max_steps=max_steps, strict=strict, stored=dtype)
     return CertifiedWeights(
@@ -216,6 +215,5 @@ def _normalized(logits: Tensor, dim: int) -> Tensor:
     The peak is taken off first: potentials that were added up instead would lose what is small beside them.
     """
     live = (logits != -torch.inf).any(dim, keepdim=True)
-    peak = torch.where(live, logits.detach().amax(dim, keepdim=True), 0.0)
-    rest = torch.where(live, logits - peak, 0.0)
+    rest = torch.where(live, logits - logits.detach().amax(dim, keepdim=True), 0.0)
     return torch.where(live, rest - rest.logsumexp(dim, keepdim=True), -torch.inf)

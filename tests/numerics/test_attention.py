@@ -149,6 +149,16 @@ def test_a_masked_score_may_be_anything() -> None:
 # ── priors ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+def test_a_far_offset_of_templates_costs_no_digits_though_none_is_there_for_every_query() -> None:
+    """What is left of the offset is the rounding of the templates beside it, none here: they are multiples of 2⁻⁸."""
+    t, z = (normal(4, 3) * 256).round() / 256, normal(4, 3, seed=1)
+    log_prior = torch.zeros(4, 4, dtype=torch.float64).fill_diagonal_(-torch.inf)
+    close(attention_weights(t + 2.0**30, z, log_prior), attention_weights(t, z, log_prior), 1e-14)
+    z.requires_grad_()
+    nothing = attention_weights(t, z, torch.full((4, 4), -torch.inf, dtype=torch.float64))
+    close(torch.autograd.grad(nothing.sum(), z)[0], torch.zeros_like(z), 0.0)
+
+
 @in_dtypes
 def test_prior_has_exact_zeros_and_sums_to_one(dtype: torch.dtype) -> None:
     bias = normal(2, 3, 5, dtype=dtype)

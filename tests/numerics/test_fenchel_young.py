@@ -189,6 +189,15 @@ def test_weights_of_zero_and_a_row_with_nothing_left() -> None:
         assert bool(loss(torch.ones(1, 3), y).isfinite().all())
 
 
+def test_the_norm_of_nothing_is_zero() -> None:
+    """Ω(0) = ‖0‖ − 1 = −1, so that the loss of no weights is Ω*(x) − 1: for x = 5 e₁, whose weights are e₁, 5 − 1."""
+    x, y = double([5.0, 0.0, 0.0]).expand(1, 3), torch.zeros(1, 3, dtype=torch.float64, requires_grad=True)
+    for alpha in (1.5, 2.0, 3.0):
+        loss = fy.normmax_bisect_loss(x, y, alpha)
+        close(loss.detach(), double([4.0]))
+        assert bool(torch.autograd.grad(loss.sum(), y)[0].isfinite().all())
+
+
 def test_mass_on_a_score_of_minus_infinity_costs_everything() -> None:
     x, y = double([[0.0, -torch.inf, 1.0]]), double([[0.5, 0.25, 0.25]])
     for loss in (fy.sparsemax_loss, fy.entmax15_loss, fy.logistic_loss, fy.normmax_bisect_loss):

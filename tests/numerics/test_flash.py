@@ -191,6 +191,65 @@ def test_first_and_second_derivatives(kind: str) -> None:
     close(vmapped, tiled_attention(q, k, v, mask[kind], 0.6, tile=2).output, 1e-15)
 
 
+def test_a_batch_is_its_problems_forwards_and_backwards() -> None:
+    """Temperatures are one for each problem, and log Z has a derivative of its own."""
+    g = torch.Generator().manual_seed(5)
+    q, k, v = (torch.randn(*shape, generator=g, dtype=F64) for shape in ((2, 1, 4, 3), (5, 6, 3), (2, 1, 6, 2)))
+    mask = torch.rand(5, 1, 6, generator=g) > 0.4
+    tau = torch.tensor([[0.5], [2.0]], dtype=F64)
+    upward, slope = torch.randn(2, 5, 4, 2, generator=g, dtype=F64), torch.randn(2, 5, 4, generator=g, dtype=F64)
+    found = tiled_attention(q, k, v, mask, tau, tile=4)
+    back = tiled_gradients(q, k, v, found, upward, mask, tau, log_sum_exp_gradient=slope, tile=1)
+    sums = [torch.zeros_like(x) for x in (q, k, v)]
+    for i in range(2):
+        for h in range(5):
+            leaves = [x.clone().requires_grad_() for x in (q[i, 0], k[h], v[i, 0])]
+            s = torch.where(mask[h], leaves[0] @ leaves[1].mT / tau[i, 0], -torch.inf)
+            output, log_z = s.softmax(-1) @ leaves[2], s.logsumexp(-1)
+            close(found.output[i, h], output.detach(), 1e-14)
+            close(found.log_sum_exp[i, h], log_z.detach(), 1e-14)
+            parts = torch.autograd.grad((output * upward[i, h]).sum() + (log_z * slope[i, h]).sum(), leaves)
+            for total, where, part in zip(sums, ((i, 0), (h,), (i, 0)), parts, strict=True):
+                total[where] += part
+    for total, part in zip(sums, back, strict=True):
+        close(part, total, 1e-13)
+
+
+def test_the_temperature_is_the_root_of_the_width_by_default() -> None:
+    g = torch.Generator().manual_seed(8)
+    q, k, v = (torch.randn(*shape, generator=g, dtype=F64) for shape in ((4, 3), (6, 3), (6, 2)))
+    found = tiled_attention(q, k, v)
+    close(found.output, (q @ k.mT / math.sqrt(3)).softmax(-1) @ v, 1e-15)
+    upward = torch.ones(4, 2, dtype=F64)
+    for left, right in zip(tiled_gradients(q, k, v, found, upward),
+                           tiled_gradients(q, k, v, found, upward, temperature=math.sqrt(3)), strict=True):
+        close(left, right, 0.0)
+
+
+def test_masks_and_values_may_bring_axes_of_their_own() -> None:
+    g = torch.Generator().manual_seed(6)
+    q, k, v = (torch.randn(*shape, generator=g, dtype=F64) for shape in ((1, 4, 3), (6, 3), (6, 2)))
+    mask = torch.rand(2, 4, 6, generator=g) > 0.4
+    found = tiled_attention(q, k, v, mask, tile=4)
+    for i in range(2):
+        close(found.output[i], tiled_attention(q[0], k, v, mask[i]).output, 1e-15)
+    values = tiled_attention(q[0], k, torch.stack((v, -v)), tile=4)
+    close(values.output[1], -values.output[0], 0.0)
+    close(values.log_sum_exp, tiled_attention(q, k, v).log_sum_exp.expand(2, 4), 1e-15)
+
+
+def test_what_is_masked_may_be_infinite() -> None:
+    """A key that a floating mask leaves out may have any scores; a row with nothing left is zero whatever the values are."""
+    g = torch.Generator().manual_seed(7)
+    q, k, v = (torch.randn(*shape, generator=g, dtype=F64).abs() for shape in ((2, 3), (4, 3), (4, 2)))
+    k[3] = torch.inf
+    mask = torch.tensor([0.0, 0.5, 0.0, -torch.inf], dtype=F64)
+    close(tiled_attention(q, k, v, mask).output, tiled_attention(q, k[:3], v[:3], mask[:3]).output, 1e-15)
+    nothing = tiled_attention(q, k, torch.full_like(v, torch.inf), torch.zeros(4, dtype=torch.bool))
+    close(nothing.output, torch.zeros(2, 2, dtype=F64), 0.0)
+    close(nothing.log_sum_exp, torch.full((2,), -torch.inf, dtype=F64), 0.0)
+
+
 def test_the_log_sum_exp_is_the_optimal_value() -> None:
     """−τ log Z is the least of −⟨p, s⟩ + τ Σ p log p, which one_sided evaluates at the plan of the same scores."""
     g = torch.Generator().manual_seed(3)
@@ -229,7 +288,15 @@ Q, K = torch.zeros(2, 3), torch.zeros(4, 3)
         (lambda: tiled_attention(Q, K, K, tile=True), "tile"),
         (lambda: tiled_attention(Q, K, K, tile=[1, 2]), "tile"),
         (lambda: tiled_attention(Q, K, K, tile=[5, -1]), "tile"),
+        (lambda: tiled_attention(Q, K[0], K), "key"),
+        (lambda: tiled_attention(Q, K, K[0]), "value"),
+        (lambda: tiled_attention(Q.expand(2, 2, 3), K.expand(3, 4, 3), K), "key"),
+        (lambda: tiled_attention(Q.expand(2, 2, 3), K, K.expand(3, 4, 3)), "value"),
+        (lambda: tiled_attention(Q[:1], K, K, torch.ones(2, 4, dtype=torch.bool)), "mask"),
         (lambda: contribution(Q, K), "value"),
+        (lambda: contribution(Q[0], K[:3]), "scores"),
+        (lambda: contribution(Q, K[:3, 0]), "value"),
+        (lambda: contribution(Q.expand(2, 2, 3), K[:3].expand(3, 3, 3)), "value"),
         (lambda: tiled_gradients(Q, K, K, tiled_attention(Q, K, K), K), "output_gradient"),
     ],
 )

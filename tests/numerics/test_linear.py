@@ -96,6 +96,108 @@ def test_the_future_is_not_felt_even_where_it_is_not_a_number() -> None:
     close(linear.random_feature_attention(q, k, v, omega, causal=True)[:32], before[:32], 0.0)
 
 
+def one_by_one(q: Tensor, k: Tensor, v: Tensor, omega: Tensor, allowed: Tensor) -> Tensor:
+    """Random feature attention of one problem from its definition: weights Σ_r φ_r(q_i) φ_r(k_j), normalized, by logarithms."""
+    logits = [x @ omega.mT - x.square().sum(-1, keepdim=True) / 2 for x in (q, k)]
+    kernel = (logits[0].unsqueeze(-2) + logits[1].unsqueeze(-3)).logsumexp(-1)
+    weights = torch.where(allowed, kernel, -torch.inf).softmax(-1)
+    return torch.where(allowed.any(-1, keepdim=True), weights, 0.0) @ v
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_random_features_of_a_batch_are_those_of_its_problems(causal: bool) -> None:
+    """Also where the first chunks have no key at all, and where only values or projections have leading axes."""
+    n, m = 40, 40 if causal else 37
+    q, k, v, omega = normal(0, 2, 1, n, 3), normal(1, 3, m, 3), normal(2, 2, 1, m, 2), normal(3, 3, 5, 3)
+    mask = torch.rand(2, 3, m, generator=generator(4)) > 0.3
+    mask[0, :, :20] = False
+    mask[1, 2] = False
+    tau = torch.tensor([[0.5, 1.0, 2.0]], dtype=F64)
+    past = torch.ones(n, m, dtype=torch.bool).tril() if causal else torch.ones(n, m, dtype=torch.bool)
+    found = linear.random_feature_attention(q, k, v, omega, tau, mask, causal=causal)
+    bare = linear.random_feature_attention(q, k, v, omega, tau, causal=causal)
+    for i in range(2):
+        for h in range(3):
+            root = float(tau[0, h]) ** 0.5
+            problem = (q[i, 0] / root, k[h] / root, v[i, 0], omega[h])
+            close(found[i, h], one_by_one(*problem, past & mask[i, h]), 1e-12)
+            close(bare[i, h], one_by_one(*problem, past), 1e-12)
+    own = mask[:, 0]
+    for values, projections in ((v[:, 0], omega[0]), (v[0, 0], omega[:2])):
+        found = linear.random_feature_attention(q[0, 0], k[0], values, projections, 1.0, own, causal=causal)
+        for i in range(2):
+            close(found[i], one_by_one(q[0, 0], k[0], values.expand(2, -1, -1)[i], projections.expand(2, -1, -1)[i],
+                                       past & own[i]), 1e-12)
+
+
+def test_features_of_a_batch_are_those_of_its_problems() -> None:
+    x, omega = normal(0, 2, 3, 4), normal(1, 2, 5, 4)
+    found = linear.positive_random_features(x, omega)
+    for i in range(2):
+        close(found[i], ((x[i] @ omega[i].mT) - x[i].square().sum(-1, keepdim=True) / 2).exp() / math.sqrt(5), 1e-14)
+
+
+def test_variance_and_bias_of_a_batch_are_what_the_notes_say() -> None:
+    q, k = 0.5 * normal(0, 2, 4, 3), 0.5 * normal(1, 2, 5, 3)
+    variance, bias = linear.kernel_variance(q, k, 7), linear.ratio_bias(q, k, 7)
+    assert variance.shape == bias.shape == (2, 4, 5)
+    for b in range(2):
+        for i in range(4):
+            s = q[b, i] + k[b]
+            kernel, E = (k[b] @ q[b, i]).exp(), (s @ s.mT).exp()
+            p = kernel / kernel.sum()
+            close(variance[b, i], kernel.square() * (E.diagonal() - 1) / 7, 1e-12)
+            close(bias[b, i], p * (p @ E @ p - E @ p) / 7, 1e-13)
+    assert linear.ratio_bias(q[:0], k[:0], 7).shape == (0, 4, 5)
+
+
+def test_the_bias_of_far_keys_whose_queries_are_as_far_keeps_its_digits() -> None:
+    c = torch.tensor([2.0**20, 0.0], dtype=F64)
+    x = torch.tensor([[0.0, 0.5], [1.0, -0.25], [-1.0, 0.75]], dtype=F64) * torch.tensor([2.0**-20, 1.0], dtype=F64)
+    q, k = torch.tensor([[0.5, -0.5]], dtype=F64) - c, x + c
+    s, p = torch.tensor([[0.5, -0.5]], dtype=F64) + x, (q @ x.mT).softmax(-1).squeeze(0)
+    E = (s @ s.mT).exp()
+    close(linear.ratio_bias(q, k, 1).squeeze(0), p * (p @ E @ p - E @ p), 1e-14)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_a_far_offset_of_the_keys_that_are_not_masked_costs_no_more_than_it_must(causal: bool) -> None:
+    """The first key is masked, and the others are far from zero: neither may be taken for their center."""
+    x, v, q, omega = torch.round(normal(1, 20, 3) * 64) / 64, normal(2, 20, 2), normal(0, 20, 3), normal(3, 9, 3)
+    mask = torch.arange(20) % 3 > 0
+    found = linear.random_feature_attention(q, x + 2.0**20, v, omega, mask=mask, causal=causal)
+    logits = x @ (omega - 2.0**20).mT - x.square().sum(-1, keepdim=True) / 2
+    kernel = (q @ omega.mT).unsqueeze(-2) + (logits + (omega * 2.0**20).sum(-1)).unsqueeze(-3)
+    past = torch.ones(20, 20, dtype=torch.bool).tril() if causal else torch.ones(20, 20, dtype=torch.bool)
+    weights = torch.where(past & mask, kernel.logsumexp(-1), -torch.inf).softmax(-1).nan_to_num(nan=0.0)
+    close(found, weights @ v, 20 * tolerances.plan("float64", 180, 2.0**23) * float(v.abs().max()))
+
+
+def test_what_leaves_the_range_is_not_taken_for_nothing() -> None:
+    q, k, v, omega = normal(0, 3, 2), normal(1, 4, 2), normal(2, 4, 2), normal(3, 5, 2)
+    assert linear.random_feature_attention(q, 1e200 * k, v, omega).isnan().all()
+    assert linear.random_feature_attention(q, 1e200 * k[:3], v[:3], omega, causal=True)[1:].isnan().all()
+    assert linear.linear_attention(1e200 * q.exp(), 1e200 * k.exp(), torch.zeros_like(v)).isnan().all()
+
+
+def test_a_row_of_zeros_is_zero_whatever_the_values_are_and_has_derivatives() -> None:
+    q, k, v = features(0, 3, 4), features(1, 5, 4), normal(2, 5, 2)
+    q[1] = 0
+    close(linear.linear_attention(q, k, torch.full_like(v, math.inf))[1], torch.zeros(2, dtype=F64), 0.0)
+    leaves = [x.requires_grad_() for x in (q, k, v)]
+    for x in torch.autograd.grad(linear.linear_attention(*leaves).sum(), leaves):
+        assert x.isfinite().all()
+
+
+@pytest.mark.parametrize("n", [5, 640])
+def test_causal_attention_takes_chunks_and_no_larger_matrix(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+    matmul = torch.matmul
+    monkeypatch.setattr(torch, "matmul", lambda x, y: (seen.append((z := matmul(x, y)).numel()), z)[1])
+    linear.linear_attention(features(0, n, 2), features(1, n, 2), normal(2, n, 2), causal=True)
+    assert max(seen) <= n * min(n, 64)
+
+
 def test_variance_and_bias_are_finite_wherever_they_can_be_stored() -> None:
     q, k = torch.tensor([[9.0, 0.0]]), torch.tensor([[-9.5, 0.1], [-8.0, 0.0], [0.0, 2.0]])
     for short, wide in ((linear.kernel_variance(q, k, 4), linear.kernel_variance(q.double(), k.double(), 4)),
@@ -116,6 +218,11 @@ def test_the_bias_of_one_long_row_needs_no_matrix(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(torch, "matmul", lambda x, y: (seen.append((z := matmul(x, y)).numel()), z)[1])
     close(linear.ratio_bias(q, k, 3), whole, 1e-12 * float(whole.abs().max()))
     assert max(seen) <= 700
+    assert len(seen) == 1 + 8                                # the scores, and keys in sevens, each against 2 × 50
+    seen.clear()
+    monkeypatch.setattr(linear, "_TILE_NUMBERS", 50)
+    close(linear.ratio_bias(q, k, 3), whole, 1e-12 * float(whole.abs().max()))
+    assert max(seen) == 100                                  # one key has more
 
 
 # --- exactness ---------------------------------------------------------------------------------------------------
@@ -343,6 +450,27 @@ X, Y = torch.ones(2, 3), torch.ones(4, 3)
         (lambda: linear.positive_random_features(X, torch.ones(5, 2)), "projections"),
         (lambda: linear.random_feature_attention(X, Y, Y, Y, 0.0), "temperature"),
         (lambda: linear.random_feature_attention(X, Y, Y, Y, mask=torch.ones(2, dtype=torch.bool)), "mask"),
+        (lambda: linear.linear_attention(X, Y[0], Y), "key_features"),
+        (lambda: linear.linear_attention(X, Y, Y[0]), "value"),
+        (lambda: linear.linear_attention(X, Y, Y.expand(2, 4, 3), torch.ones(3, 4, dtype=torch.bool)), "mask"),
+        (lambda: linear.linear_attention(X.expand(2, 2, 3), Y, Y.expand(3, 4, 3)), "value"),
+        (lambda: linear.kernel_weights(X[0], Y), "query_features"),
+        (lambda: linear.kernel_weights(X, Y[0]), "key_features"),
+        (lambda: linear.positive_random_features(X[0], Y), "x"),
+        (lambda: linear.positive_random_features(X, Y[0]), "projections"),
+        (lambda: linear.positive_random_features(X.expand(2, 2, 3), Y.expand(3, 4, 3)), "projections"),
+        (lambda: linear.random_feature_attention(X[0], Y, Y, Y), "query"),
+        (lambda: linear.random_feature_attention(X, Y[0], Y, Y), "key"),
+        (lambda: linear.random_feature_attention(X, Y, Y[0], Y), "value"),
+        (lambda: linear.random_feature_attention(X, Y, Y, Y[0]), "projections"),
+        (lambda: linear.random_feature_attention(X, torch.ones(4, 2), Y, Y), "key"),
+        (lambda: linear.random_feature_attention(X, Y, Y, torch.ones(4, 2)), "projections"),
+        (lambda: linear.random_feature_attention(X.expand(2, 2, 3), Y.expand(3, 4, 3), Y, Y), "key"),
+        (lambda: linear.random_feature_attention(X.expand(2, 2, 3), Y, Y.expand(3, 4, 3), Y), "value"),
+        (lambda: linear.random_feature_attention(X.expand(2, 2, 3), Y, Y, Y.expand(3, 4, 3)), "projections"),
+        (lambda: linear.kernel_variance(X[0], Y, 1), "query"),
+        (lambda: linear.kernel_variance(X, Y[0], 1), "key"),
+        (lambda: linear.kernel_variance(X.expand(2, 2, 3), Y.expand(3, 4, 3), 1), "key"),
         (lambda: linear.kernel_variance(X, Y, 0), "features"),
         (lambda: linear.ratio_bias(X, torch.ones(4, 2), 3), "key"),
     ],

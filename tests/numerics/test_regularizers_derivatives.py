@@ -103,6 +103,20 @@ def test_every_order_of_modes_gives_the_same_derivatives(name: str) -> None:
             close(thirds[0][..., j], slope, 1e-5 * (1 + float(slope.abs().max())))
 
 
+@every_function
+def test_what_comes_from_above_or_below_where_a_weight_is_zero_is_not_felt(name: str) -> None:
+    x, up = torch.tensor([0.3, -torch.inf, 0.1], dtype=torch.float64), torch.tensor([1.0, 0.0, -2.0], dtype=torch.float64)
+    wild = torch.tensor([1.0, torch.inf, -2.0], dtype=torch.float64)
+    x.requires_grad_()
+    slopes = [torch.autograd.grad(FUNCTIONS[name](x), x, v)[0] for v in (up, wild)]
+    close(slopes[1], slopes[0], 0.0)
+    moves = [torch.func.jvp(FUNCTIONS[name], (x.detach(),), (v,))[1] for v in (up, wild)]
+    close(moves[1], moves[0], 0.0)
+    alpha = torch.tensor([1.4], dtype=torch.float64, requires_grad=True)
+    slopes = [torch.autograd.grad(entmax_bisect(x, alpha), alpha, v)[0] for v in (up, wild)]
+    close(slopes[1], slopes[0], 0.0)
+
+
 def test_nested_forward_mode_in_alpha() -> None:
     z = torch.cat([0.3 * normal(3, 4), torch.tensor([[1.0], [1.2], [1.5]], dtype=torch.float64)], 1)
 

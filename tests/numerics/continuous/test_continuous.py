@@ -236,7 +236,7 @@ def test_masked_observations_do_not_exist() -> None:
     v, t, basis = observations(1)
     mask = torch.tensor([True, True, False, True, True, True, False, False, True])
     padded = v.masked_fill(~mask[:, None], torch.nan)
-    located = t.masked_fill(~mask[:, None], torch.inf)
+    located = t.masked_fill(~mask[:, None], torch.nan)
     expected = ct.fit(v[:, mask], t[mask], basis, 0.1)
     tolerance = tolerances.rounding("float64", 196, 100 * float(v.abs().max()))
     close(ct.fit(padded, located, basis, 0.1, mask), expected, tolerance)
@@ -272,6 +272,57 @@ def test_batches_are_rows() -> None:
           tolerances.rounding("float64", 196, 100.0))
 
 
+@pytest.mark.parametrize("d", [1, 2])
+def test_leading_axes_are_problems(d: int) -> None:
+    """Every function of means (2, 1, d) and covariances (3, d, d), one problem at a time; no two axes have the same length."""
+    g = torch.Generator().manual_seed(d)
+    mean, root, points, centers, B = (torch.randn(*shape, generator=g, dtype=F64) for shape in (
+        (2, 1, d), (3, d, d), (2, 3, 7, d), (5, d), (2, 3, 4, 5)))
+    covariance = root @ root.mT + torch.eye(d, dtype=F64)
+    basis = ct.Basis(centers, torch.tensor([0.5, 1.0, 1.5, 2.0, 2.5], dtype=F64))
+    v, t = torch.randn(2, 1, 6, 4, generator=g, dtype=F64), torch.randn(3, 6, d, generator=g, dtype=F64)
+    mask = torch.rand(2, 1, 6, generator=g) > 0.3
+    of_both = [ct.natural, lambda m, s: ct.moments(m, -s), lambda m, s: ct.softmax_expectation(m, s, basis),
+               lambda m, s: ct.softmax_covariances(m, s, basis)]
+    if d == 1:
+        of_both += [lambda m, s: ct.sparsemax_expectation(m, s, basis), lambda m, s: ct.sparsemax_covariances(m, s, basis)]
+    cases = [(function, (mean, covariance)) for function in of_both]
+    cases += [(ct.sparsemax_radius, (covariance,)), (ct.sparsemax_covariance, (covariance,)), (basis.at, (points,))]
+    cases += [(function, (points, mean, covariance)) for function in (
+        ct.scores, ct.softmax_log_density, ct.softmax_density, lambda x, m, s: ct.sparsemax_density(x / 2, m, s))]
+    cases += [(basis.values, (B, points)), (lambda b, m, s: ct.attend(b, m, s, basis), (B, mean, covariance))]
+    each = (1 + torch.rand(2, 3, 1, 1, generator=g, dtype=F64)) * covariance
+    cases += [(function, (mean, each)) for function in of_both] + [(ct.sparsemax_density, (points / 2, mean, each))]
+    cases += [(lambda v, t: ct.fit(v, t, basis, 0.1), (v, t)), (lambda v, t, w: ct.fit(v, t, basis, 0.1, w), (v, t, mask)),
+              (lambda v, t, w: ct.fit(v, t, basis, 0.1, w.log()), (v, t, mask.double() + 0.5))]
+    for function, arguments in cases:
+        together = function(*arguments)
+        for i in range(2):
+            for h in range(3):
+                alone = function(*(x[h] if len(x) == 3 else x[i, h % x.shape[1]] for x in arguments))
+                pairs = zip(together, alone, strict=True) if isinstance(together, tuple) else [(together, alone)]
+                for found, expected in pairs:
+                    whole = found.expand(2, 3, *expected.shape)
+                    close(whole[i, h], expected, tolerances.rounding("float64", 64, 10 * (1 + float(expected.abs().max()))))
+
+
+def test_leading_axes_that_clash_are_named() -> None:
+    two, three = POINTS.expand(2, 4, 2), POINTS.expand(3, 4, 2)
+    for named, call in (
+        ("linear", lambda: ct.moments(MU.expand(2, 2), -SIGMA.expand(3, 2, 2))),
+        ("quadratic", lambda: ct.scores(POINTS, MU.expand(2, 2), SIGMA.expand(3, 2, 2))),
+        ("points", lambda: ct.scores(two, MU.expand(3, 2), SIGMA)),
+        ("points", lambda: ct.softmax_log_density(two, MU, SIGMA.expand(3, 2, 2))),
+        ("points", lambda: ct.softmax_log_density(two, MU.expand(3, 2), SIGMA)),
+        ("mean", lambda: ct.natural(MU.expand(2, 2), SIGMA.expand(3, 2, 2))),
+        ("coefficients", lambda: BASIS.values(torch.zeros(2, 1, 3), three)),
+        ("coefficients", lambda: ct.attend(torch.zeros(2, 1, 3), MU.expand(3, 2), SIGMA, BASIS)),
+        ("mask", lambda: ct.fit(torch.zeros(2, 4, 1), POINTS, BASIS, 1.0, torch.ones(3, 4, dtype=torch.bool))),
+    ):
+        with pytest.raises(ValueError, match=f"^{named}: expected .*got "):
+            call()
+
+
 # ── refusals ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 MU, SIGMA, POINTS = torch.zeros(2), torch.eye(2), torch.zeros(4, 2)
@@ -287,6 +338,7 @@ REFUSED = [
     ("quadratic", lambda: ct.moments(MU[:1], torch.tensor([[0.0]]))),
     ("quadratic", lambda: ct.moments(MU, None)),
     ("quadratic", lambda: ct.scores(POINTS, MU, torch.zeros(3, 2))),
+    ("covariance", lambda: ct.sparsemax_radius(torch.diag(torch.tensor([math.inf, 1.0])))),
     ("linear", lambda: ct.moments(torch.zeros(3), -SIGMA)),
     ("linear", lambda: ct.scores(POINTS, torch.zeros(2, dtype=torch.int64), SIGMA)),
     ("mean", lambda: ct.natural(torch.zeros(3), SIGMA)),
@@ -298,6 +350,14 @@ REFUSED = [
     ("basis", lambda: ct.softmax_expectation(torch.zeros(1), torch.eye(1), BASIS)),
     ("centers", lambda: ct.Basis(torch.zeros(3), 1.0)),
     ("centers", lambda: ct.Basis(torch.zeros(2, 3, 1), 1.0)),
+    ("centers", lambda: ct.Basis(torch.zeros(3, 1, dtype=torch.int64), 1.0)),
+    ("centers", lambda: ct.Basis(torch.zeros(0, 1), 1.0)),
+    ("width", lambda: ct.Basis(torch.zeros(3, 1), torch.ones(3, dtype=torch.int64))),
+    ("points", lambda: BASIS.at(torch.zeros(2))),
+    ("coefficients", lambda: ct.attend(torch.zeros(3), MU, SIGMA, BASIS)),
+    ("values", lambda: ct.fit(torch.zeros(4, 1, dtype=torch.int64), POINTS, BASIS, 1.0)),
+    ("locations", lambda: ct.fit(torch.zeros(4, 1), POINTS[:, 0], BASIS, 1.0)),
+    ("locations", lambda: ct.fit(torch.zeros(4, 1), torch.zeros(4, 3), BASIS, 1.0)),
     ("width", lambda: ct.Basis(torch.zeros(3, 1), 0.0)),
     ("width", lambda: ct.Basis(torch.zeros(3, 1), torch.ones(2))),
     ("width", lambda: ct.Basis(torch.zeros(3, 1), math.inf)),
@@ -318,6 +378,12 @@ REFUSED = [
 def test_refusals_name_the_argument(named: str, call) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(ValueError, match=f"^{named}: expected .*got "):
         call()
+
+
+def test_a_refusal_counts_the_matrices_that_are_not_definite() -> None:
+    covariances = torch.stack([SIGMA, -SIGMA, SIGMA, SIGMA, 0 * SIGMA])
+    with pytest.raises(ValueError, match="covariance: expected positive definite matrices, got 2 of 5 that are not"):
+        ct.sparsemax_radius(covariances)
 
 
 def test_only_the_symmetric_part_counts() -> None:

@@ -90,6 +90,7 @@ def test_each_is_the_closed_form_or_solver_of_its_name() -> None:
     close(weights("sparsemax", query, key, mask), regularizers.sparsemax(logits))
     close(weights(Entmax(1.3), query, key, mask), regularizers.entmax_bisect(logits, 1.3))
     close(weights(Entmax(), query, key, mask), regularizers.entmax15(logits))
+    close(weights(Entmax(3.0), query, key, mask), regularizers.entmax_bisect(logits, 3.0))
     close(weights(Sinkhorn(6), query, key, mask), transport.sinkhorn_weights(scores, tau, 6, mask=mask))
     close(weights(SemiRelaxed(0.5), query, key, mask), transport.relaxed_weights(scores, tau, 0.5 * tau, mask=mask))
     balanced = weights(Sinkhorn(math.inf), query, key)
@@ -103,6 +104,80 @@ def test_each_is_the_closed_form_or_solver_of_its_name() -> None:
     close(weights(MaximumEntropy(0.5), query, key), exact.weights)
 
 
+def test_floating_masks_are_added_to_the_logits_of_every_head() -> None:
+    """Linear attention multiplies its kernel by exp(mask); optimal transport changes logits of destinations, and the prior sits
+    on what is not masked; the maximum entropy tilts its prior."""
+    query, key, value = normal(2, 3, 4, 8), normal(2, 3, 5, 8), normal(2, 3, 5, 6)
+    masks = [normal(3, 1, 5), 300 * normal(2, 1, 4, 5), normal(4, 5)]
+    masks[0][1, 0, 2] = masks[1][0, 0, 1, :3] = masks[2][3, 4] = -math.inf
+    tau = 0.7
+    phi = [torch.where(x > 0, 1 + x, x.clamp(max=0).exp()) for x in (query / tau**0.5, key / tau**0.5)]
+    for mask in masks:
+        full = mask.expand(2, 3, 4, 5)
+        linear = ((phi[0] @ phi[1].mT).log() + full).softmax(-1)
+        close(Linear().weights(query, key, tau, mask), linear)
+        close(Linear().output(query, key, value, tau, mask), linear @ value)
+        u = (full > -math.inf).double() / (full > -math.inf).sum(-1, keepdim=True)
+        logits = (query @ key.mT).unsqueeze(-1) / tau + full.unsqueeze(-1) + (key @ key.mT).unsqueeze(-3) / tau
+        carried = (logits.softmax(-2) @ u.unsqueeze(-1)).squeeze(-1)
+        close(OptimalTransport().weights(query, key, tau, mask), carried)
+        distances = OptimalTransport(cost=ot_attention.squared_distance).weights(query, key, tau, mask)
+        logits = logits - (key @ key.mT + ot_attention.squared_distance(key, key)).unsqueeze(-3) / tau
+        close(distances, (logits.softmax(-2) @ u.unsqueeze(-1)).squeeze(-1))
+
+
+def test_floating_masks_tilt_the_prior_of_exact_problems() -> None:
+    """Maximum entropy and optimal transport, solved: one query of each head by itself."""
+    query, key, tau = normal(2, 3, 4, 8), normal(2, 3, 5, 8), 0.7
+    masks = [normal(4, 5), normal(3, 1, 5)]
+    masks[0][3, 4] = masks[0][1, 0] = masks[1][1, 0, 2] = -math.inf
+    found = MaximumEntropy(0.5).weights(query, key, tau, masks[0])
+    exact = OptimalTransport(exact=True, alpha=0.5).weights(query, key, tau, masks[1])
+    for b, h, i in ((0, 1, 3), (1, 2, 1)):
+        one = mem.solve(key[b, h] / tau, query[b, h, i] / 0.5, None, 0.5, masks[0][i])
+        close(found[b, h, i], one.weights, 1e-8)
+        kept = masks[1][h, 0] > -math.inf
+        cost = ot_attention.negative_inner_product(key[b, h], key[b, h], 0.0) - tau * masks[1][h, 0].unsqueeze(-1)
+        solved = ot_attention.solve(key[b, h], query[b, h, i] / 0.5, kept / kept.sum(), cost, 0.5, tau)
+        close(exact[b, h, i], solved.weights, 1e-8)
+
+
+@pytest.mark.parametrize("kind", [*KINDS.values(), lambda: OptimalTransport(exact=True)])
+def test_a_row_with_nothing_left_is_zero_and_the_others_are_as_without_it(kind: Any) -> None:
+    query, key = normal(2, 4, 8), normal(2, 5, 8)
+    mask = torch.ones(4, 5, dtype=torch.bool)
+    mask[1] = mask[0, 2] = False
+    alone = kind().weights(query[:, [0, 2, 3]], key, 1.5, mask[[0, 2, 3]])
+    for each in (mask, torch.where(mask, 0.0, -math.inf).double(), mask.expand(2, 4, 5)):
+        found = kind().weights(query, key, 1.5, each)
+        assert bool((found[:, 1] == 0).all())
+        close(found[:, [0, 2, 3]], alone, 1e-9)
+
+
+def test_linear_attention_of_boolean_masks_of_rows_and_of_keys() -> None:
+    query, key, value = normal(2, 3, 4, 8), normal(2, 3, 5, 8), normal(2, 3, 5, 6)
+    for shape in ((5,), (4, 5), (1, 5), (3, 1, 5), (2, 1, 4, 5)):
+        mask = torch.rand(shape, generator=GENERATOR) > 0.4
+        kernel = torch.where(mask, Linear(torch.exp).weights(query, key, 1.0, None), 0.0)
+        weights = kernel / kernel.sum(-1, keepdim=True).clamp(min=1e-300)
+        close(Linear(torch.exp).weights(query, key, 1.0, mask), weights)
+        close(Linear(torch.exp).output(query, key, value, 1.0, mask), weights @ value)
+
+
+def test_a_problem_that_is_not_certified_is_refused() -> None:
+    for steps in (-2, 3, 2.0, True, math.nan):
+        with pytest.raises(ValueError, match=r"^half_steps: expected an even integer"):
+            Sinkhorn(steps)
+    for number in (0.0, -1.0, math.inf, True):
+        for wrong in (MaximumEntropy, OptimalTransport, Entmax, SemiRelaxed):
+            with pytest.raises(ValueError, match=r"^(alpha|relaxation): expected a positive finite number"):
+                wrong(**{"relaxation" if wrong is SemiRelaxed else "alpha": number})
+    query = normal(2, 4, 8)
+    query[1, 2] = math.nan
+    with pytest.raises(RuntimeError, match="maximum-entropy: 1 of 8 rows have no certified solution"):
+        MaximumEntropy().weights(query, normal(2, 5, 8), 1.0, None)
+
+
 def test_maximum_entropy_tends_to_softmax_as_alpha_falls() -> None:
     query, key = normal(2, 4, 8), normal(2, 5, 8)
     softmax = weights("softmax", query, key)
@@ -111,12 +186,20 @@ def test_maximum_entropy_tends_to_softmax_as_alpha_falls() -> None:
     assert distance[2] < 1e-4
 
 
-def test_linear_attention_needs_no_matrix_for_masks_of_keys() -> None:
+def test_linear_attention_needs_no_matrix_for_masks_of_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     query, key, value, mask = normal(2, 4, 8), normal(2, 5, 8), normal(2, 5, 6), torch.tensor([[True, True, False, True, True]])
     for kind in (Linear(), Linear(torch.exp)):
         for m in (None, mask):
             through = torch.matmul(weights(kind, query, key, m), value)
-            close(attend(kind, query, key, value, m)[0], through)
+            with monkeypatch.context() as without:
+                without.delattr(Linear, "weights")
+                close(attend(kind, query, key, value, m)[0], through)
+
+
+def test_features_of_large_scores_have_derivatives() -> None:
+    query = torch.tensor([[1e3, -1e3]], dtype=torch.float64, requires_grad=True)
+    slope = torch.autograd.grad(Linear()._mapped(query, 1.0).sum(), query)[0]
+    close(slope, torch.tensor([[1.0, 0.0]], dtype=torch.float64))
 
 
 @pytest.mark.parametrize("kind", [*KINDS, Entmax(2.5), OptimalTransport(exact=True), Sinkhorn(math.inf)], ids=str)

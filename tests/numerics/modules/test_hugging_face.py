@@ -5,13 +5,14 @@ import math
 
 import pytest
 import torch
+from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
 from transformers import AttentionInterface, AttentionMaskInterface, BertConfig, BertModel, LlamaConfig, LlamaForCausalLM
 
 from numerics.models import tiny
 from numerics.models.encoder import load_encoder, load_model, quiet
 from numerics.modules import KINDS, Entmax, Linear, MaximumEntropy, Sinkhorn, Softmax
-from numerics.modules.hugging_face import register
+from numerics.modules.hugging_face import _without_padding, register
 
 SENTENCES = ["A man is eating food.", "Someone has a meal.", "The stock market fell sharply on Tuesday afternoon."]
 
@@ -136,6 +137,46 @@ def test_a_model_is_trained_and_reloaded(tmp_path):
         again = BertModel.from_pretrained(tmp_path, attn_implementation=name, add_pooling_layer=False).eval()
     with torch.no_grad():
         assert_close(again(ids).last_hidden_state, model.eval()(ids).last_hidden_state, rtol=0.0, atol=0.0)
+
+
+def test_an_implementation_is_what_the_library_calls():
+    """Keys shared by groups of heads, a scale, the causality of the module where no mask says more, and what is transposed."""
+    register("softmax")
+    forward = AttentionInterface()["numerics_softmax"]
+    draw = torch.Generator().manual_seed(0)
+    query, key, value = (torch.randn(2, heads, length, width, generator=draw, dtype=torch.float64)
+                         for heads, length, width in ((6, 4, 8), (3, 5, 8), (3, 5, 7)))
+    wide = [x.repeat_interleave(2, 1) for x in (key, value)]
+    module, causal = torch.nn.Module(), torch.ones(4, 5, dtype=torch.bool).tril()
+    other = torch.rand(2, 1, 4, 5, generator=draw) > 0.3
+    other[..., 0] = True
+    for options, mask, seen in (({"is_causal": False}, None, None), ({"is_causal": True}, None, causal), ({}, None, causal),
+                                ({"is_causal": True}, other, other), ({"is_causal": None}, None, causal)):
+        output, weights = forward(module, query, key, value, mask, scaling=0.3, **options)
+        expected = scaled_dot_product_attention(query, *wide, attn_mask=seen, scale=0.3)
+        assert_close(output, expected.transpose(1, 2))
+        assert output.is_contiguous()
+        assert_close(weights @ wide[1], expected)
+    module.is_causal = False
+    assert_close(forward(module, query, key, value, None)[0], forward(module, query, key, value, None, is_causal=False)[0])
+    assert_close(forward(module, query, *wide, None)[0], forward(module, query, key, value, None)[0])
+    one = forward(module, query[:, :, :1], key, value, None, is_causal=True)[0]
+    assert_close(one, forward(module, query[:, :, :1], key, value, None, is_causal=False)[0])
+    torch.manual_seed(0)
+    dropped = forward(module, query, key, value, None, dropout=0.5)[1]
+    assert 0.3 < float((dropped == 0).double().mean()) < 0.7
+    for name in ("softcap", "s_aux", "cache", "block_table"):
+        forward(module, query, key, value, None, **{name: None})
+        with pytest.raises(ValueError, match=f"{name}: expected None for attention 'softmax', got float"):
+            forward(module, query, key, value, None, **{name: 1.0})
+
+
+def test_what_a_library_adds_to_leave_out_padding_leaves_it_out():
+    lowest = torch.finfo(torch.float32).min
+    mask = torch.tensor([0.0, 1.5, lowest, lowest / 2, lowest / 4])
+    assert _without_padding(mask).tolist() == [0.0, 1.5, -math.inf, -math.inf, lowest / 4]
+    assert _without_padding(None) is None
+    assert _without_padding(mask > 0).tolist() == [False, True, False, False, False]
 
 
 def test_what_is_not_computed_is_refused():

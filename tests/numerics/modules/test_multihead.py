@@ -313,6 +313,9 @@ def test_a_model_is_trained_and_reloaded(name: str) -> None:
 def test_refusals() -> None:
     for options, message in (
         ({"embed_dim": 0, "num_heads": 1}, "embed_dim: expected an integer ≥ 1, got 0"),
+        ({"embed_dim": True, "num_heads": 1}, "embed_dim: expected an integer ≥ 1, got True"),
+        ({"embed_dim": 4, "num_heads": 0}, "num_heads: expected an integer ≥ 1, got 0"),
+        ({"embed_dim": 4, "num_heads": 2.0}, r"num_heads: expected an integer ≥ 1, got 2\.0"),
         ({"embed_dim": 4, "num_heads": 3}, "embed_dim: expected a multiple of num_heads = 3, got 4"),
         ({"embed_dim": 4, "num_heads": 2, "attention": "hard"}, "attention: expected an Attention or one of 'softmax'"),
     ):
@@ -325,6 +328,15 @@ def test_refusals() -> None:
     for arguments, options, message in (
         ((query.long(), key, value), {}, "query: expected a floating tensor with 2 or 3 axes"),
         ((query[..., :-1], key, value), {}, "query: expected 3 axes, the last 12, got"),
+        (([0.0], key, value), {}, "query: expected a floating tensor with 2 or 3 axes"),
+        ((query[0, 0], key, value), {}, "query: expected a floating tensor with 2 or 3 axes"),
+        ((query[None], key, value), {}, "query: expected a floating tensor with 2 or 3 axes"),
+        ((query, key, value.long()), {}, "value: expected a floating tensor with 2 or 3 axes"),
+        ((query, key[..., :-1], value), {}, "key: expected 3 axes, the last 12, got"),
+        ((query, key, value[..., :-1]), {}, "value: expected 3 axes, the last 12, got"),
+        ((query, key, value[:, :1]), {}, r"value: expected \(5, 2, 12\) like the key"),
+        ((query, key, value), {"attn_mask": torch.zeros(2, N, M)}, r"attn_mask: expected .* \(6, 4, 5\), got \(2, 4, 5\)"),
+        ((query, key, value), {"key_padding_mask": torch.zeros(1, M)}, r"key_padding_mask: expected \(2, 5\), or \(5,\)"),
         ((query, key[0], value), {}, "key: expected 3 axes"),
         ((query, key[:, :1], value[:, :1]), {}, "key: expected a batch of 2"),
         ((query, key, value[1:]), {}, r"value: expected \(5, 2, 12\) like the key"),
@@ -335,6 +347,10 @@ def test_refusals() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             module(*arguments, **options)
+    _, first = pair(batch_first=True)
+    query, key, value = (x.detach() for x in sequences(first))
+    with pytest.raises(ValueError, match=r"key: expected a batch of 2 like the query, got 1"):
+        first(query, key[:1], value[:1])
     for kind, options, message in (
         (Sinkhorn, {"half_steps": 3}, "half_steps: expected an even integer"),
         (Sinkhorn, {"half_steps": True}, "half_steps: expected an even integer"),

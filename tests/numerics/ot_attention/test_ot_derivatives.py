@@ -9,6 +9,8 @@ from torch import Tensor
 from torch.autograd import gradcheck, gradgradcheck
 
 from numerics import ot_attention as ot
+from numerics.ot_attention import exact
+from numerics.ot_attention import transport as closed_forms
 from tests.numerics.common import close, many_problems
 
 # Forward-mode differentiation compiles its decompositions with what the same release of PyTorch deprecates.
@@ -145,6 +147,88 @@ def test_leading_dimensions_broadcast_and_scalars_may_be_tensors() -> None:
     close(many[2, 1], ot.weights(t[2], z[1], u[0], M[2]), 1e-15)
 
 
+def test_every_function_of_a_batch_is_that_of_its_problems() -> None:
+    """More templates than sources, and leading axes that each tensor brings for itself; no two axes have the same length."""
+    g = torch.Generator().manual_seed(9)
+    t, z, M, potential, dual, s = (torch.randn(*shape, generator=g, dtype=F64) for shape in (
+        (2, 1, 6, 3), (3, 3), (4, 1, 1, 6, 5), (2, 1, 6), (3, 3), (2, 1, 5, 3)))
+    u = torch.rand(3, 5, generator=g, dtype=F64)
+    M[0, 0, 0, 2, 1] = torch.inf
+    alpha, gamma = torch.tensor([0.5, 1.0, 2.0], dtype=F64), torch.tensor([[0.7], [1.5]], dtype=F64)
+    everything, whole = (t, z, u, M, alpha, gamma), {
+        "weights": ot.weights, "attend": ot.attend, "resolvent": ot.resolvent, "solve": ot.solve,
+        "approximation_bound": ot.approximation_bound, "bound at": lambda *x: ot.approximation_bound(*x, dual=dual),
+    }
+    some = {
+        "kernel": (lambda: ot.kernel(M, gamma), lambda i, k, j: ot.kernel(M[j, 0, 0], float(gamma[i, 0]))),
+        "true_preference": (lambda: ot.true_preference(u, M, gamma),
+                            lambda i, k, j: ot.true_preference(u[k], M[j, 0, 0], float(gamma[i, 0]))),
+        "mean_covariance": (lambda: ot.mean_covariance(t, u, M, gamma),
+                            lambda i, k, j: ot.mean_covariance(t[i, 0], u[k], M[j, 0, 0], float(gamma[i, 0]))),
+        "inner products": (lambda: ot.attend_by_inner_products(t, z, u, alpha, gamma, s), lambda i, k, j:
+                           ot.attend_by_inner_products(t[i, 0], z[k], u[k], float(alpha[k]), float(gamma[i, 0]), s[i, 0])),
+    }
+    some |= {name: (lambda f=f: f(potential, u, M, gamma),
+                    lambda i, k, j, f=f: f(potential[i, 0], u[k], M[j, 0, 0], float(gamma[i, 0])))
+             for name, f in (("conjugate", ot.conjugate), ("coupling", ot.coupling), ("transported", ot.transported))}
+
+    def values(x: object) -> dict[str, Tensor]:
+        return {"": x} if isinstance(x, Tensor) else {k: v for k, v in vars(x).items() if v.dtype == F64 and k != "residual"}
+
+    together = {name: values(f(*everything)) for name, f in whole.items()}
+    together |= {name: values(f()) for name, (f, _) in some.items()}
+    for i in range(2):
+        for k in range(3):
+            for j in range(4):
+                one = (t[i, 0], z[k], u[k], M[j, 0, 0], float(alpha[k]), float(gamma[i, 0]))
+                alone = {name: values(f(*one)) for name, f in whole.items() if name != "bound at"}
+                alone["bound at"] = values(ot.approximation_bound(*one, dual=dual[k]))
+                alone |= {name: values(f(i, k, j)) for name, (_, f) in some.items()}
+                for name, pieces in alone.items():
+                    for part, expected in pieces.items():
+                        found = together[name][part]
+                        close(found.expand(4, 2, 3, *expected.shape)[j, i, k], expected, 1e-11)
+
+
+@pytest.mark.parametrize("power", [-6, 7])
+def test_units_of_lengths_and_of_costs_change_nothing(power: int) -> None:
+    """By powers of two exactly: with t, z and 1/α² of costs unchanged, λ scales as 1/t; with M, α and γ it does as they."""
+    x, unit = many_problems(7, 3, symmetric=False), 2.0**power
+    t, z, u, M = x.tensors
+    found, bound = ot.solve(t, z, u, M, 3.0, 0.5), ot.approximation_bound(t, z, u, M, 3.0, 0.5)
+    longer = (unit * t, unit * z, u, M, 3.0 / unit**2, 0.5)
+    dearer = (t, z, u, unit * M, 3.0 * unit, 0.5 * unit)
+    for data, length, price in ((longer, unit, 1.0), (dearer, 1.0, unit)):
+        other, others = ot.solve(*data), ot.approximation_bound(*data)
+        scales = {"dual": price / length, "weights": 1.0, "mean": length, "residual": length, "gap": price,
+                  "distance": price / length}
+        for name, scale in scales.items():
+            close(getattr(other, name), scale * getattr(found, name), 0.0)
+        for name in ("dual", "mean", "weights"):
+            close(getattr(others, name), scales[name] * getattr(bound, name), 0.0)
+        assert other.certified.all()
+
+
+def test_newtons_method_takes_few_steps_however_little_entropy_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+    damped = exact._damped
+    monkeypatch.setattr(exact, "_damped", lambda *x: (calls.append(1), damped(*x))[1])
+    x, counts = many_problems(0, 20, symmetric=False), []
+    for alpha, gamma in ((1.0, 1.0), (1e3, 1.0), (1.0, 1e-3), (1e3, 1e-3), (1e-6, 1e6)):
+        assert ot.solve(*x.tensors, alpha, gamma).certified.all()
+        counts.append(len(calls))
+        calls.clear()
+    assert sum(counts) <= 87, counts
+
+
+def test_a_covariance_may_be_added_up_some_sources_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = many_problems(5, 3, symmetric=False)
+    whole = ot.mean_covariance(x.templates, x.prior, x.cost)
+    for numbers in (1, 2 * x.cost.shape[:-1].numel() * x.templates.shape[-1]):
+        monkeypatch.setattr(closed_forms, "_TILE_NUMBERS", numbers)
+        close(ot.mean_covariance(x.templates, x.prior, x.cost), whole, 1e-13)
+
+
 T, Z, U, M = torch.zeros(3, 2), torch.zeros(2), torch.full((3,), 1 / 3), torch.zeros(3, 3)
 
 
@@ -166,6 +250,25 @@ T, Z, U, M = torch.zeros(3, 2), torch.zeros(2), torch.full((3,), 1 / 3), torch.z
         (lambda: ot.weights(T, Z.expand(3, 2), U, M, 1.0, torch.ones(2)), "temperature"),
         (lambda: ot.attend(T, Z, U, M, torch.ones(1, dtype=torch.long)), "alpha"),
         (lambda: ot.kernel(T[0]), "cost"),
+        (lambda: ot.weights(T, torch.tensor(1.0), U, M), "evidence"),
+        (lambda: ot.weights(T, Z, torch.tensor(1.0), M), "prior"),
+        (lambda: ot.weights(T, Z, U, M[0]), "cost"),
+        (lambda: ot.true_preference(torch.tensor(1.0), M), "prior"),
+        (lambda: ot.true_preference(U.expand(2, 3), M.expand(3, 3, 3)), "cost"),
+        (lambda: ot.conjugate(U, torch.tensor(1.0), M), "prior"),
+        (lambda: ot.conjugate(U, U, M[0]), "cost"),
+        (lambda: ot.conjugate(U.expand(2, 3), U.expand(3, 3), M), "prior"),
+        (lambda: ot.conjugate(U.expand(2, 3), U, M.expand(3, 3, 3)), "cost"),
+        (lambda: ot.attend_by_inner_products(T[0], Z, U), "templates"),
+        (lambda: ot.attend_by_inner_products(T, torch.tensor(1.0), U), "evidence"),
+        (lambda: ot.attend_by_inner_products(T, Z, torch.tensor(1.0)), "prior"),
+        (lambda: ot.attend_by_inner_products(T, Z, U, sources=T[0]), "sources"),
+        (lambda: ot.attend_by_inner_products(T, torch.zeros(3), U), "sources"),
+        (lambda: ot.attend_by_inner_products(T, Z, U, sources=torch.zeros(3, 3)), "sources"),
+        (lambda: ot.attend_by_inner_products(T.expand(2, 3, 2), Z.expand(3, 2), U), "evidence"),
+        (lambda: ot.attend_by_inner_products(T.expand(2, 3, 2), Z, U.expand(3, 3)), "prior"),
+        (lambda: ot.attend_by_inner_products(T, Z, U, sources=T.expand(2, 3, 2), alpha=torch.ones(3)), "alpha"),
+        (lambda: ot.approximation_bound(T, Z, U, M, dual=torch.tensor(1.0)), "dual"),
         (lambda: ot.kernel(M.expand(2, 3, 3), torch.ones(3)), "temperature"),
         (lambda: ot.true_preference(U[:2], M), "cost"),
         (lambda: ot.conjugate(U[:2], U, M), "cost"),

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from numerics import ot_attention as ot
+from numerics.ot_attention import layer as file
 from tests.numerics.common import DEVICES, close
 
 F64 = torch.float64
@@ -69,6 +70,35 @@ def test_the_closed_form_may_be_computed_some_sources_at_a_time(cost: str, monke
         assert (one is None) == (other is None)
         if one is not None and other is not None:
             close(one, other, 1e-12)
+
+
+@pytest.mark.parametrize(("numbers", "widths"), [(0, [1] * 5), (1, [1] * 5), (2, [2, 2, 1]), (4, [4, 1]), (5, [5])])
+def test_tiles_are_as_wide_as_allowed(numbers: int, widths: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each source takes as many numbers as there are scores; a cost that is a function is asked once."""
+    seen: list[int] = []
+    carried = file.transported
+    monkeypatch.setattr(file, "transported", lambda g, u, M, gamma: (seen.append(M.shape[-1]), carried(g, u, M, gamma))[1])
+    for cost, expected in (("learned", widths), (ot.squared_distance, [5])):
+        module, inputs = layer(cost=cost), data()
+        monkeypatch.setattr(file, "_TILE_NUMBERS", numbers * 2 * HEADS * 2 * 8)
+        with torch.no_grad():
+            module(*inputs)
+        assert seen == expected
+        seen.clear()
+    assert layer()(*(x[:0] for x in data())).shape == (0, 2, DIM)
+
+
+@pytest.mark.parametrize("exact", [False, True], ids=["closed form", "exact"])
+def test_leading_axes_may_be_none_or_more(exact: bool) -> None:
+    module, (query, tokens, extra) = layer(exact=exact, cost="learned"), data()
+    mask = torch.rand(2, 5, generator=torch.Generator().manual_seed(2)) > 0.3
+    prior = torch.rand(2, 5, generator=torch.Generator().manual_seed(3), dtype=F64)
+    expected = module(query, tokens, extra, prior=prior, mask=mask)
+    close(module(query[1], tokens[1], extra[1], prior=prior[1], mask=mask[1]), expected[1], 1e-13)
+    found = module(query[:, None], tokens[:, None], extra[:, None], prior=prior[:, None], mask=mask[:, None])
+    close(found[:, 0], expected, 1e-13)
+    found = module(query[None], tokens[None], extra[None], prior=prior, mask=mask)
+    close(found[0], expected, 1e-13)
 
 
 def test_two_queries_and_many_tokens_need_no_matrix_of_tokens() -> None:
@@ -200,6 +230,9 @@ QUERY, TOKENS, EXTRA = data()
     [
         (lambda: ot.OTAttention(8, 3), "dim"),
         (lambda: ot.OTAttention(8, 0), "num_heads"),
+        (lambda: ot.OTAttention(0, 2), "dim"),
+        (lambda: ot.OTAttention(8.0, 2), "dim"),
+        (lambda: ot.OTAttention(8, 2, alpha=-1.0), "alpha"),
         (lambda: ot.OTAttention(8, 2, cost="cosine"), "cost"),
         (lambda: ot.OTAttention(8, 2, alpha=0.0), "alpha"),
         (lambda: ot.OTAttention(8, 2, temperature=-1.0), "temperature"),
@@ -211,6 +244,12 @@ QUERY, TOKENS, EXTRA = data()
         (lambda: layer()(QUERY, TOKENS, mask=torch.ones(5, dtype=torch.long)), "mask"),
         (lambda: layer()(QUERY, TOKENS, EXTRA, extra_mask=torch.ones(5)), "extra_mask"),
         (lambda: layer()(QUERY, TOKENS, prior=torch.ones(4)), "prior"),
+        (lambda: layer()(QUERY, TOKENS, prior=torch.ones(5, dtype=torch.long)), "prior"),
+        (lambda: layer()(QUERY, TOKENS, prior=torch.ones(3, 5)), "prior"),
+        (lambda: layer()(QUERY, TOKENS, mask=torch.ones(3, 5)), "mask"),
+        (lambda: layer()(QUERY[0, 0], TOKENS), "query"),
+        (lambda: layer()(QUERY, TOKENS[..., :4]), "tokens"),
+        (lambda: layer()(QUERY, TOKENS, EXTRA[..., :4]), "extra"),
     ],
 )
 def test_bad_arguments_are_named(call: Callable[[], Tensor], name: str) -> None:

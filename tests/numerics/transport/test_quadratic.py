@@ -1,5 +1,7 @@
 """The quadratic regularizer: what POT's public tests ask of its smooth solvers, and what they do not."""
 
+import math
+
 import numpy as np
 import ot
 import pytest
@@ -11,7 +13,7 @@ from torch.testing import assert_close
 from numerics import tolerances
 from numerics.linear_program import exact_plan
 from numerics.regularizers import sparsemax
-from numerics.transport import quadratic_plan
+from numerics.transport import quadratic, quadratic_plan
 
 GENERATOR = torch.Generator().manual_seed(0)
 
@@ -54,6 +56,85 @@ def test_the_conditions_and_the_gap(temperature: float) -> None:
     close(found.value + found.gap, primal, 1e-12 * (1 + temperature))
     assert float(found.gap.abs().max()) <= 1e-11
     close((b * found.column_potential).sum(-1), torch.zeros(3, dtype=torch.float64))
+
+
+def test_newtons_method_takes_few_steps_however_small_the_temperature() -> None:
+    """A hundred in all, rough stages included, of which each is a sweep and a step that is rarely halved."""
+    g = torch.Generator().manual_seed(7)
+    cost, a, b = (torch.rand(*shape, generator=g, dtype=torch.float64) for shape in ((3, 6, 8), (3, 6), (3, 8)))
+    solutions = [quadratic_plan(4 * cost, (2 * a).softmax(-1), (2 * b).softmax(-1), x) for x in (100.0, 1.0, 0.1, 1e-2, 1e-4)]
+    assert sum(found.steps for found in solutions) <= 100
+
+
+def test_marginals_may_bring_axes_of_their_own() -> None:
+    cost, a, b, temperature = uniform(4, 5), distribution(2, 1, 4), distribution(3, 5), torch.tensor([[0.1], [1.0]]).double()
+    found = quadratic_plan(cost, a, b, temperature)
+    assert found.value.shape == found.gap.shape == found.converged.shape == (2, 3)
+    for i in range(2):
+        for j in range(3):
+            one = quadratic_plan(cost, a[i, 0], b[j], float(temperature[i, 0]))
+            for name in ("plan", "row_potential", "column_potential", "value"):
+                close(getattr(found, name)[i, j], getattr(one, name), 1e-10)
+
+
+@pytest.mark.parametrize("power", [-7, 9])
+def test_units_of_costs_and_of_masses_change_nothing(power: int) -> None:
+    """By powers of two exactly: with C and γ the potentials scale; with a, b and 1/γ the plan does."""
+    cost, a, b, unit = uniform(3, 6, 8), distribution(3, 6), distribution(3, 8), 2.0**power
+    for temperature in (1.0, 1e-2):
+        found = quadratic_plan(cost, a, b, temperature)
+        dearer = quadratic_plan(unit * cost, a, b, unit * temperature)
+        more = quadratic_plan(cost, unit * a, unit * b, temperature / unit)
+        assert found.steps == dearer.steps == more.steps
+        close(dearer.plan, found.plan, 0.0)
+        close(more.plan, unit * found.plan, 0.0)
+        for name, one, other in (("row_potential", unit, 1), ("column_potential", unit, 1), ("value", unit, unit),
+                                 ("gap", unit, unit), ("row_error", 1, unit), ("column_error", 1, unit)):
+            close(getattr(dearer, name), one * getattr(found, name), 0.0)
+            close(getattr(more, name), other * getattr(found, name), 0.0)
+
+
+def test_thresholds_may_be_found_by_sorting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a GPU, where entries cannot be looked at: rows without mass and equal costs too."""
+    cost, a, b = (4 * uniform(3, 6, 8)).round(), distribution(3, 6), distribution(3, 8)
+    a[0, 2] = b[1, 3] = 0.0
+    a, b = a / a.sum(-1, keepdim=True), b / b.sum(-1, keepdim=True)
+    looked = [quadratic_plan(cost, a, b, temperature) for temperature in (1.0, 0.1)]
+    monkeypatch.setattr(quadratic, "_THRESHOLD_STEPS", 0)
+    for temperature, expected in zip((1.0, 0.1), looked, strict=True):
+        found = quadratic_plan(cost, a, b, temperature)
+        close(found.plan, expected.plan)
+        close(found.value, expected.value)
+
+
+def test_the_pieces_of_the_solver_are_what_the_notes_say() -> None:
+    """At a g that is no solution, one problem of three at a time, with a row that has no mass."""
+    cost, a, b, g, gamma = 4 * uniform(3, 6, 8), distribution(3, 6), distribution(3, 8), uniform(3, 8), 0.7
+    a[1, 2] = 0.0
+    scale = torch.full((3, 1), gamma, dtype=torch.float64)
+    f, P, value = quadratic._point(g, cost, a, b, scale)
+    ridge = torch.tensor([[0.1], [0.2], [0.3]], dtype=torch.float64)
+    residual, allowed = b - P.sum(-2), quadratic._rounding(P, f, g, cost, scale)
+    step = quadratic._newton(P > 0, scale, residual, ridge)
+    for k in range(3):
+        excess = (f[k, :, None] + g[k] - cost[k]).clamp(min=0)
+        close(excess.sum(-1), gamma * a[k], 1e-14)           # f solves for the masses of the rows
+        close(P[k], excess / gamma, 1e-14)
+        close(value[k], (a[k] * f[k]).sum() + (b[k] * g[k]).sum() - excess.square().sum() / (2 * gamma), 1e-14)
+        S = (P[k] > 0).double()
+        columns, rows = S.sum(0).clamp(min=1), S.sum(1).clamp(min=1)
+        system = ((1 + ridge[k]) * columns).diag() - S.mT @ (S / rows[:, None])
+        close(system @ step[k] / gamma, residual[k], 1e-13)
+        held = excess > 0
+        drift = ((f[k].abs()[:, None] + g[k].abs() + cost[k]) * held).sum() / gamma
+        limit = tolerances.rounding("float64", 14) * P[k].sum() + tolerances.eps("float64") * drift
+        assert float(allowed[k]) == pytest.approx(float(limit), rel=1e-12)
+    assert float(f[1, 2]) == float((cost[1, 2] - g[1]).amin())  # the largest f that gives the row nothing
+    far = quadratic._rounding(P, 1e12 * f, g, cost, scale)
+    close(far, math.sqrt(tolerances.eps("float64")) * P.sum((-2, -1)), 1e-24)
+    parts = torch.tensor([[1.0, 1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0, 0.0]])
+    linked = torch.block_diag(torch.ones(3, 3), torch.ones(1, 1), torch.zeros(1, 1))
+    assert torch.equal(quadratic._connected(parts), linked)
 
 
 def test_limits() -> None:

@@ -1,6 +1,7 @@
 """Sinkhorn's plans: optimal between the marginals asked for, in every dtype, or said not to be."""
 
 import math
+from importlib import import_module
 
 import ot
 import pytest
@@ -10,7 +11,8 @@ from hypothesis import given, settings
 from evidence.instances.transport import RELAXATIONS, TransportProblem, transports
 from numerics import one_sided, tolerances
 from numerics.primal.coupling import solve_entropic
-from numerics.transport import one_sided_plan, sinkhorn
+from numerics.transport import one_sided_plan, sinkhorn, solver
+from numerics.transport.parts import Parts
 from tests.numerics.common import PATIENT, close, in_dtypes, in_halves
 from tests.numerics.transport.problems import (
     F64,
@@ -268,6 +270,52 @@ def test_a_problem_without_a_solution_is_refused_before_the_first_step(name: str
     assert error > 0.05
 
 
+def test_newtons_method_takes_few_steps_however_small_the_temperature() -> None:
+    """51 steps in all for four temperatures, and 70 more for two relaxations of each."""
+    g = torch.Generator().manual_seed(7)
+    cost, a, b = (torch.rand(*shape, generator=g, dtype=F64) for shape in ((2, 6, 8), (2, 6), (2, 8)))
+    a, b = a / a.sum(-1, keepdim=True), b / b.sum(-1, keepdim=True)
+    found = {rho: sum(sinkhorn(4 * cost, a, b, x, relaxation=rho).steps for x in (1.0, 0.1, 1e-2, 1e-3))
+             for rho in (math.inf, 2.0, 0.01)}
+    assert found[math.inf] <= 52
+    assert found[2.0] + found[0.01] <= 72
+
+
+@pytest.mark.parametrize("power", [-7, 9])
+@pytest.mark.parametrize("rho", [math.inf, 2.0])
+def test_units_of_costs_change_nothing(rho: float, power: int) -> None:
+    """By powers of two exactly: potentials and values scale, and as many steps are taken."""
+    cost, a, b = random_problem(8, 6, 8, 2)
+    unit = 2.0**power
+    found, dearer = sinkhorn(cost, a, b, 0.1, relaxation=rho), sinkhorn(unit * cost, a, b, unit * 0.1, relaxation=unit * rho)
+    assert dearer.steps == found.steps
+    close(dearer.plan, found.plan, 0.0)
+    for name in ("row_potential", "column_potential", "value"):
+        close(getattr(dearer, name), unit * getattr(found, name), 0.0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
+def test_one_marginal_that_is_off_by_more_than_its_allowance_is_not_certified(dtype: torch.dtype) -> None:
+    cost, a, b = random_problem(9, 3, 7)
+    file = import_module("numerics.transport.sinkhorn")
+    x, *_ = file.scaling(cost, a, b, 0.5, math.inf, None, double=True)
+    psi, _ = solver.solve(x, Parts.of(torch.ones(3, 7, dtype=torch.bool)), 200)
+    point = solver.evaluate(x, psi)
+    plan = solver.plan(x, point).to(dtype).double()
+    (relative, absolute), (rows, columns) = tolerances.storage(dtype), solver.allowances(x, psi, point)
+    limits = 2 * rows + relative * a + absolute * 7, 2 * columns + relative * b + absolute * 3
+    assert bool(file._certified(x, psi, a, plan, dtype)[1])
+    for side, (marginal, limit) in enumerate(zip((plan.sum(-1), plan.sum(-2)), limits, strict=True)):
+        for entry in range(len(marginal)):
+            for factor in (-1.1, -0.9, 0.9, 1.1):
+                off = marginal.clone()
+                off[entry] += factor * limit[entry]
+                data = (x, psi, off, plan) if side == 0 else (x._replace(target=off), psi, plan.sum(-1), plan)
+                off_by, converged = file._certified(*data, dtype)
+                assert bool(converged) == (abs(factor) < 1)
+                assert float(off_by[side][entry]) == pytest.approx(abs(factor) * float(limit[entry]), rel=0.05)
+
+
 def test_too_few_steps_are_said() -> None:
     cost, a, b = random_problem(7, 6, 6)
     with pytest.raises(RuntimeError, match="did not converge in 1 steps; the largest marginal error is"):
@@ -337,6 +385,11 @@ C = torch.zeros(2, 3)
         (lambda: sinkhorn(C, None, torch.ones(2) / 2), "target"),
         (lambda: sinkhorn(C, None, [0.3, 0.3, 0.4]), "target"),
         (lambda: sinkhorn(C.expand(2, 2, 3), torch.ones(3, 2) / 2), "source"),
+        (lambda: sinkhorn(C.expand(2, 2, 3), None, torch.ones(3, 3) / 3), "target"),
+        (lambda: sinkhorn(C, torch.tensor(1.0)), "source"),
+        (lambda: sinkhorn(C, None, torch.tensor(1.0)), "target"),
+        (lambda: sinkhorn(C.expand(2, 2, 3), temperature=torch.ones(3)), "temperature"),
+        (lambda: sinkhorn(C.expand(2, 2, 3), relaxation=torch.ones(3)), "relaxation"),
         (lambda: sinkhorn(C, temperature=0.0), "temperature"),
         (lambda: sinkhorn(C, temperature=torch.ones(1, dtype=torch.long)), "temperature"),
         (lambda: sinkhorn(C, relaxation=-1.0), "relaxation"),

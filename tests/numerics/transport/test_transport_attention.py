@@ -11,6 +11,7 @@ from torch import Tensor
 from evidence.instances.attention import Tiled, tilings
 from numerics import one_sided, tolerances
 from numerics.transport import (
+    certified_weights,
     diagnose,
     relaxed_weights,
     sinkhorn,
@@ -106,6 +107,38 @@ def test_half_steps_tend_to_the_balanced_plan() -> None:
     assert (sinkhorn_weights(s, 0.5, 0) - limit).abs().max() > 0.1
 
 
+@pytest.mark.parametrize("half_steps", [0, 1, 4, math.inf])
+def test_weights_of_a_batch_are_those_of_its_problems(half_steps: float) -> None:
+    """Scores, targets, temperatures and masks have leading axes of their own, and no two axes have the same length."""
+    s, tau = scores_of(0, 3, 4, 5), torch.tensor([[0.5], [2.0]], dtype=F64)
+    b = (2 * scores_of(1, 2, 1, 5)).softmax(-1)
+    masks = [torch.ones(2, 3, 4, 5, dtype=torch.bool), scores_of(2, 3, 4, 5)]
+    masks[0][1, 2, 3] = masks[0][0, 1, :, 2] = False         # a query and a key that take no part
+    for mask, target in ((masks[0], None), (masks[1], b), (None, b)):
+        found = sinkhorn_weights(s, tau, half_steps, target, mask)
+        assert found.shape == (2, 3, 4, 5)
+        for i in range(2):
+            for h in range(3):
+                one = sinkhorn_weights(s[h], float(tau[i]), half_steps, None if target is None else target[i, 0],
+                                       None if mask is None else mask.expand(2, 3, 4, 5)[i, h])
+                close(found[i, h], one, 1e-12)
+    query, key, value = scores_of(3, 2, 1, 4, 3), scores_of(4, 3, 5, 3), scores_of(5, 2, 3, 5, 2)
+    weights = sinkhorn_weights(query @ key.mT, tau, half_steps, b, masks[1])
+    close(sinkhorn_attention(query, key, value, half_steps, tau, b, masks[1]), weights @ value, 1e-13)
+
+
+def test_errors_of_weights_are_those_of_the_queries_that_take_part() -> None:
+    """W is n times the plan, and n counts no query that is masked."""
+    s, mask = scores_of(0, 2, 4, 5), torch.ones(2, 4, 5, dtype=torch.bool)
+    mask[1, 3] = False
+    rough = certified_weights(s, 0.05, math.inf, mask=mask, max_steps=1, strict=False)
+    assert not bool(rough.converged.any())
+    for i, n in ((0, 4.0), (1, 3.0)):
+        close(rough.row_error[i], (rough.weights[i].sum(-1) - mask[i].any(-1).double()).abs(), 1e-14)
+        close(rough.column_error[i], (rough.weights[i].sum(-2) - n / 5).abs(), 1e-14)
+    assert float(rough.column_error.max()) > 1e-3
+
+
 def test_a_half_step_is_a_scaling() -> None:
     s = torch.tensor([[0.0, math.log(2)], [0.0, 0.0]], dtype=F64)
     close(sinkhorn_weights(s), torch.tensor([[1 / 3, 2 / 3], [1 / 2, 1 / 2]], dtype=F64), rounding(s, 1.0, 0))
@@ -155,6 +188,12 @@ def test_no_query_at_all_gives_zeros(half_steps: float) -> None:
     assert (weights[1] == 0).all()
     close(weights[0], sinkhorn_weights(s[0], 1.0, half_steps), rounding(s[0], 1.0, half_steps))
     assert (relaxed_weights(s, 1.0, 0.5, mask=mask)[1] == 0).all()
+
+
+@pytest.mark.parametrize("half_steps", [1, 2, math.inf])
+def test_the_only_key_gets_everything(half_steps: float) -> None:
+    only = torch.arange(5) == 2
+    close(sinkhorn_weights(scores_of(0, 2, 4, 5), 0.5, half_steps, mask=only), only.double().expand(2, 4, 5), 1e-15)
 
 
 def test_a_balanced_causal_plan_ignores_the_scores() -> None:
@@ -216,6 +255,24 @@ def test_the_divergence_goes_from_the_transport_cost_to_the_distance_of_means() 
     cold, colder = (float(sinkhorn_divergence(*costs, temperature=e)) for e in (1e-3, 1e-5))
     ot_value = float(sinkhorn(costs[0], temperature=1e-6).value)
     assert abs(colder - ot_value) < abs(cold - ot_value) < 0.02
+
+
+def test_divergences_of_a_batch_are_those_of_its_problems() -> None:
+    x, y = scores_of(0, 2, 1, 4, 2), scores_of(1, 3, 5, 2)
+    costs = [torch.cdist(left, right).square() for left, right in ((x, y), (x, x), (y, y))]
+    a, b = scores_of(2, 2, 1, 4).softmax(-1), scores_of(3, 3, 5).softmax(-1)
+    tau = torch.tensor([[0.5], [2.0]], dtype=F64)
+    found = sinkhorn_divergence(*costs, a, b, tau)
+    assert found.shape == (2, 3)
+    for i in range(2):
+        for h in range(3):
+            terms = [sinkhorn(*problem, float(tau[i])).value for problem in (
+                (costs[0][i, h], a[i, 0], b[h]), (costs[1][i, 0], a[i, 0], a[i, 0]), (costs[2][h], b[h], b[h]))]
+            close(found[i, h], terms[0] - (terms[1] + terms[2]) / 2, 1e-12)
+    for short in range(3):
+        mixed = [cost.float() if k == short else cost for k, cost in enumerate(costs)]
+        assert sinkhorn_divergence(*mixed).dtype == F64
+    assert sinkhorn_divergence(*(cost.float() for cost in costs)).dtype == torch.float32
 
 
 def test_one_cost_for_all_three_terms_measures_nothing() -> None:
@@ -304,7 +361,11 @@ S = torch.zeros(2, 3)
         (lambda: sinkhorn_weights(S, target=torch.ones(2)), "target"),
         (lambda: relaxed_weights(S, 1.0, -1.0), "relaxation"),
         (lambda: relaxed_weights(S, mask=torch.ones(3, 3, dtype=torch.bool)), "mask"),
+        (lambda: sinkhorn_weights(S, target=torch.tensor(1.0)), "target"),
+        (lambda: sinkhorn_attention(S[0], S, S), "query"),
+        (lambda: sinkhorn_attention(S, S[0], S), "key"),
         (lambda: sinkhorn_attention(S, S, S[0]), "value"),
+        (lambda: sinkhorn_divergence(S[0], S, S), "cross"),
         (lambda: sinkhorn_attention(S, torch.zeros(2, 4), S), "keys"),
         (lambda: sinkhorn_divergence(S, S, torch.zeros(3, 3)), "within_source"),
         (lambda: sinkhorn_divergence(S, torch.zeros(2, 2), S), "within_target"),

@@ -1,0 +1,116 @@
+"""The pieces of the solver beside their definitions, one problem and one entry at a time."""
+
+import math
+
+import pytest
+import torch
+from torch import Tensor
+
+from numerics import tolerances
+from numerics.transport import solver
+from numerics.transport.parts import Parts
+from numerics.transport.solver import Scaling
+from tests.numerics.common import close
+from tests.numerics.transport.problems import F64, generator
+
+SIZES = [(4, 6), (6, 4), (5, 5)]
+
+
+def problems(n: int, m: int, *, relaxed: bool, mask: bool = True) -> tuple[Scaling, Tensor, Parts]:
+    """Two problems with a forbidden entry, a row and a column without mass; the second one is relaxed, if any is."""
+    g = generator(n)
+    kernel = -2 * torch.rand(2, n, m, generator=g, dtype=F64)
+    kernel[:, 0, 1] = -torch.inf
+    a, b = torch.rand(2, n, generator=g, dtype=F64) + 0.1, torch.rand(2, m, generator=g, dtype=F64) + 0.1
+    a[0, 2] = b[1, 3] = 0.0
+    a, b = a / a.sum(-1, keepdim=True), b / b.sum(-1, keepdim=True)
+    masked = torch.where(b > 0, 0.0, -torch.inf)
+    kappa = torch.tensor([0.0, 0.7 if relaxed else 0.0], dtype=F64)
+    x = Scaling(kernel if mask else kernel + masked.unsqueeze(-2), a, b, kappa, relaxed, masked if mask else None)
+    parts = Parts.of((a > 0).unsqueeze(-1) & (b > 0).unsqueeze(-2) & (kernel > -torch.inf))
+    return x, torch.randn(2, m, generator=g, dtype=F64), parts
+
+
+def plan_of(x: Scaling, psi: Tensor, k: int, factor: float = 1.0) -> tuple[Tensor, Tensor]:
+    """P and φ of the k-th problem: each row is a softmax over columns with mass."""
+    logits = torch.where(x.target[k] > 0, (x.log_kernel[k] + psi[k]) / factor + x.target[k].log(), -torch.inf)
+    return x.source[k].unsqueeze(-1) * logits.softmax(-1), -logits.logsumexp(-1)
+
+
+@pytest.mark.parametrize("annealing", [None, torch.tensor([3.0, 8.0], dtype=F64)])
+@pytest.mark.parametrize("mask", [True, False])
+@pytest.mark.parametrize("relaxed", [True, False])
+def test_the_dual_and_its_gradient(relaxed: bool, mask: bool, annealing: Tensor | None) -> None:
+    x, psi, _ = problems(4, 6, relaxed=relaxed, mask=mask)
+    point = solver.evaluate(x, psi, annealing)
+    plan, half = solver.plan(x, point), solver.extended(x, psi, point.row, annealing)
+    for k, kappa in enumerate(x.kappa.tolist()):
+        factor, b, s = 1.0 if annealing is None else float(annealing[k]), x.target[k], psi[k]
+        P, row = plan_of(x, psi, k, factor)
+        wanted, gain = b * (-kappa * s).exp(), s if kappa == 0 else (1 - (-kappa * s).exp()) / kappa
+        for found, expected in ((plan[k], P), (point.row[k], row), (point.column[k], P.sum(-2)), (point.wanted[k], wanted),
+                                (point.residual[k], wanted - P.sum(-2)),
+                                (point.objective[k], (x.source[k] * row).sum() + (b * gain).sum() / factor)):
+            close(found, expected, 1e-14)
+        exponents = x.log_kernel[k] / factor + torch.where(x.source[k] > 0, x.source[k].log() + row, -torch.inf).unsqueeze(-1)
+        live = torch.isfinite(exponents).any(-2)
+        close(half[k], torch.where(live, -exponents.logsumexp(-2) / (1 / factor + kappa), s), 1e-14)
+
+
+@pytest.mark.parametrize(("n", "m"), SIZES)
+@pytest.mark.parametrize("relaxed", [True, False])
+def test_newtons_step_solves_with_the_hessian(relaxed: bool, n: int, m: int) -> None:
+    """diag(Pᵀ1) − Pᵀ diag(1/a) P + κ diag(w), whichever side is factored; along constants it is singular where κ = 0."""
+    x, psi, parts = problems(n, m, relaxed=relaxed)
+    annealing = torch.tensor([1.0, 4.0], dtype=F64)
+    point = solver.evaluate(x, psi, annealing)
+    v = torch.where(x.target > 0, torch.randn(2, m, generator=generator(1), dtype=F64), 0.0)
+    hessians = []
+    for k, kappa in enumerate(x.kappa.tolist()):
+        P, _ = plan_of(x, psi, k, float(annealing[k]))
+        inner = (P / torch.where(x.source[k] > 0, x.source[k], 1.0).unsqueeze(-1)).mT @ P
+        hessians.append((P.sum(-2) + kappa * float(annealing[k]) * point.wanted[k]).diag() - inner)
+    right = (torch.stack(hessians) @ v.unsqueeze(-1)).squeeze(-1)
+    found = solver._Hessian.at(x, point, annealing, parts).solve(right)
+    for k, kappa in enumerate(x.kappa.tolist()):
+        held = x.target[k] > 0
+        difference = (found - v)[k, held]
+        close(difference - (difference.mean() if kappa == 0 else 0.0), torch.zeros_like(difference), 1e-11)
+        if kappa == 0:                                       # of all solutions the one without the null vector
+            column = point.column[k, held]
+            assert abs(float((column * found[k, held]).sum())) <= 1e-11
+
+
+@pytest.mark.parametrize("relaxed", [True, False])
+def test_allowances_add_up_what_rounding_moves(relaxed: bool) -> None:
+    x, psi, _ = problems(4, 6, relaxed=relaxed)
+    psi = 1e3 * psi
+    rows, columns = solver.allowances(x, psi, point := solver.evaluate(x, psi))
+    unit, share = tolerances.eps("float64"), tolerances.plan("float64", 10)
+    for k in range(2):
+        P, a, kappa = solver.plan(x, point)[k], x.source[k], float(x.kappa[k])
+        expected = torch.zeros(6, dtype=F64)
+        for i in range(4):
+            if a[i] == 0:
+                assert rows[k, i] == 0
+                continue
+            moved = [float(P[i, j] / a[i]) * ((-float(x.log_kernel[k, i, j]) if P[i, j] > 0 else 0.0) + abs(float(psi[k, j])))
+                     for j in range(6)]
+            row = sum(moved) + abs(float(point.row[k, i]))
+            assert float(rows[k, i]) == pytest.approx(float(a[i]) * (share + unit * row), rel=1e-12)
+            expected += torch.tensor([float(a[i]) * moved[j] + float(P[i, j]) * row for j in range(6)], dtype=F64)
+        expected += point.wanted[k] * (kappa * psi[k]).abs()
+        limit = share * torch.maximum(point.wanted[k], point.column[k]) + unit * expected
+        close(columns[k], torch.minimum(limit, math.sqrt(unit) * point.wanted[k]), 1e-24)
+    far = solver.allowances(x, 1e9 * psi, solver.evaluate(x, 1e9 * psi))[0]
+    close(far, math.sqrt(unit) * x.source, 0.0)              # of half of the digits nothing is left
+
+
+def test_potentials_are_centred_where_the_target_is_met() -> None:
+    x, psi, parts = problems(4, 6, relaxed=True)
+    found = solver.centred(x, psi, parts)
+    close((x.target * found).sum(-1)[0], torch.zeros((), dtype=F64), 1e-15)
+    held = x.target[0] > 0
+    shift = (psi - found)[0, held]
+    close(shift, shift[:1].expand_as(shift), 1e-15)
+    close(found[1], psi[1], 0.0)
