@@ -183,7 +183,7 @@ def _check_pairs(part: Node, whole: Node, names: Set[str]) -> None:
         pair = factor.sub if isinstance(factor, Scripted) and factor.base == Symbol("\\sum") else None
         other = pair.parts[1] if isinstance(pair, Chain) and pair.signs[0] in UNEQUAL else None
         taken = sum(_occurrences(each, other) for each in part.factors[position:])
-        if pair is not None and other is not None and spelled(other) in names and taken > 1:
+        if isinstance(pair, Chain) and other is not None and spelled(other) in names and taken > 1:
             raise LatexError(
                 f"{spelled(factor)}: expected {spelled(other)} elsewhere in the formula, or a sum over it before this one, "
                 f"as it can be a sum over {spelled(pair.parts[0])} or over both"
