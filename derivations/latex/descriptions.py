@@ -7,7 +7,7 @@ import re
 from derivations.latex.guesses import Guesses
 from derivations.latex.names import parts, thin
 from derivations.latex.paper import Formula
-from derivations.latex.tree import Bracket, Node, Product, Scripted, Symbol, spelled
+from derivations.latex.tree import Bracket, Chain, Node, Product, Scripted, Symbol, spelled
 from derivations.latex.uses import RESERVED, is_index_list
 
 
@@ -38,6 +38,7 @@ DESCRIBED = {
     "is positive": "positive",
     "an integer": "size",
 }
+STOCHASTIC = re.compile(r"(?:an?|another|any|the|be|is|\W)*\b(row-|column-|doubly[ -])?stochastic")
 LAWS = re.compile(r"(distributions?|probability vectors?)( … and)?$")
 REWARDS = ("reward", "score", "logit", "utility", "energy", "cost", "loss", "action value", "return")
 
@@ -49,6 +50,9 @@ def described(guesses: Guesses, symbol: Node, formula: Formula, why: str) -> Non
         value_of(guesses, symbol, "real", f"{why} {words[:20]}")
     if LAWS.search(formula.words):
         guesses.distributions.add(spelled(symbol))
+    if match := STOCHASTIC.match(words):
+        name = symbol.parts[0] if isinstance(symbol, Chain) and symbol.signs[0] == "\\in" else symbol
+        guesses.stochastic[spelled(name)] = match[1] or "row-"
     if not isinstance(symbol, Symbol):
         return
     meaning = next((each for start, each in DESCRIBED.items() if f"{words} ".startswith(f"{start} ")), None)

@@ -46,6 +46,7 @@ class Guesses:
     section: int = 0  # of the formula being read
     position: int | None = None  # of the formula being read, if it is displayed
     distributions: set[str] = field(default_factory=set)  # names after the word “distribution”
+    stochastic: dict[str, str] = field(default_factory=dict)  # names of stochastic matrices, with “row-”, “column-” or “doubly”
     later: list[tuple[int, Callable[[], None]]] = field(default_factory=list)  # by section, readings that need index ranges
     homes: dict[str, int] = field(default_factory=dict)  # name → the section of its guess
 

@@ -28,6 +28,7 @@ from derivations.latex.tree import (
     Number,
     Operator,
     Product,
+    Root,
     Scripted,
     Sum,
     Symbol,
@@ -37,6 +38,7 @@ from derivations.latex.tree import (
 from derivations.latex.uses import RESERVED, declared_name, is_index_list, uses
 
 CONDITIONAL = ("if", "iff", "when", "whenever", "only", "unless", "at", "for", "equality", "case", "until", "since", "because")
+PLAIN = Symbol | Scripted | Product | Sum | Number | Operator | Fraction | Root
 ARTICLES = ("the", "a", "an")
 POSITIVE = ("\\tau", "\\beta", "\\varepsilon", "\\epsilon", "\\sigma", "\\gamma", "\\eta", "T", "\\kappa", "\\rho")
 DISTRIBUTIONS = ("p", "q", "\\pi", "w", "r", "\\rho", "\\mu", "\\nu")
@@ -77,6 +79,7 @@ def guess(paper: Paper) -> Guesses:
         reading()
     for name, nodes in guesses.used.items():
         _rest(guesses, name, nodes)
+    _stochastic(guesses)
     for position, formula, tree in trees:
         _off_simplex(guesses, position, tree, formula)
     return guesses
@@ -99,7 +102,7 @@ def _free(guesses: Guesses, name: str, tree: Node) -> str | None:
     """Return a domain of real numbers for a symbol defined by sums and products that the formula does not use otherwise."""
     shown, body = pattern(guesses.names[name]), parse(guesses.lines[guesses.names[name]].meaning[1:])
     sizes = [guesses.range_of(each) for each in shown.indices]
-    plain = all(isinstance(node, Symbol | Scripted | Product | Sum | Number | Operator) for node in walk(body))
+    plain = all(isinstance(node, PLAIN) for node in walk(body))
     below = {spelled(node) for node in walk(body)}
     if shown.arguments or not all(sizes) or len(sizes) > 2 or not plain or below & {*STARTING, "e"}:
         return None
@@ -279,6 +282,16 @@ def _fix_indices(guesses: Guesses, trees: Sequence[Node]) -> None:
         free = letter not in shown and not any(binds(node, letter) for tree in trees for node in walk(tree))
         if line.meaning.startswith("index ") and free and any(occurs_free(body, letter) for body in defined.values()):
             line.meaning = f"fixed {line.meaning}"
+
+
+def _stochastic(guesses: Guesses) -> None:
+    """Give the rows of matrices that the paper calls stochastic the mass 1; other masses than those of rows are a question."""
+    for name, masses in guesses.stochastic.items():
+        line = guesses.lines.get(name)
+        words = line.meaning.split() if line is not None else []
+        if line is not None and words[-3:-2] == ["matrix"]:
+            line.meaning = f"stochastic {' '.join(words[-2:])}" if masses == "row-" else "?"
+            line.why += f", after “{masses}stochastic”"
 
 
 def _rest(guesses: Guesses, name: str, nodes: Sequence[Node]) -> None:
