@@ -51,18 +51,18 @@ def new_without_reading(paper: str, folder: str) -> None:
 
 def verdicts(output: str) -> dict[int, str]:
     """The verdict on each equation by its line in the paper."""
-    found = [LINE.match(line) for line in output.splitlines()]
-    return {int(match["line"]): match["verdict"] for match in found if match}
+    matches = [LINE.match(line) for line in output.splitlines()]
+    return {int(match["line"]): match["verdict"] for match in matches if match}
 
 
 @pytest.mark.parametrize("paper", [*sorted(EXAMPLES.glob("*.tex")), *sorted(PAPERS.glob("*.tex"))], ids=lambda path: path.stem)
 def test_planted_errors_are_refuted_and_nothing_else(paper: Path, tmp_path: Path) -> None:
-    found = verdicts(run("new", paper, tmp_path / paper.stem))
+    by_line = verdicts(run("new", paper, tmp_path / paper.stem))
     lines = paper.read_text(encoding="utf-8").splitlines()
     planted = {number for number, line in enumerate(lines, start=1) if "% planted" in line}
-    assert {line for line, verdict in found.items() if verdict in ("refuted", "corrected")} == planted
-    counts = Counter(found.values())
-    assert counts["proved"] + counts["definition"] + len(planted) >= 0.7 * len(found)
+    assert {line for line, verdict in by_line.items() if verdict in ("refuted", "corrected")} == planted
+    counts = Counter(by_line.values())
+    assert counts["proved"] + counts["definition"] + len(planted) >= 0.7 * len(by_line)
 
 
 PAPER = r"""\documentclass{article}\begin{document}\section{One}
@@ -86,8 +86,8 @@ def test_what_an_author_wrote_is_kept(tmp_path: Path) -> None:
         ),
         encoding="utf-8",
     )
-    found = verdicts(run("new", paper, folder))
-    assert list(found.values()) == ["definition", "corrected", "open"]
+    by_line = verdicts(run("new", paper, folder))
+    assert list(by_line.values()) == ["definition", "corrected", "open"]
     assert "positive vector m" in notation.read_text()
     assert '"t": "?"' in notation.read_text()
     assert "OWN = 1  # a remark" in section.read_text()
@@ -106,9 +106,9 @@ def test_a_correction_says_something(tmp_path: Path) -> None:
     """s = V − V + s is one edit away from a false print and true of anything: it corrects nothing."""
     paper, folder = tmp_path / "paper.tex", tmp_path / "mine"
     paper.write_text(HOLLOW, encoding="utf-8")
-    told = run("new", paper, folder)
-    assert verdicts(told)[5] == "refuted"
-    assert "correct:" not in told
+    output = run("new", paper, folder)
+    assert verdicts(output)[5] == "refuted"
+    assert "correct:" not in output
     run("--document", folder, "verify", "mine.3", "--only", "symbolic", "--json", tmp_path / "ledger.json")
 
 
@@ -151,8 +151,8 @@ def test_the_document_can_be_verified_and_shown(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "derivations", "new", str(paper), str(folder)]
     started = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, VARIABLE: ""})
     assert list(verdicts(started.stdout).values()) == ["definition", "proved"]
-    told = run("--document", folder, "verify", "mine", "--json", tmp_path / "ledger.json")
-    assert "mine: 2 claims: 1 proved, 1 definition" in told
+    output = run("--document", folder, "verify", "mine", "--json", tmp_path / "ledger.json")
+    assert "mine: 2 claims: 1 proved, 1 definition" in output
     assert "section1.py" in run("--document", folder, "show", "mine.2", "--json", tmp_path / "ledger.json")
 
 
@@ -168,9 +168,9 @@ def test_the_document_can_be_verified_and_shown(tmp_path: Path) -> None:
 def test_bad_input_is_one_line(paper: str, folder: str, why: str, tmp_path: Path) -> None:
     (tmp_path / "paper.tex").write_text(PAPER, encoding="utf-8")
     (tmp_path / "empty.tex").write_text(r"\begin{document}$a = b$\end{document}", encoding="utf-8")
-    told = run("new", tmp_path / paper, tmp_path / folder, expected=2)
-    assert told.startswith("error: " + why)
-    assert len(told.splitlines()) == 1
+    output = run("new", tmp_path / paper, tmp_path / folder, expected=2)
+    assert output.startswith("error: " + why)
+    assert len(output.splitlines()) == 1
     assert not (tmp_path / folder).exists()
 
 
@@ -188,5 +188,5 @@ def test_a_vote_nobody_wrote_confirms_what_the_kernel_cannot_decide(tmp_path: Pa
     paper.write_text(ROOTS, encoding="utf-8")
     assert set(verdicts(run("new", paper, folder)).values()) == {"open", "refuted"}
     run("--document", folder, "verify", "roots", "--json", ledger)
-    found = {row["id"]: row["verdict"] for row in json.loads(ledger.read_text(encoding="utf-8"))["claims"]}
-    assert found == {"roots.1": "confirmed", "roots.2": "refuted"}
+    verdict_of = {row["id"]: row["verdict"] for row in json.loads(ledger.read_text(encoding="utf-8"))["claims"]}
+    assert verdict_of == {"roots.1": "confirmed", "roots.2": "refuted"}

@@ -14,12 +14,11 @@ import pytest
 from pyarrow import Table, parquet
 from transformers import ByT5Tokenizer
 
-from numerics.__main__ import main
 from numerics.commands.deviation import FOLDER
-from numerics.experiments.deviation import figures
 from numerics.experiments.deviation.statistics import CONTEXT, STATISTICS
 from numerics.experiments.deviation.summary import DECIMALS, DIGITS
 from numerics.models import tiny
+from tests.numerics.experiments.quiet import quiet
 from tests.processes import FORKS
 
 ROOT = Path(__file__).parents[3]
@@ -54,13 +53,6 @@ def started(command: list[str]) -> tuple[BaseProcess, float]:
     return process, time.time()
 
 
-def quiet(command: list[str]) -> None:
-    """Without pictures, in whose drawing nearly all kills would fall, and nearly all seconds."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    figures.save = lambda figure, path: None
-    main(command, standalone_mode=False)
-
-
 def same(out: Path, expected: Path) -> bool:
     return all((out / name).read_bytes() == (expected / name).read_bytes() for name in TABLES)
 
@@ -71,11 +63,11 @@ def rows(out: Path) -> dict[str, Table]:
 
 def alike(out: Path, expected: Path) -> None:
     """The same rows, none lost and none twice; the last bits may depend on where a process has its memory."""
-    found, wanted = rows(out), rows(expected)
-    assert found.keys() == wanted.keys()
-    for name, table in found.items():
+    written, others = rows(out), rows(expected)
+    assert written.keys() == others.keys()
+    for name, table in written.items():
         for column in table.column_names:
-            one, other = table[column].to_pylist(), wanted[name][column].to_pylist()
+            one, other = table[column].to_pylist(), others[name][column].to_pylist()
             if column in STATISTICS:
                 assert one == pytest.approx(other, rel=10.0**-DIGITS, abs=10.0**-DECIMALS), (name, column)
             elif column not in CONTEXT:
@@ -118,7 +110,7 @@ def test_killed_at_twenty_random_moments(arguments: list[str], whole: Path, tmp_
 @pytest.fixture
 def torchrun(arguments: list[str], tmp_path: Path) -> list[str]:
     return [sys.executable, "-m", "torch.distributed.run", "--standalone", "--max-restarts=1", "--monitor-interval=0.1",
-            "-m", __name__, *arguments, "--out", str(tmp_path / "out")]
+            "-m", quiet.__module__, *arguments, "--out", str(tmp_path / "out")]
 
 
 @pytest.mark.parametrize("processes", [2, 3])
@@ -133,12 +125,8 @@ def test_processes_one_of_them_killed(processes: int, torchrun: list[str], whole
     workers = [int(pid) for pid in children if b"numerics" in Path(f"/proc/{pid}/cmdline").read_bytes()]
     assert len(workers) == processes
     os.kill(random.Random(processes).choice(workers), signal.SIGKILL)
-    _, said = agent.communicate(timeout=240)
-    assert agent.returncode == 0, said
-    assert "Signal 9" in said or "exitcode: -9" in said or "SIGKILL" in said, said
+    _, log = agent.communicate(timeout=240)
+    assert agent.returncode == 0, log
+    assert "Signal 9" in log or "exitcode: -9" in log or "SIGKILL" in log, log
     assert same(out, whole)
     alike(out, whole)
-
-
-if __name__ == "__main__":                                   # in each process of torchrun
-    quiet(sys.argv[1:])
