@@ -164,9 +164,10 @@ class Batch:
 
     def span_of(self, index: Tensor) -> float | Tensor:
         """A bound on the norm of every mean of the templates of some rows, as given; of all rows or (r,)."""
-        if self._group is None:
+        radius = self.radius
+        if not isinstance(radius, Tensor):
             return self.shared.span
-        span: Tensor = 1.001 * (self.radius[index] + self.center[index].norm(dim=-1))
+        span: Tensor = 1.001 * (radius[index] + self.center[index].norm(dim=-1))
         return span
 
     def center_of(self, index: Tensor) -> Tensor:

@@ -14,8 +14,8 @@ from torch import Tensor
 
 from numerics.mem.arguments import mean
 
-_KEPT_NUMBERS = 2**18
-"""The largest number of entries of templates, or of their Gram matrix, that are kept after a call."""
+_MAX_STORED_NUMBERS = 2**18
+"""The largest number of entries of templates, or of their Gram matrix, that are stored after a call."""
 
 
 class SharedTemplates:
@@ -68,7 +68,7 @@ def prepared(templates: Tensor, prior: Tensor) -> SharedTemplates:
     last, arguments = _last, (templates, prior)
     if last is not None and all(map(_same, last.given, arguments)):
         return last
-    if templates.device.type != "cpu" or len(templates) * max(templates.shape) > _KEPT_NUMBERS:
+    if templates.device.type != "cpu" or len(templates) * max(templates.shape) > _MAX_STORED_NUMBERS:
         return SharedTemplates(templates, prior)
     _last = SharedTemplates(templates.clone(), prior.clone())             # what was given may change
     return _last

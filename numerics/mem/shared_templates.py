@@ -48,7 +48,7 @@ def solve(batch: Batch, tolerance: float) -> tuple[Tensor, Tensor, Bounds]:
     problem = _problem(batch, tolerance, dual)
     if device.type == "cpu":
         # Arrays, as there are many small ones: NumPy makes one in a fraction of the time that PyTorch takes.
-        norms = [*(np.empty(count) for _ in range(6)), np.empty(count, dtype=bool)]
+        norms: list[Array] = [*(np.empty(count) for _ in range(6)), np.empty(count, dtype=bool)]
         solution = SolutionBuffers(dual.numpy(), mean.numpy(), weights.numpy(), *norms)
         pcg_threads.solve(problem, solution, torch.get_num_threads())
         return dual, mean, Bounds(weights, *map(torch.from_numpy, norms))

@@ -47,7 +47,7 @@ def test_other_numbers_are_not(name: str) -> None:
 
 
 def test_large_templates_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prepared, "_KEPT_NUMBERS", 48)
+    monkeypatch.setattr(prepared, "_MAX_STORED_NUMBERS", 48)
     assert prepared.prepared(*drawn(7, 7)) is not prepared.prepared(*drawn(7, 7))
     assert prepared.prepared(*drawn(6, 8)) is prepared.prepared(*drawn(6, 8))
 
