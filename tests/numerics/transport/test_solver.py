@@ -1,17 +1,19 @@
 """The pieces of the solver beside their definitions, one problem and one entry at a time."""
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
 from numerics import tolerances
-from numerics.transport import solver
+from numerics.transport import quadratic_plan, sinkhorn, solver, unbalanced
 from numerics.transport.parts import Parts
 from numerics.transport.solver import Scaling
 from tests.numerics.common import close
-from tests.numerics.transport.problems import F64, generator
+from tests.numerics.transport.problems import F64, generator, random_problem
 
 SIZES = [(4, 6), (6, 4), (5, 5)]
 
@@ -114,3 +116,59 @@ def test_potentials_are_centred_where_the_target_is_met() -> None:
     shift = (psi - found)[0, held]
     close(shift, shift[:1].expand_as(shift), 1e-15)
     close(found[1], psi[1], 0.0)
+
+
+def test_parts_are_shifted_so_that_the_masses_agree() -> None:
+    x, psi, parts = problems(4, 6, relaxed=True)
+    point = solver.evaluate(x, psi)
+    found = solver._shift_parts(x, psi, point, parts)
+    close(found[0], solver.centred(x, psi, parts)[0], 0.0)   # here the target is met
+    shift = (point.wanted[1].sum() / point.column[1].sum()).log() / 0.7
+    held = x.target[1] > 0                                   # a column without mass is a part by itself
+    close(found[1, held], psi[1, held] + shift, 1e-14)
+    close(solver.evaluate(x, found).wanted[1].sum(), x.source[1].sum(), 1e-14)
+
+
+def test_what_has_no_mass_may_lie_far_above_what_has() -> None:
+    """A cheap column without mass has exponentials beyond the range, which nothing is multiplied by."""
+    kernel = torch.tensor([[[0.0, -2000.0], [0.0, -1999.0]]], dtype=F64)
+    a, b = torch.tensor([[0.25, 0.75]], dtype=F64), torch.tensor([[0.0, 1.0]], dtype=F64)
+    x = Scaling(kernel, a, b, torch.zeros(1, dtype=F64), False, torch.tensor([[-torch.inf, 0.0]], dtype=F64))
+    point = solver.evaluate(x, torch.zeros(1, 2, dtype=F64))
+    close(solver.plan(x, point), torch.tensor([[[0.0, 0.25], [0.0, 0.75]]], dtype=F64), 0.0)
+    close(point.row, torch.tensor([[2000.0, 1999.0]], dtype=F64), 0.0)
+
+
+def test_what_is_wanted_may_be_large() -> None:
+    x, psi, _ = problems(4, 6, relaxed=True)
+    wanted = solver.evaluate(x, torch.full_like(psi, -300 / 0.7)).wanted[1]
+    close(wanted / math.exp(300), x.target[1], 1e-13)
+
+
+def test_where_rounding_left_no_factor_the_step_is_no_number() -> None:
+    x, psi, parts = problems(4, 6, relaxed=False)
+    point = solver.evaluate(x, psi)
+    ratio = point.ratio.clone()
+    ratio[1] *= 3                                            # I − 9MMᵀ is not positive
+    hessian = solver._Hessian.at(x, point._replace(ratio=ratio), torch.ones(2, dtype=F64), parts)
+    assert hessian.factor.isnan().all(-1).all(-1).tolist() == [False, True]
+
+
+def test_half_a_sweep_has_derivatives_though_a_column_may_be_reached_by_nobody() -> None:
+    x, psi, _ = problems(4, 6, relaxed=True)
+    kernel = x.log_kernel.index_fill(-1, torch.tensor([3]), -torch.inf).requires_grad_()
+    row = solver.evaluate(x, psi).row.requires_grad_()
+    swept = solver.extended(x._replace(log_kernel=kernel), psi, row)
+    close(swept[:, 3].detach(), psi[:, 3], 0.0)
+    for slope in torch.autograd.grad(swept.sum(), (kernel, row)):
+        assert slope.isfinite().all()
+
+
+@pytest.mark.parametrize("solve", [sinkhorn, unbalanced, quadratic_plan])
+def test_as_many_steps_as_are_taken_are_enough(solve: Callable[..., Any]) -> None:
+    cost, a, b = random_problem(8, 6, 8, 2)
+    found = solve(cost, a, b, 0.05)
+    again = solve(cost, a, b, 0.05, max_steps=found.steps)
+    close(again.plan, found.plan, 0.0)
+    short = solve(cost, a, b, 0.05, max_steps=found.steps - 1, strict=False)
+    assert short.steps == found.steps - 1
