@@ -64,6 +64,11 @@ def test_the_environment_has_a_date_and_versions() -> None:
     assert set(ledger.PACKAGES) <= set(told["packages"])
 
 
+def test_outside_of_a_repository_there_is_no_commit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "none"))
+    assert ledger.environment(["cpu"], 1.0, 0, {})["commit"] is None
+
+
 def test_an_error_that_is_not_finite_is_none() -> None:
     row = built(evidence(error=0.25), evidence(layer=Layer.TORCH, error=float("inf")))["claims"][0]
     assert [e["error"] for e in row["evidence"]] == [0.25, None]
