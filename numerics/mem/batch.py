@@ -63,10 +63,11 @@ class Batch:
         self.alpha = a.expand(*self.shape, 1).reshape(count, 1) if isinstance(a, Tensor) else z.new_full((count, 1), a)
         self.live = x.live
         self.evidence = z if z.shape == (count, d) else z.expand(*self.shape, d).reshape(count, d)
-        error = 3 * _UNIT_ROUNDOFF * abs(float(x.total) if x.total.numel() == 1 else x.total)
+        total = x.total.abs()
+        error = 3 * _UNIT_ROUNDOFF * (float(total) if total.numel() == 1 else total)
         if prior is not None:
-            error = error + 4 * _UNIT_ROUNDOFF * prior.double().amax(-1, keepdim=True).clamp(min=1).log()
-            error = float(error) if error.numel() == 1 else error
+            largest = error + 4 * _UNIT_ROUNDOFF * prior.double().amax(-1, keepdim=True).clamp(min=1).log()
+            error = float(largest) if largest.numel() == 1 else largest
         self.log_prior_error = self._flat(error).squeeze(-1) if isinstance(error, Tensor) else error
         groups = templates.shape[:-2].numel()
         if groups == 1:

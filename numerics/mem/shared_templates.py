@@ -52,7 +52,7 @@ def solve(batch: Batch, tolerance: float) -> tuple[Tensor, Tensor, Bounds]:
         solution = SolutionBuffers(dual.numpy(), mean.numpy(), weights.numpy(), *norms)
         pcg_threads.solve(problem, solution, torch.get_num_threads())
         return dual, mean, Bounds(weights, *map(torch.from_numpy, norms))
-    bounds = Bounds(weights, *(weights.new_empty(count) for _ in range(6)), weights.new_empty(count, dtype=torch.bool))
+    bounds = Bounds.unknown(weights)
     pcg_torch.solve(problem, SolutionBuffers(dual, mean, **vars(bounds)), _TORCH_TILE_ROWS)
     return dual, mean, bounds
 
@@ -66,7 +66,8 @@ def _problem(batch: Batch, tolerance: float, scratch: Tensor) -> SharedProblem:
     target, target_error = batch.target(scratch)
     log_prior = batch.log_prior.reshape(-1, batch.size[0])
     rows = map(convert, (target, batch.alpha.squeeze(-1), log_prior, target_error, batch.log_prior_error))
-    return SharedProblem(*rows, tolerance=tolerance, **constants[low])
+    of_rows = dict(zip(SharedProblem._fields, rows, strict=False))
+    return SharedProblem(**of_rows, **constants[low], tolerance=tolerance)
 
 
 def _as_array(x: float | Tensor) -> Array:

@@ -126,8 +126,7 @@ def _solve_rows(batch: Batch, tolerance: float) -> tuple[Tensor, Tensor, Bounds]
         dual, center, bounds = shared_templates.solve(batch, tolerance)
     else:
         dual, center = (batch.alpha.new_empty(count, d) for _ in range(2))
-        norms = (dual.new_full((count,), torch.inf) for _ in range(6))
-        bounds = Bounds(dual.new_empty(count, n), *norms, certified=torch.zeros_like(batch.alpha[:, 0], dtype=torch.bool))
+        bounds = Bounds.unknown(dual.new_empty(count, n))
     for tile in () if bool(bounds.certified.all()) else batch.tiles((~bounds.certified).nonzero().squeeze(-1)):
         rows = batch.rows(tile)
         close = rows.radius.squeeze(-1) * bounds.error[tile] <= _NEAR
