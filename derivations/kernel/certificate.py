@@ -17,6 +17,7 @@ from derivations.kernel.sums import Summation
 from derivations.kernel.terms import LEAVES, Environment, NotExportedError, Term, next_name, shifted, written
 
 MOST_TERMS = 60                                              # of a polynomial
+LONGEST_PROOF = 500_000                                      # letters; Rocq does not end with a longer one
 
 
 @dataclass
@@ -31,6 +32,7 @@ class Certificate:
     scopes: dict[int, Scope] = field(default_factory=dict)
     lengths: dict[int, int] = field(default_factory=dict)
     bound: int = 0
+    letters: int = 0
 
     # ── lines ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -49,6 +51,9 @@ class Certificate:
         stated = f"forall{binders}, ({left} : R) = {right}" if scope else f"({left} : R) = {right}"
         introduced = f"move=>{names}; " if scope else ""
         self.lines.append(f"have H{number} : {stated}.\n{{ {introduced}{tactic}. }}")
+        self.letters += len(self.lines[-1])
+        if self.letters > LONGEST_PROOF:
+            raise NotExportedError(f"a proof of more than {LONGEST_PROOF} letters")
         return [number]
 
     def used(self, number: int) -> str:
@@ -69,12 +74,12 @@ class Certificate:
         text = written(alpha(part), env)
         named = set(re.findall(r"\w+", text))
         scope = tuple(each for each in scope if each[0] in named)      # a line is of use wherever its own indices are bound
-        place = text, scope
-        if place not in self.memory:
-            self.memory[place] = self._normal(part, scope, env)
-            if len(self.memory[place][0]) > MOST_TERMS:
+        key = text, scope
+        if key not in self.memory:
+            self.memory[key] = self._normal(part, scope, env)
+            if len(self.memory[key][0]) > MOST_TERMS:
                 raise NotExportedError(f"a normal form of more than {MOST_TERMS} terms")
-        return self.memory[place]
+        return self.memory[key]
 
     def _normal(self, part: Term, scope: Scope, env: Environment) -> tuple[Polynomial, list[int]]:
         kind = part[0]
@@ -298,14 +303,14 @@ class Certificate:
 
 def _factors(n: int) -> list[tuple[int, int]]:
     """The prime factors of a number."""
-    found, p = [], 2
+    factors, p = [], 2
     while n > 1:
         count = 0
         while n % p == 0:
             n, count = n // p, count + 1
         if count:
-            found.append((p, count))
+            factors.append((p, count))
         p += 1
-    return found
+    return factors
 
 

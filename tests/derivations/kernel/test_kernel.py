@@ -13,7 +13,7 @@ from derivations.catalogue import entries
 from derivations.kernel.checking import assumed, checked, foreign, opened
 from derivations.kernel.command import wrong_theorems
 from derivations.kernel.export import Theorem, theorem
-from derivations.kernel.layer import found
+from derivations.kernel.layer import check
 from derivations.kernel.library import Library, MissingError, built
 from derivations.kernel.seals import SealOutcome
 
@@ -137,7 +137,7 @@ def test_plans_positions_and_expansions_are_proved_and_their_twins_are_not(libra
 
 def test_the_layer_seals_a_claim(library: Library) -> None:
     """A seal names theorem, file and line, and what it rests on."""
-    findings = found(["eot.59"], 1)
+    findings = check(["eot.59"], 1)
     own = [seal for seal in findings.seals["eot.59"] if seal.outcome is SealOutcome.ACCEPTED]
     assert own
     assert all(seal.where.rsplit(":", 1)[1].isdigit() for seal in own)
