@@ -27,6 +27,7 @@ class Certificate:
     facts: Facts
     depth: int | None = None                                 # sums under so many indices that are bound stay as they are
     settles: bool = True                                     # whether exchanged sums have their factors in order again
+    squares: bool = False                                    # whether the square of |x| is that of x
     lines: list[str] = field(default_factory=list)
     memory: dict[tuple[str, Scope], tuple[Polynomial, list[int]]] = field(default_factory=dict)
     scopes: dict[int, Scope] = field(default_factory=dict)
@@ -105,7 +106,7 @@ class Certificate:
             result = po.ONE
             for _ in range(part[2]):
                 result = po.times(result, inner)
-            return result, lines
+            return self._without_squares(result, scope, env), lines
         parts = [self.normal(each, scope, env) for each in part[1:]]
         lines = [n for _, each in parts for n in each]
         if part[0] == "neg":
@@ -115,7 +116,20 @@ class Certificate:
         result = po.ONE
         for poly, _ in parts:
             result = po.times(result, poly)
-        return result, lines
+        return self._without_squares(result, scope, env), lines
+
+    def _without_squares(self, poly: Polynomial, scope: Scope, env: Environment) -> Polynomial:
+        """A polynomial with the squares of absolute values as those of their arguments, which are in normal form."""
+        if not self.squares:
+            return poly
+        result: Polynomial = {}
+        for each, c in poly.items():
+            summand: Polynomial = {po.monomial((a, n % 2 if a[0] == "abs" and n > 1 else n) for a, n in each): c}
+            for inner, n in ((a[1], n) for a, n in each if a[0] == "abs" and n > 1):
+                for _ in range(n - n % 2):
+                    summand = po.times(summand, self.normal(inner, scope, env)[0])
+            result = po.plus(result, summand)
+        return result
 
     def _inverse(self, part: Term, scope: Scope, env: Environment) -> tuple[Polynomial, list[int]]:
         poly, lines = self.normal(part[1], scope, env)

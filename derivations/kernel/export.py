@@ -102,8 +102,9 @@ def _signed(statement: Statement, form: Term, strict: bool) -> list[str]:
 def _closing(statement: Statement, form: Term) -> tuple[Certificate, str]:
     """Why left − right is a form: a certificate that opens no more nested sums than it has to, for they multiply."""
     gap: Term = ("add", statement.left, ("neg", statement.right), ("neg", form))
-    for settles, depth in product((True, False), DEPTHS):
-        certificate = Certificate(statement.facts, depth, settles)
+    squares = (False, True) if "`|" in written(gap) else (False,)
+    for even, settles, depth in product(squares, (True, False), DEPTHS):
+        certificate = Certificate(statement.facts, depth, settles, even)
         with suppress(NotExportedError):
             rest, lines = certificate.normal(gap)
             if not rest:

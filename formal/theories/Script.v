@@ -309,9 +309,6 @@ Ltac positive :=
       end]
   end.
 
-(* an identity of polynomials in which the square of an absolute value is that of its argument *)
-Ltac squares := match goal with |- context [`|?x|] => ring: (abs_square x) end.
-
 Ltac deltas := repeat match goal with
   | |- context [dlt ?i ?i] => rewrite (@dlt_refl _ _ i)
   | H : is_true (?i != ?j) |- context [dlt ?i ?j] => rewrite (@dlt_neq _ _ i j H)
@@ -324,6 +321,9 @@ Ltac split_deltas := lazymatch goal with
       let E := fresh "E" in have [E|E] := eqVneq i j;
       [rewrite ?E ?dlt_refl | rewrite ?(@dlt_neq _ _ _ _ E) ?(@dlt_neqC _ _ _ _ E)]; try split_deltas
   end.
+
+(* an identity in which the square of an absolute value is that of its argument *)
+Ltac squares := match goal with |- context [`|?x|] => first [ring: (abs_square x) | field: (abs_square x); positive] end.
 
 (* an identity of the field, in which sums and functions are atoms; the quickest tactic comes first *)
 Ltac fld := cbv beta; deltas;

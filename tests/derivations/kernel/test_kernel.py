@@ -12,7 +12,7 @@ import pytest
 from derivations.catalogue import entries
 from derivations.kernel.checking import assumed, checked, foreign, opened
 from derivations.kernel.command import wrong_theorems
-from derivations.kernel.export import Theorem, theorem
+from derivations.kernel.export import HEADER, Theorem, theorem
 from derivations.kernel.layer import check
 from derivations.kernel.library import Library, MissingError, built
 from derivations.kernel.seals import SealOutcome
@@ -92,6 +92,24 @@ def test_a_theorem_in_time_but_for_its_last_sentence_is_proved(library: Library)
         with opened(library, ["From AttentionProofs Require Import Script."]) as rocq, pytest.MonkeyPatch.context() as patched:
             patched.setattr(rocq, "cpu", iter(times).__next__)
             assert rocq.prove(source, 5).accepted is accepted
+
+
+@pytest.mark.parametrize(("identity", "holds"), [
+    ("(x + y) ^+ 2 = x ^+ 2 + 2%:R * x * y + y ^+ 2", True), ("m%:R * x + 0 = x * m%:R * 1", True),
+    ("x^-1 * y - expR x = - expR x + y * x^-1", True), ("(x + y) ^+ 2 = x ^+ 2 + 3%:R * x * y + y ^+ 2", False),
+    ("x - y = y - x", False), ("x / x = 1", False), ("expR x * y = x * expR y", False)])
+def test_only_identities_of_polynomials_are_closed_by_computation(library: Library, identity: str, holds: bool) -> None:
+    """Planted: another coefficient, a wrong sign, a division by what may be 0, another argument of a function."""
+    source = f"Theorem it : forall (R : realType) (m : nat) (x y : R), {identity}.\nProof.\nmove=> R m x y; identity.\nQed."
+    with opened(library, HEADER.strip().splitlines()) as rocq:
+        assert rocq.prove(source).accepted is holds
+
+
+def test_signs_of_differences_of_exponentials_are_seen(library: Library, store: Path) -> None:
+    """A gap that is a sum of 1 − e^−x, and one of e^x − e^−y, for x and y that are not negative; and a square of |x|."""
+    made = [exported(id) for id in ("beyond.cold-mass", "beyond.top-mass", "beyond.jacobian-total")]
+    answers = checked(made, library, 1, store)
+    assert all(answer.accepted for answer in answers.values()), answers
 
 
 def rechecked(folder: Path, options: Sequence[str], modules: Iterable[str]) -> str:
