@@ -166,7 +166,7 @@ def seal(result: dict[str, Any], path: Path) -> tuple[dict[str, Any], list[str]]
     from derivations.kernel.library import MissingError
 
     try:
-        findings = layer.found([row["id"] for row in result["claims"]], os.cpu_count() or 1)
+        findings = layer.check([row["id"] for row in result["claims"]], os.cpu_count() or 1)
     except MissingError as why:
         click.echo(why)
         return result, []
@@ -174,7 +174,7 @@ def seal(result: dict[str, Any], path: Path) -> tuple[dict[str, Any], list[str]]
     sealed = {**result, **ledger.assemble(rows, result["environment"])}
     ledger.write(sealed, path)
     differ = belief.differences(*belief.of_rows(rows))
-    click.echo("\n".join([layer.summary(findings, {row["id"]: row["verdict"] for row in rows}), *belief.told(differ)]))
+    click.echo("\n".join([layer.summary(findings, {row["id"]: row["verdict"] for row in rows}), *belief.described(differ)]))
     return sealed, [*findings.alarms, *belief.alarms(differ)]
 
 

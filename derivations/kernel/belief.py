@@ -29,13 +29,13 @@ class Held(NamedTuple):
 def of_row(row: Mapping[str, Any]) -> Held:
     """What the derivation found, as a row of a ledger has it."""
     vote: Mapping[str, Any] = next((vote for vote in row["evidence"] if vote["layer"] == Layer.SYMBOLIC), {})
-    return Held(*(Outcome(found) if (found := vote.get(key)) else None for key in ("outcome", "correction")))
+    return Held(*(Outcome(outcome) if (outcome := vote.get(key)) else None for key in ("outcome", "correction")))
 
 
-def of_baseline(kept: Kept) -> Held:
+def of_baseline(accepted: Kept) -> Held:
     """What the derivation found when the baseline was accepted."""
-    repaired = kept.verdict in (Verdict.CORRECTED, Verdict.PROVED_UNDER)
-    return Held(kept.layers.get(Layer.SYMBOLIC), Outcome.HOLDS if repaired else None)
+    repaired = accepted.verdict in (Verdict.CORRECTED, Verdict.PROVED_UNDER)
+    return Held(accepted.layers.get(Layer.SYMBOLIC), Outcome.HOLDS if repaired else None)
 
 
 def difference(seals: Iterable[Seal], held: Held) -> Difference | None:
@@ -54,9 +54,9 @@ def difference(seals: Iterable[Seal], held: Held) -> Difference | None:
 
 
 def differences(seals: Mapping[str, Sequence[Seal]], held: Mapping[str, Held]) -> dict[Difference, list[str]]:
-    """The claims that Rocq was asked about and that our derivations know, by how both differ."""
-    found = {id: difference(own, held[id]) for id, own in seals.items() if id in held}
-    return {kind: [id for id, own in found.items() if own is kind] for kind in Difference}
+    """The claims that both Rocq and our derivations have examined, by how the two differ."""
+    by_claim = {id: difference(own, held[id]) for id, own in seals.items() if id in held}
+    return {kind: [id for id, own in by_claim.items() if own is kind] for kind in Difference}
 
 
 def of_rows(rows: Iterable[Mapping[str, Any]]) -> tuple[dict[str, tuple[Seal, ...]], dict[str, Held]]:
@@ -66,14 +66,14 @@ def of_rows(rows: Iterable[Mapping[str, Any]]) -> tuple[dict[str, tuple[Seal, ..
             {row["id"]: of_row(row) for row in sealed})
 
 
-def told(found: Mapping[Difference, Sequence[str]]) -> list[str]:
+def described(differing: Mapping[Difference, Sequence[str]]) -> list[str]:
     """A line for each kind of difference: how many claims, and which."""
-    return [f"{len(ids)} {kind}" + (f": {', '.join(ids)}" if ids else "") for kind, ids in found.items()]
+    return [f"{len(ids)} {kind}" + (f": {', '.join(ids)}" if ids else "") for kind, ids in differing.items()]
 
 
-def alarms(found: Mapping[Difference, Sequence[str]]) -> list[str]:
+def alarms(differing: Mapping[Difference, Sequence[str]]) -> list[str]:
     """What is wrong: Rocq and a witness cannot both be right."""
-    return [f"{id}: a theorem is {Difference.CONTRADICTED}" for id in found[Difference.CONTRADICTED]]
+    return [f"{id}: a theorem is {Difference.CONTRADICTED}" for id in differing[Difference.CONTRADICTED]]
 
 
 def reasons(seals: Mapping[str, Sequence[Seal]]) -> list[str]:

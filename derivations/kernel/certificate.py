@@ -17,6 +17,7 @@ from derivations.kernel.sums import Summation
 from derivations.kernel.terms import LEAVES, Environment, NotExportedError, Term, next_name, shifted, written
 
 MOST_TERMS = 60                                              # of a polynomial
+LONGEST_PROOF = 500_000                                      # letters; Rocq does not end with a longer one
 
 
 @dataclass
@@ -26,11 +27,13 @@ class Certificate:
     facts: Facts
     depth: int | None = None                                 # sums under so many indices that are bound stay as they are
     settles: bool = True                                     # whether exchanged sums have their factors in order again
+    squares: bool = False                                    # whether the square of |x| is that of x
     lines: list[str] = field(default_factory=list)
     memory: dict[tuple[str, Scope], tuple[Polynomial, list[int]]] = field(default_factory=dict)
     scopes: dict[int, Scope] = field(default_factory=dict)
     lengths: dict[int, int] = field(default_factory=dict)
     bound: int = 0
+    letters: int = 0
 
     # ── lines ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -49,6 +52,9 @@ class Certificate:
         stated = f"forall{binders}, ({left} : R) = {right}" if scope else f"({left} : R) = {right}"
         introduced = f"move=>{names}; " if scope else ""
         self.lines.append(f"have H{number} : {stated}.\n{{ {introduced}{tactic}. }}")
+        self.letters += len(self.lines[-1])
+        if self.letters > LONGEST_PROOF:
+            raise NotExportedError(f"a proof of more than {LONGEST_PROOF} letters")
         return [number]
 
     def used(self, number: int) -> str:
@@ -69,12 +75,12 @@ class Certificate:
         text = written(alpha(part), env)
         named = set(re.findall(r"\w+", text))
         scope = tuple(each for each in scope if each[0] in named)      # a line is of use wherever its own indices are bound
-        place = text, scope
-        if place not in self.memory:
-            self.memory[place] = self._normal(part, scope, env)
-            if len(self.memory[place][0]) > MOST_TERMS:
+        key = text, scope
+        if key not in self.memory:
+            self.memory[key] = self._normal(part, scope, env)
+            if len(self.memory[key][0]) > MOST_TERMS:
                 raise NotExportedError(f"a normal form of more than {MOST_TERMS} terms")
-        return self.memory[place]
+        return self.memory[key]
 
     def _normal(self, part: Term, scope: Scope, env: Environment) -> tuple[Polynomial, list[int]]:
         kind = part[0]
@@ -100,7 +106,7 @@ class Certificate:
             result = po.ONE
             for _ in range(part[2]):
                 result = po.times(result, inner)
-            return result, lines
+            return self._without_squares(result, scope, env), lines
         parts = [self.normal(each, scope, env) for each in part[1:]]
         lines = [n for _, each in parts for n in each]
         if part[0] == "neg":
@@ -110,7 +116,20 @@ class Certificate:
         result = po.ONE
         for poly, _ in parts:
             result = po.times(result, poly)
-        return result, lines
+        return self._without_squares(result, scope, env), lines
+
+    def _without_squares(self, poly: Polynomial, scope: Scope, env: Environment) -> Polynomial:
+        """A polynomial with the squares of absolute values as those of their arguments, which are in normal form."""
+        if not self.squares:
+            return poly
+        result: Polynomial = {}
+        for each, c in poly.items():
+            summand: Polynomial = {po.monomial((a, n % 2 if a[0] == "abs" and n > 1 else n) for a, n in each): c}
+            for inner, n in ((a[1], n) for a, n in each if a[0] == "abs" and n > 1):
+                for _ in range(n - n % 2):
+                    summand = po.times(summand, self.normal(inner, scope, env)[0])
+            result = po.plus(result, summand)
+        return result
 
     def _inverse(self, part: Term, scope: Scope, env: Environment) -> tuple[Polynomial, list[int]]:
         poly, lines = self.normal(part[1], scope, env)
@@ -298,14 +317,14 @@ class Certificate:
 
 def _factors(n: int) -> list[tuple[int, int]]:
     """The prime factors of a number."""
-    found, p = [], 2
+    factors, p = [], 2
     while n > 1:
         count = 0
         while n % p == 0:
             n, count = n // p, count + 1
         if count:
-            found.append((p, count))
+            factors.append((p, count))
         p += 1
-    return found
+    return factors
 
 

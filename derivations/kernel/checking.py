@@ -1,4 +1,4 @@
-"""What Rocq says of theorems: each is proved by itself, and what was said is kept by the content of theorem and library."""
+"""What Rocq says of theorems: each is proved by itself, and its answer is stored by the content of theorem and library."""
 
 import json
 import re
@@ -18,7 +18,7 @@ from derivations.kernel.toplevel import PER_SENTENCE, Toplevel
 ALLOWED = {"propositional_extensionality", "functional_extensionality_dep", "constructive_indefinite_description"}
 """The axioms of mathcomp-analysis; whatever else a theorem rests on refuses it."""
 
-LETTERS = 500_000                                            # that one process of Rocq is told: it keeps every state, and grows
+LETTERS = 500_000                                            # that one process of Rocq reads: it keeps every state, and grows
 TOGETHER = "what_all_rest_on"
 PER_THEOREM = 45.0                                           # seconds of the processor
 
@@ -33,13 +33,13 @@ class Checked:
     detail: str = ""
 
 
-def assumed(said: str) -> tuple[str, ...]:
+def assumed(listing: str) -> tuple[str, ...]:
     """The axioms that `Print Assumptions` names; raises ValueError for an answer that is none."""
-    if "Closed under the global context" in said:
+    if "Closed under the global context" in listing:
         return ()
-    if "Axioms:" not in said:
-        raise ValueError(f"assumptions: expected a list of axioms, got {said[:200]!r}")
-    names = re.findall(r"^([\w.']+)\s*$|^([\w.']+)\s*:", said.split("Axioms:", 1)[1], re.M)
+    if "Axioms:" not in listing:
+        raise ValueError(f"assumptions: expected a list of axioms, got {listing[:200]!r}")
+    names = re.findall(r"^([\w.']+)\s*$|^([\w.']+)\s*:", listing.split("Axioms:", 1)[1], re.M)
     return tuple(sorted((one or other) for one, other in names))
 
 
@@ -48,11 +48,11 @@ def foreign(assumptions: Iterable[str]) -> list[str]:
     return [name for name in assumptions if name.rsplit(".", 1)[-1] not in ALLOWED]
 
 
-def _judged(accepted: bool, seconds: float, said: str, error: str) -> Checked:
+def _judged(accepted: bool, seconds: float, listing: str, error: str) -> Checked:
     if not accepted:
         return Checked(False, round(seconds, 2), detail=error)
     try:
-        assumptions = assumed(said)
+        assumptions = assumed(listing)
     except ValueError as wrong:
         return Checked(False, round(seconds, 2), detail=str(wrong))
     if other := foreign(assumptions):
@@ -70,11 +70,11 @@ def opened(library: Library, imports: Sequence[str]) -> Toplevel:
 
 def checked(theorems: Sequence[Theorem], library: Library, workers: int, store: Path | None = None,
             progress: Callable[[int], None] = lambda done: None) -> dict[str, Checked]:
-    """What Rocq says of each theorem, by name; what is known of the same statement, proof and library is not asked again."""
+    """What Rocq says of each theorem, by name; a stored answer to the same statement, proof and library is used again."""
     folder = (store or cache_folder()) / "answers"
     folder.mkdir(parents=True, exist_ok=True)
     files = {each.name: folder / f"{digest_of(library.digest, HEADER, each.content)[:32]}.json" for each in theorems}
-    answers = {file: kept for file in files.values() if (kept := _kept(file)) is not None}
+    answers = {file: answer for file in files.values() if (answer := _stored(file)) is not None}
     missing = {files[each.name]: each for each in theorems if files[each.name] not in answers}
     waiting = deque(sorted(missing.values(), key=lambda each: -len(each.source)))
 
@@ -91,7 +91,7 @@ def checked(theorems: Sequence[Theorem], library: Library, workers: int, store: 
     return {name: answers[file] for name, file in files.items()}
 
 
-def _kept(file: Path) -> Checked | None:
+def _stored(file: Path) -> Checked | None:
     if not file.exists():
         return None
     data = json.loads(file.read_text())
@@ -108,26 +108,26 @@ def _next(waiting: deque[Theorem]) -> Theorem | None:
 def _session(waiting: deque[Theorem], library: Library) -> Iterator[tuple[str, Checked]]:
     """What one process of Rocq says of the theorems that wait, the longest first, so that all workers end together.
 
-    What is proved is asked for its assumptions at the end, all at once: that takes seconds, however many they are.
+    The assumptions of all that is proved are printed at the end, at once: that takes seconds, however many theorems there are.
     """
     proved: list[tuple[Theorem, float]] = []
     letters = 0
     with opened(library, HEADER.strip().splitlines()) as rocq:
         while letters < LETTERS and (each := _next(waiting)) is not None:
             letters += len(each.source)
-            if found := next(forbidden(each.source), None):
-                yield each.name, Checked(False, 0.0, detail=f"{found[1]} is not allowed")
+            if word := next(forbidden(each.source), None):
+                yield each.name, Checked(False, 0.0, detail=f"{word[1]} is not allowed")
                 continue
             try:
-                said = rocq.prove(each.source, PER_THEOREM)
+                answer = rocq.prove(each.source, PER_THEOREM)
             except (EOFError, OSError) as error:                        # killed for memory, as a rule
                 yield each.name, Checked(False, 0.0, detail=str(error))
                 waiting.extendleft(one for one, _ in reversed(proved))
                 return
-            if said.accepted:
-                proved.append((each, said.seconds))
+            if answer.accepted:
+                proved.append((each, answer.seconds))
             else:
-                yield each.name, _judged(False, said.seconds, "", said.error)
+                yield each.name, _judged(False, answer.seconds, "", answer.error)
         yield from _resting(rocq, proved)
 
 
@@ -160,13 +160,13 @@ def headlines_checked(headlines: Sequence[Headline], library: Library, store: Pa
         with opened(library, [f"From AttentionProofs Require {name}." for name in sound]) as rocq:
             listed = _assumptions(rocq, names)
         write_whole(file, json.dumps(listed))
-    found = {}
+    answers = {}
     for each in headlines:
         seconds = library.seconds.get(each.file, 0.0)
         broken = library.broken.get(each.file, "")
-        found[each] = Checked(False, seconds, detail=f"{each.file}.v: {broken}") if broken else \
+        answers[each] = Checked(False, seconds, detail=f"{each.file}.v: {broken}") if broken else \
             _judged(True, seconds, listed[_full(each)], "")
-    return found
+    return answers
 
 
 def _full(headline: Headline) -> str:

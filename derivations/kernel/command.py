@@ -16,7 +16,7 @@ from derivations.examination import written
 from derivations.kernel import belief
 from derivations.kernel.checking import checked
 from derivations.kernel.export import Theorem, theorem
-from derivations.kernel.layer import coverage, found, summary
+from derivations.kernel.layer import check, coverage, summary
 from derivations.kernel.library import MissingError, built
 from derivations.kernel.readback import disagreement
 from derivations.kernel.terms import NotExportedError
@@ -35,9 +35,9 @@ def kernel(ids: tuple[str, ...], sample: int | None, workers: int) -> None:
     known = {*entries(), *documents()}
     if unknown := [name for name in ids if name not in known]:
         raise click.UsageError(f"ID: expected a claim or a document, got {unknown[0]}; see `python -m derivations list`")
-    wanted = [id for id, entry in entries().items() if not ids or {id, entry.claim.document} & set(ids)]
+    selected = [id for id, entry in entries().items() if not ids or {id, entry.claim.document} & set(ids)]
     try:
-        alarms = _mutants(wanted, sample, workers) if sample else _claims(wanted, workers)
+        alarms = _mutants(selected, sample, workers) if sample else _claims(selected, workers)
     except MissingError as why:
         click.echo(why)
         return
@@ -46,16 +46,16 @@ def kernel(ids: tuple[str, ...], sample: int | None, workers: int) -> None:
     raise SystemExit(1 if alarms else 0)
 
 
-def _claims(wanted: Sequence[str], workers: int) -> list[str]:
-    findings = found(wanted, workers, progress=_progress)
+def _claims(selected: Sequence[str], workers: int) -> list[str]:
+    findings = check(selected, workers, progress=_progress)
     for line in (*coverage(findings), *belief.reasons(findings.seals)):
         click.echo(line)
     for id, seals in findings.seals.items():
-        for seal in seals if len(wanted) == 1 else ():
+        for seal in seals if len(selected) == 1 else ():
             click.echo(f"{seal.outcome}  {id}  {seal.theorem} {seal.where} ({seal.seconds:.1f} s)\n{seal.detail}".rstrip())
     click.echo(summary(findings, {}).split(", among")[0])
-    differ = belief.differences(findings.seals, {id: belief.of_baseline(kept) for id, kept in baseline.load().items()})
-    click.echo("\n".join(belief.told(differ)))
+    differ = belief.differences(findings.seals, {id: belief.of_baseline(accepted) for id, accepted in baseline.load().items()})
+    click.echo("\n".join(belief.described(differ)))
     return [*findings.alarms, *belief.alarms(differ)]
 
 
@@ -64,10 +64,10 @@ def _progress(done: int) -> None:
         click.echo(f"\r{done} theorems", nl=False, err=True)
 
 
-def _mutants(wanted: Sequence[str], sample: int, workers: int) -> list[str]:
+def _mutants(selected: Sequence[str], sample: int, workers: int) -> list[str]:
     """What Rocq accepts though it is refuted at an exact point; the mutants are of statements that it accepts."""
     library, chosen = built(), []
-    order = found(wanted, workers, progress=_progress).accepted()
+    order = check(selected, workers, progress=_progress).accepted()
     Random(0).shuffle(order)
     for id in order:
         chosen += list(islice(wrong_theorems(entries()[id]), EACH))

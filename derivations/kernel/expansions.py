@@ -65,8 +65,8 @@ def _small(part: Term) -> Term:
     if kind == "mul" and ZERO in inner:
         return ZERO
     if kind in ("add", "mul"):
-        kept = [each for each in inner if each != (ZERO if kind == "add" else ONE)]
-        return (kind, *kept) if len(kept) > 1 else kept[0] if kept else ZERO if kind == "add" else ONE
+        rest = [each for each in inner if each != (ZERO if kind == "add" else ONE)]
+        return (kind, *rest) if len(rest) > 1 else rest[0] if rest else ZERO if kind == "add" else ONE
     return (*part[:3], *inner) if kind == "sum" else (kind, *inner, part[2]) if kind == "pow" else (kind, *inner)
 
 

@@ -10,7 +10,7 @@ import sympy as sp
 
 from derivations.calculus.sums import normal
 from derivations.calculus.variables import Variable
-from derivations.kernel.certificate import Certificate
+from derivations.kernel.certificate import LONGEST_PROOF, Certificate
 from derivations.kernel.expansions import agreement
 from derivations.kernel.statements import Facts, Statement, assumed, opened, places, stated
 from derivations.kernel.terms import Names, NotExportedError, Term, children, identifier, renamed, size_of, term, written
@@ -19,7 +19,6 @@ from derivations.relations import AtLeast, Equation, Expansion, Follows, ForAll,
 HEADER = """From AttentionProofs Require Import Script.
 Local Open Scope ring_scope.
 """
-LONGEST_PROOF = 500_000                                      # letters; Rocq does not end with a longer one
 DEPTHS = (0, 1, 2, None)                                     # of nested sums that a proof of a sign opens; the last: all
 
 
@@ -103,8 +102,9 @@ def _signed(statement: Statement, form: Term, strict: bool) -> list[str]:
 def _closing(statement: Statement, form: Term) -> tuple[Certificate, str]:
     """Why left − right is a form: a certificate that opens no more nested sums than it has to, for they multiply."""
     gap: Term = ("add", statement.left, ("neg", statement.right), ("neg", form))
-    for settles, depth in product((True, False), DEPTHS):
-        certificate = Certificate(statement.facts, depth, settles)
+    squares = (False, True) if "`|" in written(gap) else (False,)
+    for even, settles, depth in product(squares, (True, False), DEPTHS):
+        certificate = Certificate(statement.facts, depth, settles, even)
         with suppress(NotExportedError):
             rest, lines = certificate.normal(gap)
             if not rest:
@@ -148,17 +148,17 @@ def _minimizer(relation: UniqueMinimum, names: Names) -> tuple[Statement, list[s
     if relation.alpha is not None:
         raise NotExportedError("a minimizer by the divergence of a power")
     problem = _posed(relation, names, "only_minimizer")
-    (place,), (size,), q = problem.places, problem.sizes, problem.rival
+    (position,), (size,), q = problem.places, problem.sizes, problem.rival
     factor, spare = term(sp.sympify(relation.factor), names), term(relation.spare, names)
     facts = replace(problem.statement.facts, masses={**problem.statement.facts.masses, q: f"{q}_mass"})
-    terms: Term = ("sum", place, size, ("kl", ("entry", q, (place,)), problem.candidate))
+    terms: Term = ("sum", position, size, ("kl", ("entry", q, (position,)), problem.candidate))
     form: Term = ("add", problem.own, ("add", ("mul", factor, terms), spare))
     known = [f"{q}_ge0", f"{q}_mass"]
     rivals = f"move=> {q} {' '.join(known)}; cbv beta"
     return problem.statement, [
         f"apply: (@only_minimizer_kl R {size} {problem.function} {problem.point} {written(factor)} "
         f"(fun {q} : 'I_{size} -> R => {written(spare)})).",
-        "{ positive. }", f"{{ move=> {place}; cbv beta; positive. }}",
+        "{ positive. }", f"{{ move=> {position}; cbv beta; positive. }}",
         *problem.unit_mass("cbv beta."),
         f"{{ {rivals}; positive. }}", f"{rivals}.", *problem.gap(form, facts, known)]
 
@@ -166,16 +166,16 @@ def _minimizer(relation: UniqueMinimum, names: Names) -> tuple[Statement, list[s
 def _plan(relation: UniquePlan, names: Names) -> tuple[Statement, list[str]]:
     """The same for a plan with unit rows and a positive factor for each row."""
     problem = _posed(relation, names, "only_plan")
-    (row, place), (rows, size), plan = problem.places, problem.sizes, problem.rival
+    (row, position), (rows, size), plan = problem.places, problem.sizes, problem.rival
     factor = term(relation.weight, names, {relation.places[0]: row})
     facts = replace(problem.statement.facts, marginals={**problem.statement.facts.marginals, (plan, 1): ("", f"{plan}_rows")})
-    terms: Term = ("mul", factor, ("kl", ("entry", plan, (row, place)), problem.candidate))
-    form: Term = ("add", problem.own, ("sum", row, rows, ("sum", place, size, terms)))
+    terms: Term = ("mul", factor, ("kl", ("entry", plan, (row, position)), problem.candidate))
+    form: Term = ("add", problem.own, ("sum", row, rows, ("sum", position, size, terms)))
     known = [f"{plan}_ge0", f"{plan}_rows"]
     return problem.statement, [
         f"apply: (@only_plan_kl R {rows} {size} {problem.function} {problem.point} "
         f"(fun {row} : 'I_{rows} => {written(factor)})).",
-        f"{{ move=> {row}; cbv beta; positive. }}", f"{{ move=> {row} {place}; cbv beta; positive. }}",
+        f"{{ move=> {row}; cbv beta; positive. }}", f"{{ move=> {row} {position}; cbv beta; positive. }}",
         *problem.unit_mass(f"move=> {row}; cbv beta.", (row, f"'I_{rows}")),
         f"move=> {plan} {' '.join(known)}; cbv beta.", *problem.gap(form, facts, known)]
 
@@ -215,9 +215,9 @@ def _posed(relation: UniqueMinimum | UniquePlan, names: Names, property: str) ->
     """The problem of a relation; its statement says that the candidate has the property."""
     statement = opened(relation, names)
     sizes, rival = tuple(names.of(axis) for axis in relation.axes), names.of(relation.base.label)
-    places = tuple(names.of(place) for place in relation.places)
-    for place in relation.places:
-        names.known.pop(place)
+    places = tuple(names.of(position) for position in relation.places)
+    for position in relation.places:
+        names.known.pop(position)
     objective = term(relation.open_objective, names)
     candidate = term(relation.entry, names, dict(zip(relation.places, places, strict=True)))
     point = written(candidate)

@@ -1,4 +1,4 @@
-"""What each claim is exported as, compared with its relation; kept by the content of all sources that it is a function of."""
+"""What each claim is exported as, compared with its relation; stored by the content of all sources that it depends on."""
 
 import json
 import platform
@@ -33,7 +33,7 @@ class Export:
         return Theorem(self.name, self.statement, self.proof, {})
 
 
-def exports(wanted: Mapping[str, Entry], store: Path | None = None) -> Iterator[tuple[str, Export]]:
+def exports(claims: Mapping[str, Entry], store: Path | None = None) -> Iterator[tuple[str, Export]]:
     """The export of each claim that states a relation: that of its correction, or of its print."""
     folder = (store or cache_folder()) / "exports"
     folder.mkdir(parents=True, exist_ok=True)
@@ -43,13 +43,13 @@ def exports(wanted: Mapping[str, Entry], store: Path | None = None) -> Iterator[
     def content(modules: frozenset[str]) -> str:
         return digest_of(settings, content_of(modules, sources))
 
-    for id, entry in wanted.items():
+    for id, entry in claims.items():
         file = folder / f"{digest_of(id, content(frozenset(entry.modules)))[:32]}.json"
         if not file.exists():
-            found = exported(entry)
-            write_whole(file, json.dumps(asdict(found) if found else None))
-        if kept := json.loads(file.read_text()):
-            yield id, Export(**kept)
+            export = exported(entry)
+            write_whole(file, json.dumps(asdict(export) if export else None))
+        if stored := json.loads(file.read_text()):
+            yield id, Export(**stored)
 
 
 def content_of(modules: Iterable[str], sources: Sources) -> str:

@@ -33,31 +33,31 @@ class Findings:
         return [id for id, seals in self.seals.items() if any(seal.outcome is SealOutcome.ACCEPTED for seal in seals)]
 
 
-def found(ids: Iterable[str], workers: int, progress: Callable[[int], None] = lambda done: None) -> Findings:
+def check(ids: Iterable[str], workers: int, progress: Callable[[int], None] = lambda done: None) -> Findings:
     """What Rocq says of these claims; raises MissingError where there is none."""
-    wanted = {id: entry for id, entry in entries().items() if id in set(ids)}
+    claims = {id: entry for id, entry in entries().items() if id in set(ids)}
     texts = sources()
     findings = Findings(alarms=refused(texts))
     version()                                                # whether there is a Rocq, before there is work for it
     with ThreadPoolExecutor(1) as beside:
-        building = beside.submit(built, workers=workers)
-        theorems = _exported(wanted, findings)
+        building = beside.submit(built, workers=max(1, workers - 1))     # the export is a process of its own
+        theorems = _exported(claims, findings)
     library = building.result()
     findings.alarms += [f"formal/theories/{name}.v does not compile: {why}" for name, why in library.broken.items()]
     answers = checked(list(theorems.values()), library, workers, progress=progress)
     for id, each in theorems.items():
-        findings.seals[id] = [_seal(wanted[id], each, answers[each.name], findings)]
+        findings.seals[id] = [_seal(claims[id], each, answers[each.name], findings)]
     by_hand = [each for name, text in texts.items() for each in headlines(name, text)]
     findings.alarms += [f"formal/theories/{each.file}.v:{each.line}: expected the id of a claim, got {each.claim}"
                         for each in by_hand if each.claim not in entries()]
-    _add_headlines([each for each in by_hand if each.claim in wanted], library, findings)
+    _add_headlines([each for each in by_hand if each.claim in claims], library, findings)
     return findings
 
 
-def _exported(wanted: Mapping[str, Entry], findings: Findings) -> dict[str, Theorem]:
+def _exported(claims: Mapping[str, Entry], findings: Findings) -> dict[str, Theorem]:
     theorems = {}
-    for id, each in exports(wanted):
-        about = _about(wanted[id])
+    for id, each in exports(claims):
+        about = _about(claims[id])
         if each.not_exported:
             findings.seals[id] = [Seal("", about, SealOutcome.NOT_EXPORTED, detail=each.not_exported)]
         elif each.wrong:

@@ -1,4 +1,4 @@
-"""The installation of Rocq, and the compiled library: objects are kept by the content of their sources, and checked."""
+"""The installation of Rocq, and the compiled library: objects are stored by the content of their sources, and checked."""
 
 import hashlib
 import json
@@ -31,12 +31,12 @@ class MissingError(Exception):
 def version() -> str:
     """The version of Rocq; raises MissingError where it, or mathcomp-analysis, is missing or another one."""
     try:
-        said = subprocess.run(["coqc", "--version"], capture_output=True, text=True, check=True).stdout
+        output = subprocess.run(["coqc", "--version"], capture_output=True, text=True, check=True).stdout
         where = Path(subprocess.run(["coqc", "-where"], capture_output=True, text=True, check=True).stdout.strip())
     except (OSError, subprocess.CalledProcessError):
         raise MissingError(f"kernel: Rocq is not installed ({INSTALL}): no claim is checked by it") from None
-    found = re.search(r"version (\S+)", said)
-    number = found.group(1) if found else "?"
+    match = re.search(r"version (\S+)", output)
+    number = match.group(1) if match else "?"
     if not number.startswith(VERSION):
         raise MissingError(f"kernel: expected Rocq {VERSION}, got {number}: no claim is checked by it")
     for package in ("analysis", "algebra_tactics"):
@@ -46,7 +46,7 @@ def version() -> str:
 
 
 def cache_folder() -> Path:
-    """Where compiled objects and answers are kept."""
+    """Where compiled objects and answers are stored."""
     home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return Path(home) / "attention-proofs" / "rocq"
 
@@ -92,13 +92,13 @@ REQUIRED = re.compile(r"From\s+AttentionProofs\s+Require\s+(?:Import\s+|Export\s
 
 def closure(name: str, texts: Mapping[str, str]) -> list[str]:
     """The files that a file rests on, itself included."""
-    found, waiting = [], [name]
+    files, waiting = [], [name]
     while waiting:
         each = waiting.pop()
-        if each in texts and each not in found:
-            found.append(each)
+        if each in texts and each not in files:
+            files.append(each)
             waiting += [other for part in REQUIRED.findall(without_comments(texts[each])) for other in part.split()]
-    return sorted(found)
+    return sorted(files)
 
 
 def content(name: str, texts: Mapping[str, str]) -> str:
@@ -107,7 +107,7 @@ def content(name: str, texts: Mapping[str, str]) -> str:
 
 
 def built(root: Path = ROOT, store: Path | None = None, workers: int = 1) -> Library:
-    """The library, compiled where it is not kept already; an object that is not the one that was compiled is made again.
+    """The library, compiled where that has not been done; an object that is not the one that was compiled is made again.
 
     Files that do not rest on each other are compiled side by side.  Raises MissingError where there is no Rocq or no library.
     """
@@ -143,9 +143,9 @@ def _put(folder: Path, name: str, text: str) -> str:
 
 def _object(name: str, key: str, folder: Path) -> tuple[float, str]:
     """The seconds that a file took to compile, and why it failed; an object is used again if it is the one that was made."""
-    kept, file = folder.parent / "objects" / f"{key[:32]}.json", folder / f"{name}.vo"
-    copy = kept.with_suffix(".vo")
-    record = json.loads(kept.read_text()) if kept.exists() else None
+    stored, file = folder.parent / "objects" / f"{key[:32]}.json", folder / f"{name}.vo"
+    copy = stored.with_suffix(".vo")
+    record = json.loads(stored.read_text()) if stored.exists() else None
     if record and record["broken"]:
         return record["seconds"], record["broken"]
     if record and _hash(copy) == record["hash"]:
@@ -155,10 +155,10 @@ def _object(name: str, key: str, folder: Path) -> tuple[float, str]:
     start = time.perf_counter()
     wrong = _compiled(name, folder)
     seconds = round(time.perf_counter() - start, 2)
-    kept.parent.mkdir(exist_ok=True)
+    stored.parent.mkdir(exist_ok=True)
     if not wrong:
         shutil.copyfile(file, copy)
-    kept.write_text(json.dumps({"hash": _hash(file), "seconds": seconds, "broken": wrong}))
+    stored.write_text(json.dumps({"hash": _hash(file), "seconds": seconds, "broken": wrong}))
     return seconds, wrong
 
 

@@ -107,6 +107,7 @@ def as_term(poly: Polynomial) -> Term:
     return terms[0] if len(terms) == 1 else ("add", *terms)
 
 
+@lru_cache(maxsize=2**16)
 def height(part: Term) -> int:
     """How many sums are inside of each other."""
     inner = max((height(each) for each in children(part)), default=0)
@@ -118,9 +119,10 @@ def bound_name(depth: int, taken: set[str]) -> str:
     return next(name for n in count(depth + 1) if (name := f"x{n}") not in taken)
 
 
-def bounds(part: Term) -> set[str]:
+@lru_cache(maxsize=2**16)
+def bounds(part: Term) -> frozenset[str]:
     """The indices that are bound in a term."""
-    inner = set[str]().union(*(bounds(each) for each in children(part)))
+    inner = frozenset[str]().union(*(bounds(each) for each in children(part)))
     return inner | {part[1]} if part[0] == "sum" else inner
 
 
@@ -138,6 +140,7 @@ def named(bound: str, factors: Iterable[Term]) -> tuple[str, list[Term]]:
     return name, [renamed(each, {room: name}) for each in apart]
 
 
+@lru_cache(maxsize=2**16)
 def alpha(part: Term) -> Term:
     """A term whose bound indices have names that say how many sums are inside."""
     if part[0] in LEAVES:

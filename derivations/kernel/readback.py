@@ -61,8 +61,8 @@ def _disagreements(theorem: Theorem, relation: Relation) -> Iterator[str]:
                      and not name.startswith("premise")]:
             yield f"the hypothesis {false[0]} is false at a point of the domain"
         assumed = _assumed(dict(hypotheses), relation, scope, point)
-        for said, meant in chain(_values(conclusion, relation, scope, point), assumed):
-            ours, theirs = arb(said), arb(meant)
+        for stated, meant in chain(_values(conclusion, relation, scope, point), assumed):
+            ours, theirs = arb(stated), arb(meant)
             if not (theirs.is_finite() and ours.is_finite()):
                 continue
             compared += 1
@@ -134,7 +134,7 @@ def _hypothesis(text: str, scope: Scope, binders: list[tuple[str, str]]) -> bool
         one, other = (each.strip() for each in text.split("!="))
         return bool(scope[one] != scope[other])
     holds = Reader(text).comparison()
-    answers = [holds(place) for place in _places(bound, text, scope, binders)]
+    answers = [holds(position) for position in _places(bound, text, scope, binders)]
     return False if False in answers else None if None in answers else True
 
 
@@ -144,11 +144,11 @@ def _places(bound: list[str], text: str, scope: Scope, binders: list[tuple[str, 
         yield scope
         return
     for name, type in binders:
-        for found in re.finditer(rf"\b{re.escape(name)}((?: i\d)+)", text):
-            if "->" in type and bound[0] in found.group(1).split():
-                size = re.findall(r"'I_(\w+)", type)[found.group(1).split().index(bound[0])]
-                for place in range(int(size) if size.isdigit() else scope[size]):
-                    yield from _places(bound[1:], text, {**scope, bound[0]: place}, binders)
+        for match in re.finditer(rf"\b{re.escape(name)}((?: i\d)+)", text):
+            if "->" in type and bound[0] in match.group(1).split():
+                size = re.findall(r"'I_(\w+)", type)[match.group(1).split().index(bound[0])]
+                for position in range(int(size) if size.isdigit() else scope[size]):
+                    yield from _places(bound[1:], text, {**scope, bound[0]: position}, binders)
                 return
     raise ValueError(f"{bound[0]}: expected an index of an array in {text}")
 
@@ -200,9 +200,9 @@ def _of_minimizer(
     sizes = [point[axis] for axis in relation.axes]
     for places in product(*(range(size) for size in sizes if isinstance(size, int))):
         entry = candidate
-        for place in places:
-            entry = entry(place)
-        at = dict(zip(relation.places, (place + 1 for place in places), strict=True))
+        for position in places:
+            entry = entry(position)
+        at = dict(zip(relation.places, (position + 1 for position in places), strict=True))
         yield entry, enclose(relation.entry, {**point, **at})
     for each in _rivals(*(size for size in sizes if isinstance(size, int))):
         yield objective(_numbers(each)), enclose(relation.open_objective, {**point, relation.base.label: each})

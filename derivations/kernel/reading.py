@@ -26,11 +26,11 @@ class Reader:
         self.tokens = []
         position = 0
         while text[position:].strip():
-            found = TOKEN.match(text, position)
-            if found is None:
+            match = TOKEN.match(text, position)
+            if match is None:
                 raise ValueError(f"expected a statement, got {text[position:position + 20]!r}")
-            self.tokens.append(found.group(1))
-            position = found.end()
+            self.tokens.append(match.group(1))
+            position = match.end()
         self.at = 0
 
     def next(self, *expected: str) -> str:
@@ -92,8 +92,8 @@ class Reader:
 
         def total(scope: Scope) -> Any:
             result: Any = arb(0)
-            for place in range(int(size) if size.isdigit() else scope[size]):
-                result = add(result, body({**scope, bound: place}))
+            for position in range(int(size) if size.isdigit() else scope[size]):
+                result = add(result, body({**scope, bound: position}))
             return result
 
         return total
@@ -151,7 +151,7 @@ class Reader:
         return lambda scope: lambda argument: body({**scope, name: argument})
 
     def comparison(self) -> Callable[[Scope], bool | None]:
-        """Whether an equality or an inequality holds; None where it cannot be told."""
+        """Whether an equality or an inequality holds; None where the balls do not decide."""
         left = self.expression()
         sign = self.next("=", "<", "<=", "!=")
         right = self.expression()
@@ -207,10 +207,10 @@ def _entry(head: Rule, arguments: list[Rule]) -> Rule:
     def entry(scope: Scope) -> Any:
         value = head(scope)
         for argument in arguments:
-            place = argument(scope)
-            if place < 0:
-                raise IndexError(f"expected a place from 0 on, got {place}")
-            value = value[place]
+            position = argument(scope)
+            if position < 0:
+                raise IndexError(f"expected a position from 0 on, got {position}")
+            value = value[position]
         return value
 
     return entry

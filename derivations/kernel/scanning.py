@@ -11,29 +11,29 @@ OUTSIDE_SECTIONS = re.compile(r"\b(?:Variables?|Hypothes[ie]s|Context)\b")
 
 def without_comments(source: str) -> str:
     """The source with its comments, which nest, and its strings blanked; line numbers stay."""
-    kept, depth, quoted = [], 0, False
+    blanked, depth, quoted = [], 0, False
     position = 0
     while position < len(source):
         two = source[position:position + 2]
         if quoted or (source[position] == '"' and not depth):
             quoted = not quoted if source[position] == '"' else quoted
-            kept.append("\n" if source[position] == "\n" else " ")
+            blanked.append("\n" if source[position] == "\n" else " ")
             position += 1
         elif two == "(*" or (two == "*)" and depth):
             depth += 1 if two == "(*" else -1
-            kept.append("  ")
+            blanked.append("  ")
             position += 2
         else:
-            kept.append(source[position] if not depth or source[position] == "\n" else " ")
+            blanked.append(source[position] if not depth or source[position] == "\n" else " ")
             position += 1
-    return "".join(kept)
+    return "".join(blanked)
 
 
 def forbidden(source: str) -> Iterator[tuple[int, str]]:
     """The line and the words of each thing that must not be there; a variable outside of sections is an axiom."""
     depth = 0
     for number, line in enumerate(without_comments(source).splitlines(), start=1):
-        yield from ((number, found.group()) for found in FORBIDDEN.finditer(line))
+        yield from ((number, match.group()) for match in FORBIDDEN.finditer(line))
         depth += len(re.findall(r"^\s*Section\b", line)) - (len(re.findall(r"^\s*End\b", line)) if depth else 0)
-        if not depth and (found := OUTSIDE_SECTIONS.match(line.strip())):
-            yield number, found.group()
+        if not depth and (match := OUTSIDE_SECTIONS.match(line.strip())):
+            yield number, match.group()

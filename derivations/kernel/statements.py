@@ -123,10 +123,10 @@ def _domain(v: Variable, name: str, names: Names) -> Iterator[tuple[str, str]]:
         entry = f"{name} {' '.join(places)}" if places else name
         yield f"{name}_{word}", (f"forall {' '.join(places)}, " if places else "") + f"0 {sign} {entry}"
     if kind in MASSES:
-        sums = "".join(f"\\Sum_({place} < {size}) " for place, size in zip(places, sizes, strict=True))
+        sums = "".join(f"\\Sum_({index} < {size}) " for index, size in zip(places, sizes, strict=True))
         yield f"{name}_mass", f"{sums}{name} {' '.join(places)} = 1"
     if kind in (Kind.STOCHASTIC, Kind.COUPLING):
-        ends = [f"{names.of(vector.label)} {place}" for vector, place in zip(v.domain.marginals, places, strict=False)]
+        ends = [f"{names.of(vector.label)} {index}" for vector, index in zip(v.domain.marginals, places, strict=False)]
         yield f"{name}_rows", f"forall i1, \\Sum_(i2 < {sizes[1]}) {name} i1 i2 = {ends[0] if ends else '1'}"
         if ends:
             yield f"{name}_columns", f"forall i2, \\Sum_(i1 < {sizes[0]}) {name} i1 i2 = {ends[1]}"

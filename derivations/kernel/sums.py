@@ -68,8 +68,8 @@ class Summation:
         outside = tuple((a, n) for a, n in each if self.bound not in indices(a))
         if not inside:
             return self._constant(outside, c)
-        if (found := next((a for a, n in inside if a[0] == "dlt" and n > 0), None)) is not None:
-            return self._delta(found, inside, outside, c)
+        if (delta := next((a for a, n in inside if a[0] == "dlt" and n > 0), None)) is not None:
+            return self._delta(delta, inside, outside, c)
         if (mass := self._mass(inside)) is not None:
             return self._known(inside, outside, c, *mass)
         if any(a[0] == "sum" and n > 0 for a, n in inside):
@@ -100,17 +100,17 @@ class Summation:
         tactic = f"rewrite {self._pull(outside, c, own)}; {self.certificate.rewriting(lines)}; fld"
         return self._line(summand, po.times({outside: c}, po.of_atom(total)), tactic)
 
-    def _delta(self, found: Term, inside: Monomial, outside: Monomial, c: Fraction) -> tuple[str, Polynomial, list[int]]:
-        kept = found[2] if found[1] == self.bound else found[1]
-        rest = tuple((a, n) for a, n in inside if a != found)
+    def _delta(self, delta: Term, inside: Monomial, outside: Monomial, c: Fraction) -> tuple[str, Polynomial, list[int]]:
+        other = delta[2] if delta[1] == self.bound else delta[1]
+        rest = tuple((a, n) for a, n in inside if a != delta)
         one = po.monomial_term(rest)
-        replaced = renamed(one, {self.bound: kept})
+        replaced = renamed(one, {self.bound: other})
         poly, lines = self.certificate.normal(replaced, self.scope, self.env)
-        summand = self._product(outside, c, ("mul", found, one))
+        summand = self._product(outside, c, ("mul", delta, one))
         result = po.times({outside: c}, poly)
-        lemma = "sum_dlt" if found[1] == self.bound else "sum_dltC"
+        lemma = "sum_dlt" if delta[1] == self.bound else "sum_dltC"
         function = f"(fun {self.bound} => {written(one, self.env)})"
-        pull = self._pull(outside, c, ("mul", found, one))
+        pull = self._pull(outside, c, ("mul", delta, one))
         tactic = f"rewrite {pull}({lemma} _ {function}); {self.certificate.rewriting(lines)}; fld"
         return self._line(summand, result, tactic)
 
@@ -187,11 +187,11 @@ class Summation:
         ranges, factors = [(self.bound, self.size)], list(inside)
         tactic = ""
         while True:
-            found = next(((a, n) for a, n in factors if a[0] == "sum" and n > 0 and a[3] is not None), None)
-            if found is None:
+            inner = next(((a, n) for a, n in factors if a[0] == "sum" and n > 0 and a[3] is not None), None)
+            if inner is None:
                 break
-            (part, n) = found
-            factors.remove(found)
+            (part, n) = inner
+            factors.remove(inner)
             if n > 1:
                 factors.append((part, n - 1))
             name = self.certificate.fresh()
@@ -232,8 +232,8 @@ class Summation:
         nested = f"(\\Sum_({self.bound} < {self.size}) {written(own, self.env)})"
         steps = f"transitivity ({sums(flat.ranges)} : R). {{ apply: eq_total => {self.bound}.{opening} fld. }} "
         current = list(flat.ranges)
-        for position, wanted in enumerate(order):
-            for back in range(current.index(wanted), position, -1):
+        for position, target in enumerate(order):
+            for back in range(current.index(target), position, -1):
                 after = [*current[:back - 1], current[back], current[back - 1], *current[back + 1:]]
                 deep = f"do {back - 1}! (apply: eq_total => ?); " if back > 1 else ""
                 steps += f"transitivity ({sums(tuple(after))} : R). {{ {deep}exact: total_exchange. }} "

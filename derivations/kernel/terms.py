@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import lru_cache
 from itertools import count
 from typing import Any
 
@@ -131,10 +132,10 @@ def _entry(expr: sp.Indexed, names: Names, bound: Mapping[Variable, str]) -> Ter
     name, size = names.of(expr.base.label), band_of(expr.shape)
     if size is None:
         return ("entry", name, tuple(index_of(i, names, bound) for i in expr.indices))
-    place = expr.indices[0]
-    minus, plus = ([v for v in place.free_symbols if place.coeff(v) == sign and v != size] for sign in (-1, 1))
-    if len(minus) != 1 or len(plus) != 1 or place != size + plus[0] - minus[0]:
-        raise NotExportedError(f"the position {text(place)}")
+    position = expr.indices[0]
+    minus, plus = ([v for v in position.free_symbols if position.coeff(v) == sign and v != size] for sign in (-1, 1))
+    if len(minus) != 1 or len(plus) != 1 or position != size + plus[0] - minus[0]:
+        raise NotExportedError(f"the position {text(position)}")
     return ("band", name, names.of(size), index_of(minus[0], names, bound), index_of(plus[0], names, bound))
 
 
@@ -311,17 +312,18 @@ LEAVES = {"num", "pi", "var", "size", "position", "entry", "band", "dlt"}
 DEPTH = "#depth"                                             # how many variables move, in an environment
 
 
-def indices(part: Term) -> set[str]:
+@lru_cache(maxsize=2**16)
+def indices(part: Term) -> frozenset[str]:
     """The indices that are free in a term."""
     kind = part[0]
     if kind == "entry":
-        return set(part[2])
+        return frozenset(part[2])
     if kind in ("position", "dlt"):
-        return set(part[1:])
+        return frozenset(part[1:])
     if kind == "band":
-        return set(part[3:])
-    found = set[str]().union(*(indices(each) for each in children(part)))
-    return found - {part[1]} if kind == "sum" else found
+        return frozenset(part[3:])
+    free = frozenset[str]().union(*(indices(each) for each in children(part)))
+    return free - {part[1]} if kind == "sum" else free
 
 
 def renamed(part: Term, names: Mapping[str, str]) -> Term:

@@ -38,7 +38,7 @@ class Toplevel:
 
     def __init__(self, options: Sequence[str], folder: Path) -> None:
         self.process = subprocess.Popen(
-            ["coqtop", "-emacs", "-q", "-w", "none", *options], cwd=folder, text=True, bufsize=1,
+            ["coqtop", "-emacs", "-q", "-w", "none", *options], cwd=folder,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self._read()
 
@@ -54,19 +54,20 @@ class Toplevel:
         self.process.communicate()
 
     def _read(self) -> str:
+        """What Rocq writes up to its next prompt, after which it waits."""
         assert self.process.stdout is not None
-        text = ""
-        while not PROMPT.search(text):
-            more = self.process.stdout.read(1)
+        text = b""
+        while not text.rstrip().endswith(b"</prompt>"):
+            more = os.read(self.process.stdout.fileno(), 2**16)
             if not more:
-                raise EOFError(f"coqtop ended: {text[-500:]}")
+                raise EOFError(f"coqtop ended: {text[-500:].decode(errors='replace')}")
             text += more
-        return PROMPT.sub("", text)
+        return PROMPT.sub("", text.decode(errors="replace"))
 
     def say(self, sentence: str) -> str:
         """What is answered to one sentence."""
         assert self.process.stdin is not None
-        self.process.stdin.write(sentence.replace("\n", " ") + "\n")
+        self.process.stdin.write(sentence.replace("\n", " ").encode() + b"\n")
         self.process.stdin.flush()
         return self._read()
 
@@ -80,16 +81,16 @@ class Toplevel:
 
     def prove(self, source: str, limit: float = float("inf")) -> Answer:
         """Run the sentences of one theorem until one fails, or the time is over before the last; what failed is forgotten."""
-        start, said = self.cpu(), ""
+        start, output = self.cpu(), ""
         for sentence in sentences(source):
-            said = self.say(sentence)
+            output = self.say(sentence)
             late = sentence != "Qed." and self.cpu() - start > limit
-            if "Error" in said or late:
-                said = said if "Error" in said else f"not finished in {limit:.0f} s of the processor"
+            if "Error" in output or late:
+                reason = output if "Error" in output else f"not finished in {limit:.0f} s of the processor"
                 goal = self.say("Show.")
                 self.say("Abort All.")
-                return Answer(False, self.cpu() - start, f"{sentence}\n{_cleaned(said)}\n{_cleaned(goal)}")
-        return Answer(True, self.cpu() - start, output=_cleaned(said))
+                return Answer(False, self.cpu() - start, f"{sentence}\n{_cleaned(reason)}\n{_cleaned(goal)}")
+        return Answer(True, self.cpu() - start, output=_cleaned(output))
 
 
 def _cleaned(text: str) -> str:

@@ -6,7 +6,7 @@
    An exported theorem comes with its intermediate forms, which nobody has to believe: each is proved by one of the tactics
    here, and a wrong one makes the proof fail. *)
 
-From AttentionProofs Require Export Prelude Divergence Expansion.
+From AttentionProofs Require Export Prelude Divergence Expansion Identity.
 From mathcomp.analysis Require Export trigo.
 
 Set Implicit Arguments.
@@ -178,6 +178,15 @@ Proof. by rewrite /plus le_maxr lexx orbT. Qed.
 Lemma powr_gt0 x a : 0 < x `^ a.
 Proof. exact: exp_fun_gt0. Qed.
 
+Lemma abs_square x : `|x| ^+ 2 = x ^+ 2.
+Proof. exact: real_normK (num_real x). Qed.
+
+Lemma exp_drop_ge0 x y : 0 <= x -> 0 <= y -> 0 <= expR x - expR (- y).
+Proof. by move=> x0 y0; rewrite subr_ge0 ler_expR (le_trans _ x0) // oppr_le0. Qed.
+
+Lemma exp_rest_ge0 y : 0 <= y -> 0 <= 1 - expR (- y).
+Proof. by move=> y0; rewrite -(@expR0 R); exact: exp_drop_ge0. Qed.
+
 End Powers.
 
 (* ------------------------------------------------------------------ minimizers by the identity that proves them *)
@@ -280,6 +289,8 @@ Ltac positive :=
   | |- is_true (0 <= ?x) => first [sign_hyp |
       lazymatch x with
       | 1 - dlt _ _ => exact: dlt_rest_ge0
+      | 1 - expR (- _) => apply: exp_rest_ge0; positive
+      | expR _ - expR (- _) => apply: exp_drop_ge0; positive
       | ?a + ?b => apply: Num.Theory.addr_ge0; positive
       | ?a * ?a => rewrite -expr2; exact: sqr_ge0
       | ?a * ?b => apply: mulr_ge0; positive
@@ -311,9 +322,13 @@ Ltac split_deltas := lazymatch goal with
       [rewrite ?E ?dlt_refl | rewrite ?(@dlt_neq _ _ _ _ E) ?(@dlt_neqC _ _ _ _ E)]; try split_deltas
   end.
 
-(* an identity of the field, in which sums and functions are atoms *)
+(* an identity in which the square of an absolute value is that of its argument *)
+Ltac squares := match goal with |- context [`|?x|] => first [ring: (abs_square x) | field: (abs_square x); positive] end.
+
+(* an identity of the field, in which sums and functions are atoms; the quickest tactic comes first *)
 Ltac fld := cbv beta; deltas;
-  first [reflexivity | ring | field; positive | congr (_^-1); ring | split_deltas; first [reflexivity | field; positive]].
+  first [reflexivity | identity | field; positive | ring | congr (_^-1); ring | squares
+        | split_deltas; first [reflexivity | field; positive]].
 
 (* ln of a product whose factors are positive, and exp of a sum *)
 Ltac lns := repeat match goal with

@@ -61,7 +61,7 @@ def test_a_planted_difference_fails_the_run(tmp_path: Path, monkeypatch: pytest.
     """Planted: a theorem about a print that is refuted is accepted; `verify --kernel` lists it and fails."""
     result = samples.of(row("eot.1"), row("eot.2", verdict="refuted"), row("eot.3", verdict="confirmed"))
     findings = Findings({id: [ACCEPTED] for id in ("eot.1", "eot.2", "eot.3")})
-    monkeypatch.setattr(layer, "found", lambda *arguments: findings)
+    monkeypatch.setattr(layer, "check", lambda *arguments: findings)
     monkeypatch.setattr(layer, "version", lambda: "8.16.1")
     _, alarms = command.seal(result, tmp_path / "ledger.json")
     assert alarms == ["eot.2: a theorem is accepted by Rocq, refuted by us"]

@@ -12,8 +12,8 @@ import pytest
 from derivations.catalogue import entries
 from derivations.kernel.checking import assumed, checked, foreign, opened
 from derivations.kernel.command import wrong_theorems
-from derivations.kernel.export import Theorem, theorem
-from derivations.kernel.layer import found
+from derivations.kernel.export import HEADER, Theorem, theorem
+from derivations.kernel.layer import check
 from derivations.kernel.library import Library, MissingError, built
 from derivations.kernel.seals import SealOutcome
 
@@ -94,6 +94,30 @@ def test_a_theorem_in_time_but_for_its_last_sentence_is_proved(library: Library)
             assert rocq.prove(source, 5).accepted is accepted
 
 
+def test_only_identities_of_polynomials_are_closed_by_computation(library: Library) -> None:
+    """Planted: another coefficient, a wrong sign, a division by what may be 0, another argument of a function."""
+    sound = ("(x + y) ^+ 2 = x ^+ 2 + 2%:R * x * y + y ^+ 2", "m%:R * x + 0 = x * m%:R * 1",
+             "x^-1 * y - expR x = - expR x + y * x^-1")
+    wrong = ("(x + y) ^+ 2 = x ^+ 2 + 3%:R * x * y + y ^+ 2", "x - y = y - x", "x / x = 1", "expR x * y = x * expR y")
+
+    def source(identity: str) -> str:
+        return f"Theorem it : forall (R : realType) (m : nat) (x y : R), {identity}.\nProof.\nmove=> R m x y; identity.\nQed."
+
+    with opened(library, HEADER.strip().splitlines()) as rocq:
+        for identity in wrong:
+            assert not rocq.prove(source(identity)).accepted, identity
+        for number, identity in enumerate(sound):
+            answer = rocq.prove(source(identity).replace("it :", f"it{number} :"))
+            assert answer.accepted, answer.error
+
+
+def test_signs_of_differences_of_exponentials_are_seen(library: Library, store: Path) -> None:
+    """A gap that is a sum of 1 − e^−x, and one of e^x − e^−y, for x and y that are not negative; and a square of |x|."""
+    made = [exported(id) for id in ("beyond.cold-mass", "beyond.top-mass", "beyond.jacobian-total")]
+    answers = checked(made, library, 1, store)
+    assert all(answer.accepted for answer in answers.values()), answers
+
+
 def rechecked(folder: Path, options: Sequence[str], modules: Iterable[str]) -> str:
     """What the checker says of compiled objects, which it reads without the rest of Rocq."""
     chosen = [part for name in modules for part in ("-norec", name)]
@@ -137,7 +161,7 @@ def test_plans_positions_and_expansions_are_proved_and_their_twins_are_not(libra
 
 def test_the_layer_seals_a_claim(library: Library) -> None:
     """A seal names theorem, file and line, and what it rests on."""
-    findings = found(["eot.59"], 1)
+    findings = check(["eot.59"], 1)
     own = [seal for seal in findings.seals["eot.59"] if seal.outcome is SealOutcome.ACCEPTED]
     assert own
     assert all(seal.where.rsplit(":", 1)[1].isdigit() for seal in own)
