@@ -164,3 +164,15 @@ def test_a_baseline_holds_verdicts(kept: Any, named: str, tmp_path: Path, monkey
     with pytest.raises(ValueError, match=r"^baseline: .*baseline\.json") as refused:
         remembered.load()
     assert named in str(refused.value)
+
+
+@pytest.mark.parametrize(("fields", "bad"), [
+    ({}, False), ({"verdict": Verdict.OPEN}, True),
+    ({"layers": {Layer.SYMBOLIC: Outcome.HOLDS, Layer.TORCH: Outcome.VACUOUS}}, True),
+    ({"layers": {Layer.SYMBOLIC: Outcome.HOLDS, Layer.SOURCE: Outcome.NOT_APPLICABLE}}, False),
+    ({"twins": {"a": (Layer.SYMBOLIC,), "b": ()}}, True), ({"twins": {"a": (Layer.SYMBOLIC, Layer.TORCH)}}, False),
+    ({"layers": {Layer.SYMBOLIC: Outcome.REFUTED, Layer.TORCH: Outcome.HOLDS}, "twins": {"a": (Layer.TORCH,)}}, True),
+])
+def test_what_may_be_accepted_again_although_it_is_a_problem(fields: dict[str, Any], bad: bool) -> None:
+    kept = replace(snapshot(built(evidence()))["eot.59"], twins={"a": (Layer.SYMBOLIC,)})
+    assert remembered._is_bad(replace(kept, **fields)) is bad

@@ -34,7 +34,8 @@ ALSO = {
     "derivations.differences": ("derivations/test_regression.py",),
     "derivations.rows": ("derivations/test_ledger.py", "attacks/test_ledger_forgery.py"),
     "derivations.ledger_schema": ("derivations/test_ledger.py", "attacks/test_hostile_ledgers.py"),
-    "derivations.baseline": ("derivations/test_ledger.py", "attacks/test_baselines.py"),
+    "derivations.baseline": (
+        "derivations/test_ledger.py", "derivations/test_records.py", "attacks/test_baselines.py"),
     "derivations.ledger": ("attacks/test_hostile_ledgers.py",),
     "derivations.regression": ("derivations/test_baseline.py", "attacks/test_baselines.py"),
     "derivations.records": ("derivations/test_ledger.py", "derivations/test_canonical.py", "derivations/test_baseline.py"),
