@@ -157,6 +157,12 @@ def test_an_implementation_is_what_the_library_calls():
         assert_close(output, expected.transpose(1, 2))
         assert output.is_contiguous()
         assert_close(weights @ wide[1], expected)
+    bias = torch.randn(6, 4, 5, generator=draw, dtype=torch.float64)
+    for mask in (None, other, torch.where(other, 0.25, -math.inf).double()):
+        added = bias if mask is None else bias + (mask.double().log() if mask.dtype == torch.bool else mask)
+        expected = scaled_dot_product_attention(query, *wide, attn_mask=added)
+        assert_close(forward(module, query, key, value, mask, is_causal=False, position_bias=bias.expand(2, 6, 4, 5))[0],
+                     expected.transpose(1, 2))
     module.is_causal = False
     assert_close(forward(module, query, key, value, None)[0], forward(module, query, key, value, None, is_causal=False)[0])
     assert_close(forward(module, query, *wide, None)[0], forward(module, query, key, value, None)[0])
