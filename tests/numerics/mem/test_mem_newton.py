@@ -120,7 +120,8 @@ def test_the_search_along_a_line_leaves_a_tenth_of_the_slope(scale: float) -> No
 
 def test_a_slope_that_rounding_hides_ends_the_search() -> None:
     """In a direction of length 1e-30 the slope is smaller than what rounding leaves of it, and no size makes it a tenth."""
-    x = Rows(1e3 + normal(0, 5, 9, 4), normal(1, 5, 9).log_softmax(-1), 1e3 + normal(2, 5, 4), torch.full((5, 1), 1e8, dtype=F64))
+    alpha = torch.full((5, 1), 1e8, dtype=F64)
+    x = Rows(1e3 + normal(0, 5, 9, 4), normal(1, 5, 9).log_softmax(-1), 1e3 + normal(2, 5, 4), alpha)
     dual = maximize(x, 1e-12)
     gradient = x.target - dual / x.alpha - x.mean(x.weights(dual))
     delta = torch.where(gradient == 0, 1e-30, 1e-30 * gradient.sign())
