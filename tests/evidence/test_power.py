@@ -59,7 +59,7 @@ def test_every_route_has_to_refute_a_mutant() -> None:
 @pytest.mark.parametrize(("relation", "own", "dead"), [
     (AtLeast(x, y), 1.0, {"twice as much", "> for ≥"}), (AtLeast(x + y, y), 2.0, set()),
     (AtLeast(x + y, y, strict=True), 2.0, {"twice as much"}),
-], ids=str)
+], ids=["weak", "weak and never equal", "strict"])
 def test_what_is_strict_stays_strict_and_may_become_so(relation: Relation, own: float, dead: set[str]) -> None:
     killed = faced(relation, {"x": 1.0, "y": 1.0}, 1e-9, own=own).killed
     assert {name for name, by in killed.items() if by} == dead
