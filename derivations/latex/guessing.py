@@ -6,7 +6,7 @@ Each guess records its source.  No guess is trusted: the author sees all of them
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 from derivations.latex import operators
 from derivations.latex.clauses import LEADING, without_words
@@ -153,7 +153,7 @@ def _definition(guesses: Guesses, position: int, tree: Node, formula: Formula) -
 def _is_condition(words: Sequence[str]) -> bool:
     """Whether an equation after these words is a condition; “for the output” names what follows, “for all” does not."""
     return any(word in CONDITIONAL and not (word == "for" and after in ARTICLES)
-               for word, after in zip(words, [*words[1:], ""], strict=True))
+               for word, after in zip_longest(words, words[1:], fillvalue=""))
 
 
 def _defined_name(guesses: Guesses, left: Node, right: Node, sign: str, display: bool) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from derivations.latex.tree import Bracket, Chain, Listing, Node, Number, Product, Symbol, spelled
+from derivations.latex.tree import Bracket, Chain, Listing, Node, Number, Product, Scripted, Symbol, spelled
 
 AT_MOST = ("\\le", "\\leq", "\\leqslant")
 UNEQUAL = ("\\ne", "\\neq")
@@ -60,6 +60,6 @@ def _from_one(conditions: tuple[Node, ...], sup: Node | None) -> Ranges | None:
 
 
 def _ranges(letters: tuple[Node | None, ...], end: Node | None) -> Ranges | None:
-    names = tuple(letter.name for letter in letters if isinstance(letter, Symbol))
+    names = tuple(spelled(letter) for letter in letters if isinstance(letter, Symbol | Scripted))
     distinct = len({*names}) == len(letters)
     return Ranges(names, end) if end is not None and distinct else None

@@ -28,7 +28,7 @@ HEADS = 4
 
 REASONS = {
     "flash.tiled_attention":
-        "triples that combine in any order, and log Z, come of torch's operations, which have second derivatives; "
+        "torch operations, which have second derivatives, compute triples that combine in any order, and log Z; "
         "the kernel of PyTorch fuses the exponentials with both products",
     "transport.unbalanced":
         "solved down to rounding, marginal errors of 4e-16, with a gap; POT stops at 4e-10, "

@@ -287,13 +287,13 @@ def test_words_are_checked(registry: dict[str, Entry]) -> None:
 
 
 def test_what_is_looked_up_is_known() -> None:
-    Catalogue.asked_for.discard("eot.59")
+    Catalogue.accessed_ids.discard("eot.59")
     dict(entries().items())
     list(entries().values())
     assert "eot.59" in entries()
-    assert "eot.59" not in Catalogue.asked_for
+    assert "eot.59" not in Catalogue.accessed_ids
     assert entries()["eot.59"].id == "eot.59"
-    assert "eot.59" in Catalogue.asked_for
+    assert "eot.59" in Catalogue.accessed_ids
 
 
 def loaded(monkeypatch: pytest.MonkeyPatch, *modules: str) -> None:
@@ -387,7 +387,7 @@ def test_a_loaded_claim_cannot_be_changed() -> None:
         loaded.twins["the sign"] = lambda: FLIPPED  # type: ignore[index]
 
 
-def test_a_twin_is_asked_for_once() -> None:
+def test_a_twin_is_accessed_ids_once() -> None:
     made, answers = entry(JACOBIAN), iter([FLIPPED, JACOBIAN])
     made.twin("fickle", lambda: next(answers))
     assert made.twins["fickle"]() is made.twins["fickle"]()

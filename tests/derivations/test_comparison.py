@@ -115,7 +115,8 @@ def objected(printed: Relation, repaired: Relation, *, at: bool = False, replace
     return [each.partition(":")[0] for each in said]
 
 
-NOTHING, ANYTHING = "the correction says nothing", "the correction says nothing of what it is about"
+NOTHING = "the correction says nothing"
+ANYTHING = "the correction says nothing about its subject, since it holds for any quantity in its place"
 LEFT, FAILS = "the correction is not about the print's left side", "the correction fails where the print does"
 
 

@@ -47,7 +47,7 @@ def test_numbers_of_numpy_are_numbers_and_other_objects_are_nothing() -> None:
 
 @pytest.mark.parametrize("text", ["{", b"\xff", "[" * 10**5, "NaN"])
 def test_what_is_no_json_is_refused(text: str | bytes) -> None:
-    with pytest.raises(ValueError, match=r"^expected JSON, got what is none"):
+    with pytest.raises(ValueError, match=r"^expected JSON, got something else"):
         decoded(text)
 
 

@@ -106,8 +106,7 @@ def test_the_search_along_a_line_leaves_a_tenth_of_the_slope(scale: float) -> No
     gradient = x.target - dual / x.alpha - x.mean(x.weights(dual))
     delta = scale * gradient * torch.tensor([[0.01], [1.0], [5.0], [0.1], [2.0]], dtype=F64)
     scores = x.scores(dual) + x.log_prior
-    t, fell = line_search(scores, x.scores(delta), delta, x.target - dual / x.alpha, x.alpha)
-    assert fell.all()
+    t = line_search(scores, x.scores(delta), delta, x.target - dual / x.alpha, x.alpha)
     assert t.shape == (5, 1)
     assert (t > 0).all()
 
@@ -116,14 +115,3 @@ def test_the_search_along_a_line_leaves_a_tenth_of_the_slope(scale: float) -> No
         return (delta * (x.target - at / x.alpha - x.mean(x.weights(at)))).sum(-1, keepdim=True)
 
     assert (slope(t).abs() <= 0.1 * slope(torch.zeros_like(t)) * (1 + 1e-9)).all()
-
-
-def test_a_slope_that_rounding_hides_ends_the_search() -> None:
-    """In a direction of length 1e-30 the slope is smaller than what rounding leaves of it, and no size makes it a tenth."""
-    alpha = torch.full((5, 1), 1e8, dtype=F64)
-    x = Rows(1e3 + normal(0, 5, 9, 4), normal(1, 5, 9).log_softmax(-1), 1e3 + normal(2, 5, 4), alpha)
-    dual = maximize(x, 1e-12)
-    gradient = x.target - dual / x.alpha - x.mean(x.weights(dual))
-    delta = torch.where(gradient == 0, 1e-30, 1e-30 * gradient.sign())
-    _, fell = line_search(x.scores(dual) + x.log_prior, x.scores(delta), delta, x.target - dual / x.alpha, x.alpha)
-    assert not fell.all()

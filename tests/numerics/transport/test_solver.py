@@ -49,9 +49,9 @@ def test_the_dual_and_its_gradient(relaxed: bool, mask: bool, annealing: Tensor 
     for k, kappa in enumerate(x.kappa.tolist()):
         factor, b, s = 1.0 if annealing is None else float(annealing[k]), x.target[k], psi[k]
         P, row = plan_of(x, psi, k, factor)
-        wanted, gain = b * (-kappa * s).exp(), s if kappa == 0 else (1 - (-kappa * s).exp()) / kappa
-        for found, expected in ((plan[k], P), (point.row[k], row), (point.column[k], P.sum(-2)), (point.wanted[k], wanted),
-                                (point.residual[k], wanted - P.sum(-2)),
+        required, gain = b * (-kappa * s).exp(), s if kappa == 0 else (1 - (-kappa * s).exp()) / kappa
+        for found, expected in ((plan[k], P), (point.row[k], row), (point.column[k], P.sum(-2)), (point.required[k], required),
+                                (point.residual[k], required - P.sum(-2)),
                                 (point.objective[k], (x.source[k] * row).sum() + (b * gain).sum() / factor)):
             close(found, expected, 1e-14)
         exponents = x.log_kernel[k] / factor + torch.where(x.source[k] > 0, x.source[k].log() + row, -torch.inf).unsqueeze(-1)
@@ -71,7 +71,7 @@ def test_newtons_step_solves_with_the_hessian(relaxed: bool, n: int, m: int) -> 
     for k, kappa in enumerate(x.kappa.tolist()):
         P, _ = plan_of(x, psi, k, float(annealing[k]))
         inner = (P / torch.where(x.source[k] > 0, x.source[k], 1.0).unsqueeze(-1)).mT @ P
-        hessians.append((P.sum(-2) + kappa * float(annealing[k]) * point.wanted[k]).diag() - inner)
+        hessians.append((P.sum(-2) + kappa * float(annealing[k]) * point.required[k]).diag() - inner)
     right = (torch.stack(hessians) @ v.unsqueeze(-1)).squeeze(-1)
     found = solver._Hessian.at(x, point, annealing, parts).solve(right)
     for k, kappa in enumerate(x.kappa.tolist()):
@@ -101,9 +101,9 @@ def test_allowances_add_up_what_rounding_moves(relaxed: bool) -> None:
             row = sum(moved) + abs(float(point.row[k, i]))
             assert float(rows[k, i]) == pytest.approx(float(a[i]) * (share + unit * row), rel=1e-12)
             expected += torch.tensor([float(a[i]) * moved[j] + float(P[i, j]) * row for j in range(6)], dtype=F64)
-        expected += point.wanted[k] * (kappa * psi[k]).abs()
-        limit = share * torch.maximum(point.wanted[k], point.column[k]) + unit * expected
-        close(columns[k], torch.minimum(limit, math.sqrt(unit) * point.wanted[k]), 1e-24)
+        expected += point.required[k] * (kappa * psi[k]).abs()
+        limit = share * torch.maximum(point.required[k], point.column[k]) + unit * expected
+        close(columns[k], torch.minimum(limit, math.sqrt(unit) * point.required[k]), 1e-24)
     far = solver.allowances(x, 1e9 * psi, solver.evaluate(x, 1e9 * psi))[0]
     close(far, math.sqrt(unit) * x.source, 0.0)              # of half of the digits nothing is left
 
@@ -123,10 +123,10 @@ def test_parts_are_shifted_so_that_the_masses_agree() -> None:
     point = solver.evaluate(x, psi)
     found = solver._shift_parts(x, psi, point, parts)
     close(found[0], solver.centred(x, psi, parts)[0], 0.0)   # here the target is met
-    shift = (point.wanted[1].sum() / point.column[1].sum()).log() / 0.7
+    shift = (point.required[1].sum() / point.column[1].sum()).log() / 0.7
     held = x.target[1] > 0                                   # a column without mass is a part by itself
     close(found[1, held], psi[1, held] + shift, 1e-14)
-    close(solver.evaluate(x, found).wanted[1].sum(), x.source[1].sum(), 1e-14)
+    close(solver.evaluate(x, found).required[1].sum(), x.source[1].sum(), 1e-14)
 
 
 def test_what_has_no_mass_may_lie_far_above_what_has() -> None:
@@ -141,8 +141,8 @@ def test_what_has_no_mass_may_lie_far_above_what_has() -> None:
 
 def test_what_is_wanted_may_be_large() -> None:
     x, psi, _ = problems(4, 6, relaxed=True)
-    wanted = solver.evaluate(x, torch.full_like(psi, -300 / 0.7)).wanted[1]
-    close(wanted / math.exp(300), x.target[1], 1e-13)
+    required = solver.evaluate(x, torch.full_like(psi, -300 / 0.7)).required[1]
+    close(required / math.exp(300), x.target[1], 1e-13)
 
 
 def test_where_rounding_left_no_factor_the_step_is_no_number() -> None:

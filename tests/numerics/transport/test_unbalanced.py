@@ -225,7 +225,7 @@ def test_the_pieces_of_the_solver_are_what_the_notes_say(relaxations: tuple[floa
     kappa_a, kappa_b = (epsilon / rho for rho in relaxations)
     x, *_ = file._problem(cost, a, b, epsilon, *relaxations, None)
     point = file._evaluate(x, psi)
-    swept, shifted = file._swept(x, point, psi), file._shifted(x, point, psi)
+    swept, shifted = file._sinkhorn_sweep(x, point, psi), file._shifted(x, point, psi)
     step, allowed = file._direction(*file._factor(x, point), point.residual), file._rounding(x, psi, point)
 
     def gain(mass: Tensor, potential: Tensor, kappa: float) -> Tensor:
