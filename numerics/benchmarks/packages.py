@@ -31,10 +31,10 @@ REASONS = {
         "torch operations, which have second derivatives, compute triples that combine in any order, and log Z; "
         "the kernel of PyTorch fuses the exponentials with both products",
     "transport.unbalanced":
-        "solved down to rounding, marginal errors of 4e-16, with a gap; POT stops at 4e-10, "
-        "and takes 1.9 times as long to get as far",
+        "solved to rounding error, with marginal errors of 4e-16 and a gap; POT stops at 4e-10, "
+        "and needs 1.9 times as long for the same accuracy",
     "transport.quadratic_plan":
-        "Newton's method down to rounding, marginal errors of 3e-15, with a gap; POT's L-BFGS stops at 7e-4",
+        "Newton's method to rounding error, with marginal errors of 3e-15 and a gap; POT's L-BFGS stops at 7e-4",
     "linear_program.exact_plan":
         "checks, potentials and the gap take two thirds of the time, the assignment itself the rest",
     "linear_program.exact_plan, uneven masses":
