@@ -20,7 +20,7 @@ ALLOWED = {"propositional_extensionality", "functional_extensionality_dep", "con
 
 LETTERS = 500_000                                            # that one process of Rocq reads: it keeps every state, and grows
 TOGETHER = "what_all_rest_on"
-PER_THEOREM = 45.0                                           # seconds of the processor
+PER_THEOREM = 30.0                                           # seconds of the processor
 
 
 @dataclass(frozen=True)
