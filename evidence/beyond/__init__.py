@@ -1,0 +1,1 @@
+"""Votes on the claims of `beyond`, in modules named like its chapters."""

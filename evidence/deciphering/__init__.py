@@ -1,0 +1,1 @@
+"""Votes on the claims of `deciphering`, in modules named like its chapters."""

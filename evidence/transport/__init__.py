@@ -1,0 +1,1 @@
+"""Votes on the claims of `transport`, in modules named like its chapters."""
