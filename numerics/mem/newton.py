@@ -34,7 +34,7 @@ def maximize(rows: Rows, tolerance: float, near: Tensor | None = None) -> Tensor
     """Return λ, (r, d), within about ``tolerance`` (1 + ‖λ‖) of the solution if 200 steps suffice; it is not certified.
 
     Each row raises its α at its own pace. It has converged when the bound α‖g‖ is within the tolerance or, where rounding keeps
-    the bound above it, when the last step was so short that another one gains nothing.
+    the bound above it, when the last step was so short that another one gains nothing, or rounding hides the slope along it.
 
     Args:
         rows: the problems.
@@ -66,15 +66,15 @@ def maximize(rows: Rows, tolerance: float, near: Tensor | None = None) -> Tensor
         part, lam, alpha, gradient = part.take(unconverged), lam[unconverged], alpha[unconverged], gradient[unconverged]
         delta = Hessian(part, weights[unconverged], mean[unconverged], alpha).solve(gradient)
         decrement = (gradient * delta).sum(-1, keepdim=True).clamp(min=0)
-        size = line_search(scores[unconverged], part.scores(delta), delta, part.target - lam / alpha, alpha)
-        final = at_last_alpha[unconverged] & ((alpha * decrement).sqrt() <= 0.1 * allowed[unconverged])
-        dual[active[unconverged]] = lam + torch.where(final, 1.0, size) * delta
-        active = active[unconverged][~final.squeeze(-1)]
+        size, fell = line_search(scores[unconverged], part.scores(delta), delta, part.target - lam / alpha, alpha)
+        short = (alpha * decrement).sqrt() <= 0.1 * allowed[unconverged]
+        dual[active[unconverged]] = lam + torch.where(short & at_last_alpha[unconverged], 1.0, size) * delta
+        active = active[unconverged][~((short | ~fell) & at_last_alpha[unconverged]).squeeze(-1)]
     return dual
 
 
-def line_search(scores: Tensor, along: Tensor, delta: Tensor, slack: Tensor, alpha: Tensor) -> Tensor:
-    """Return the size t > 0 that maximizes D(λ + tδ), (r, 1), by Newton's method in t inside a shrinking bracket.
+def line_search(scores: Tensor, along: Tensor, delta: Tensor, slack: Tensor, alpha: Tensor) -> tuple[Tensor, Tensor]:
+    """Find the size t > 0 that maximizes D(λ + tδ), by Newton's method in t inside a shrinking bracket.
 
     Args:
         scores: log u_i + ⟨t_i, λ⟩, (r, n).
@@ -82,6 +82,9 @@ def line_search(scores: Tensor, along: Tensor, delta: Tensor, slack: Tensor, alp
         delta: δ, (r, d), a direction in which D rises.
         slack: b − λ/α, (r, d).
         alpha: (r, 1).
+
+    Returns:
+        t, and whether the slope fell to a tenth, (r, 1) each. It does unless rounding hides it.
     """
     linear = (delta * slack).sum(-1, keepdim=True)
     square = delta.square().sum(-1, keepdim=True) / alpha
@@ -101,7 +104,7 @@ def line_search(scores: Tensor, along: Tensor, delta: Tensor, slack: Tensor, alp
         newton = t + slope / curvature
         middle = torch.where(high == torch.inf, 2 * low, (low + high) / 2)
         t = torch.where(done, t, torch.where((newton > low) & (newton < high), newton, middle))
-    return t
+    return t, done
 
 
 def _raise_alpha(rows: Rows, dual: Tensor, mean: Tensor, alpha: Tensor, tolerance: float) -> Tensor:

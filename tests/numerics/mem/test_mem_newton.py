@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from numerics import mem
 from numerics.mem import newton
 from numerics.mem.newton import line_search, maximize
 from numerics.mem.rows import Hessian, Rows
@@ -106,7 +107,8 @@ def test_the_search_along_a_line_leaves_a_tenth_of_the_slope(scale: float) -> No
     gradient = x.target - dual / x.alpha - x.mean(x.weights(dual))
     delta = scale * gradient * torch.tensor([[0.01], [1.0], [5.0], [0.1], [2.0]], dtype=F64)
     scores = x.scores(dual) + x.log_prior
-    t = line_search(scores, x.scores(delta), delta, x.target - dual / x.alpha, x.alpha)
+    t, fell = line_search(scores, x.scores(delta), delta, x.target - dual / x.alpha, x.alpha)
+    assert fell.all()
     assert t.shape == (5, 1)
     assert (t > 0).all()
 
@@ -115,3 +117,30 @@ def test_the_search_along_a_line_leaves_a_tenth_of_the_slope(scale: float) -> No
         return (delta * (x.target - at / x.alpha - x.mean(x.weights(at)))).sum(-1, keepdim=True)
 
     assert (slope(t).abs() <= 0.1 * slope(torch.zeros_like(t)) * (1 + 1e-9)).all()
+
+
+def test_a_slope_that_rounding_hides_ends_the_search() -> None:
+    """In a direction of length 1e-30 the slope is smaller than what rounding leaves of it, and no size makes it a tenth."""
+    alpha = torch.full((5, 1), 1e8, dtype=F64)
+    x = Rows(1e3 + normal(0, 5, 9, 4), normal(1, 5, 9).log_softmax(-1), 1e3 + normal(2, 5, 4), alpha)
+    dual = maximize(x, 1e-12)
+    gradient = x.target - dual / x.alpha - x.mean(x.weights(dual))
+    delta = torch.where(gradient == 0, 1e-30, 1e-30 * gradient.sign())
+    _, fell = line_search(x.scores(dual) + x.log_prior, x.scores(delta), delta, x.target - dual / x.alpha, x.alpha)
+    assert not fell.all()
+
+
+def test_rows_at_the_floor_of_rounding_end_after_a_few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where α‖Σ‖ is huge, the bound stays above what is asked; more steps would only repeat the noise."""
+    templates = torch.tensor([[-0.573], [-0.7599], [0.0024], [1.0308]], dtype=F64)
+    evidence = 1e-6 * torch.linspace(-2, 2, 5, dtype=F64).unsqueeze(-1)
+    searches: list[int] = []
+
+    def counted(*args: Tensor) -> tuple[Tensor, Tensor]:
+        searches.append(len(args[0]))
+        return line_search(*args)
+
+    monkeypatch.setattr(newton, "line_search", counted)
+    solution = mem.solve(templates + 0.3, evidence, None, 1e8, tolerance=1e-12)
+    assert bool(solution.converged.all())
+    assert len(searches) <= 40
