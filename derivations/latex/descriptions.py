@@ -38,7 +38,7 @@ DESCRIBED = {
     "is positive": "positive",
     "an integer": "size",
 }
-STOCHASTIC = re.compile(r"(?:an?|another|any|the|be|is|\W)*\b(row-|column-|doubly[ -])?stochastic")
+STOCHASTIC = re.compile(r"(?:an?|another|any|the|be|is|\W)*\b(row-|column-|doubly[ -])?stochastic(?= matri|\W*$|[,.;:]| and | with )")
 LAWS = re.compile(r"(distributions?|probability vectors?)( … and)?$")
 REWARDS = ("reward", "score", "logit", "utility", "energy", "cost", "loss", "action value", "return")
 

@@ -56,8 +56,11 @@ class Bounds:
     @classmethod
     def unknown(cls, weights: Tensor) -> "Bounds":
         """No bounds yet: infinite, and nothing is certified."""
-        norms = (weights.new_full(weights.shape[:1], torch.inf) for _ in range(6))
-        return cls(weights, *norms, torch.zeros(weights.shape[:1], dtype=torch.bool, device=weights.device))  # type: ignore[call-arg]
+
+        def norm() -> Tensor:
+            return weights.new_full(weights.shape[:1], torch.inf)
+
+        return cls(weights, norm(), norm(), norm(), norm(), norm(), norm(), norm() < 0)
 
     def assign(self, index: slice | Tensor, rows: "Bounds") -> None:
         """Overwrite the bounds of some rows."""

@@ -35,6 +35,7 @@ def meanings(text: str, folder: Path) -> dict[str, str]:
         (r"Let $B \in \mathbb{R}^{N \times M}$ be a stochastic matrix.", "B", "stochastic N M"),
         (r"Let $B \in \mathbb{R}^{N \times N}$ be a doubly stochastic matrix.", "B", "?"),
         (r"Let $B \in \mathbb{R}^{N \times M}$ be column-stochastic.", "B", "?"),
+        (r"Let $B \in \mathbb{R}^{N \times M}$ be a stochastic gradient.", "B", "matrix N M"),
         (r"Let $B \in \mathbb{R}^{N \times M}$ be a matrix that is not stochastic.", "B", "matrix N M"),
     ],
 )
