@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace as updated
 
-from derivations import baseline, incremental, ledger, rows, selection
+from derivations import baseline, ledger, rows, selection
 from derivations.catalogue import entries, examine
 from derivations.claims import Correction, Evidence, Layer, Outcome, Severity, Statement, Step, Witness
 from derivations.pytest_plugin import Collector
@@ -400,68 +400,3 @@ def test_quoted_theorems_are_in_the_row_and_counted() -> None:
     rests = [{"id": "a", "quotes": row["quotes"], "depends_on": []}, {"id": "b", "quotes": [], "depends_on": ["a"]},
              {"id": "c", "quotes": [], "depends_on": ["b", "x"]}, {"id": "d", "quotes": [], "depends_on": ["x"]}]
     assert ledger.quoting(rests) == {"a": "directly", "b": "through needs", "c": "through needs"}
-
-
-# ── the collector ───────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def collected(*sent: Evidence, more: tuple[tuple[str, Any], ...] = ()) -> Collector:
-    collector = Collector(SimpleNamespace())  # type: ignore[arg-type]
-    properties = [("claim", ["eot.59", "torch"]), *(("evidence", encoded(e).decode()) for e in sent), *more]
-    report = pytest.TestReport("t::x[eot.59]", ("", 0, ""), {}, "passed", None, "call", user_properties=properties)
-    collector.pytest_runtest_logreport(report)
-    return collector
-
-
-def test_evidence_is_about_the_claim_and_layer_of_its_test() -> None:
-    vote = evidence(layer=Layer.TORCH)
-    assert collected(vote).evidence == [vote]
-    assert not collected(vote).misplaced
-    for stranger in (evidence(claim="eot.60", layer=Layer.TORCH), evidence()):
-        found = collected(vote, stranger)
-        assert found.evidence == [vote]
-        assert "t::x[eot.59]: expected evidence for eot.59 (torch), got some for" in found.misplaced[0]
-
-
-def test_a_test_cannot_rename_itself() -> None:
-    found = collected(evidence(), more=(("claim", ["eot.59", "symbolic"]),))
-    assert not found.evidence
-    assert found.misplaced
-
-
-def test_votes_of_one_test_agree() -> None:
-    votes = [evidence(layer=Layer.TORCH), evidence(layer=Layer.TORCH, outcome=Outcome.REFUTED)]
-    assert not collected(votes[0], votes[0]).misplaced
-    assert "expected one outcome, got holds, refuted" in collected(*votes).misplaced[0]
-
-
-def test_evidence_that_is_none_is_named() -> None:
-    assert "expected evidence, got something else" in collected(more=(("evidence", '{"layer": "torch"}'),)).misplaced[0]
-    assert "expected evidence, got something else" in collected(more=(("evidence", "7"),)).misplaced[0]
-
-
-def test_what_is_misplaced_leaves_its_claim_incomplete() -> None:
-    assert not collected(evidence(layer=Layer.TORCH)).incomplete
-    assert collected(evidence(claim="eot.60", layer=Layer.TORCH)).incomplete == {"eot.59"}
-
-
-BOTH = ["derivations", "evidence"]
-
-
-@pytest.mark.parametrize(("arguments", "options", "whole"), [
-    ([], {}, True), (BOTH, {}, True), (["evidence"], {}, False), (["derivations/test_derivations.py"], {}, False),
-    (BOTH, {"claims": ""}, False), (BOTH, {"keyword": "Jacobian"}, False), (BOTH, {"deselect": ["x"]}, False),
-    (["derivations", "evidence/test_votes.py::test_torch"], {}, False), (BOTH, {"markexpr": "not slow"}, False),
-])
-def test_a_run_is_complete_if_it_asks_every_test(arguments: list[str], options: dict[str, Any], whole: bool) -> None:
-    option = SimpleNamespace(**{"claims": "eot.59", "keyword": "", "markexpr": "", "deselect": None, **options})
-    asked = arguments or [str(path) for path in incremental.voting_files().values()]
-    where = SimpleNamespace(dir=Path(__file__).parents[2])
-    config = SimpleNamespace(option=option, args=asked, invocation_params=where)
-    assert Collector(config).asks_all() is whole  # type: ignore[arg-type]
-
-
-def test_parts_are_selected_with_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    part = replace(entries()["eot.64"], part_of="eot.59")
-    monkeypatch.setattr(selection, "entries", lambda: {"eot.59": entries()["eot.59"], "eot.64": part})
-    assert selection.selected("eot.59") == {"eot.59", "eot.64"}
