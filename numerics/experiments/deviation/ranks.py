@@ -8,23 +8,32 @@ from datetime import timedelta
 
 import torch
 from torch import distributed
+from torch.distributed import distributed_c10d
 from torch.distributed.rendezvous import rendezvous
 
-_PATIENCE = timedelta(days=7)
+_TIMEOUT = timedelta(days=7)
 """How long a process waits for the others: torchrun, not a timeout, detects that one has died."""
 
 
 @dataclass(frozen=True)
 class Ranks:
-    """This process among `world`; `device` is where it computes."""
+    """This process among `world`; `device` is where it computes, and `store` is common to all, None if there are no others."""
 
     rank: int
     world: int
     device: torch.device
+    store: distributed_c10d.Store | None = None
 
-    def partition(self, count: int) -> range:
-        """This process's contiguous part of ``range(count)``; the lengths of the parts differ by at most one."""
-        return range(self.rank * count // self.world, (self.rank + 1) * count // self.world)
+    def share(self, work: str, count: int) -> Iterator[int]:
+        """Yield the numbers of ``range(count)`` that no other process takes; a process takes the next one once it is idle.
+
+        ``work`` names what is shared: the processes that give the same name share the numbers.
+        """
+        if self.store is None:
+            yield from range(count)
+            return
+        while (number := self.store.add(work, 1) - 1) < count:
+            yield number
 
     def barrier(self) -> None:
         """Wait until all processes have come here."""
@@ -50,12 +59,12 @@ def init_distributed(device: str) -> Iterator[Ranks]:
         return
     if device == "cuda":
         torch.cuda.set_device(own)
-    store, _, _ = next(rendezvous("env://", timeout=_PATIENCE))
-    # When torchrun restarts the processes it may keep its store, with the addresses of dead ones.
-    attempt = distributed.distributed_c10d.PrefixStore(f"attempt {os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}", store)
+    common, _, _ = next(rendezvous("env://", timeout=_TIMEOUT))
+    # When torchrun restarts the processes it may keep its store, with the addresses of dead ones and the work they took.
+    store = distributed_c10d.PrefixStore(f"attempt {os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}", common)
     backend = "nccl" if device == "cuda" else "gloo"
-    distributed.init_process_group(backend, store=attempt, rank=rank, world_size=world, timeout=_PATIENCE)
+    distributed.init_process_group(backend, store=store, rank=rank, world_size=world, timeout=_TIMEOUT)
     try:
-        yield Ranks(rank, world, own)
+        yield Ranks(rank, world, own, store)
     finally:
         distributed.destroy_process_group()

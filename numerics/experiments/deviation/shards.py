@@ -19,6 +19,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
 import pyarrow as pa
@@ -59,7 +60,7 @@ class Shard:
 
 @dataclass(frozen=True)
 class Progress:
-    """The work done after a shard, and in total; the unit is a pair of a query and a template."""
+    """The work done after a shard, by all processes, and in total; the unit is a pair of a query and a template."""
 
     shard: Shard
     done: int
@@ -67,7 +68,7 @@ class Progress:
 
 
 def run(subject: Subject, alpha: float, out: Path, ranks: Ranks, results: list[Shard]) -> Iterator[Progress]:
-    """Measure one subject: write this process's part of its shards, and append all of them to ``results``.
+    """Measure one subject: write the shards that no other process takes, and append all of them to ``results``.
 
     Everything runs in one thread, so that results do not depend on how many there are.
 
@@ -83,17 +84,16 @@ def run(subject: Subject, alpha: float, out: Path, ranks: Ranks, results: list[S
         captured = {0: _layers(subject, 0, alpha, ranks)}
         shards = [_shard(subject, folder, layer, number) for number in range(len(subject.inputs)) for layer in captured[0]]
         results += shards
-        mine = [(k, shards[k]) for k in ranks.partition(len(shards))]
         sizes = [max(x.shape[-1] for x in inputs.values()) ** 2 for inputs in subject.inputs]
-        done, total = 0, sum(sizes[shard.input] for _, shard in mine)
-        for k, shard in mine:
+        done = list(accumulate(sizes[shard.input] for shard in shards))
+        for k in ranks.share(folder.name, len(shards)):
+            shard = shards[k]
             if not shard.path.exists():
                 if shard.input not in captured:
                     captured = {shard.input: _layers(subject, shard.input, alpha, ranks)}
                 layer = captured[shard.input][k % (len(shards) // len(subject.inputs))]
                 write(shard, table(shard, layer))
-            done += sizes[shard.input]
-            yield Progress(shard, done, total)
+            yield Progress(shard, done[k], done[-1])
     finally:
         torch.set_num_threads(threads)
         model.to("cpu")

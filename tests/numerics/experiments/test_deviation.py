@@ -12,6 +12,7 @@ import torch
 from click.testing import CliRunner, Result
 from PIL import Image
 from pyarrow import parquet
+from torch.distributed import HashStore
 from transformers import ByT5Tokenizer, ViTConfig, ViTImageProcessorPil, ViTModel
 
 from numerics.__main__ import main
@@ -209,11 +210,20 @@ def test_the_default_models_are_those_that_are_there(monkeypatch: pytest.MonkeyP
     assert "train-tiny" in result.output
 
 
-@pytest.mark.parametrize("world", [1, 2, 3, 5])
-def test_shares_are_everything_once(world: int) -> None:
-    parts = [list(Ranks(rank, world, torch.device("cpu")).partition(13)) for rank in range(world)]
-    assert [k for part in parts for k in part] == list(range(13))
-    assert max(map(len, parts)) - min(map(len, parts)) <= 1
+def test_one_process_takes_all_shards() -> None:
+    assert list(Ranks(0, 1, torch.device("cpu")).share("shards", 13)) == list(range(13))
+
+
+@pytest.mark.parametrize("world", [2, 3, 5])
+def test_processes_share_all_shards_and_an_idle_one_takes_the_next(world: int) -> None:
+    store = HashStore()
+    first, *others = [Ranks(rank, world, torch.device("cpu"), store).share("shards", 13) for rank in range(world)]
+    assert next(first) == 0
+    taken = [next(process) for process in others for _ in range(2)]
+    assert taken == list(range(1, 2 * world - 1))
+    assert list(first) == list(range(2 * world - 1, 13))
+    assert [list(process) for process in others] == [[]] * (world - 1)
+    assert next(Ranks(0, world, torch.device("cpu"), store).share("other shards", 1)) == 0
 
 
 def rows(weights: str = "trained", layer: int = 0, scale: float = 1.0) -> LayerRows:
