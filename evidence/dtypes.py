@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from derivations.catalogue import entries
 from evidence import REFUTING_FACTOR, Finding, Layer, Run, Value, float64
-from evidence.harness import Vote, poll
+from evidence.harness import Vote, compare_rounds
 from evidence.instances.one_sided import OneSided, one_sided_problems
 from evidence.readings import Formula
 from evidence.registry import Check, Observe
@@ -47,7 +47,8 @@ def in_dtype(dtype: torch.dtype, check: Check) -> Observe:
         assert printed is not None
         twins = {name: Formula(make()) for name, make in entry.twins.items()}
         telling = problems(dtype).filter(lambda problem: check(problem).tolerance < 1 / REFUTING_FACTOR)
-        poll(vote, Formula(printed), twins, Rounds(lambda problem: check(problem.to(device=run.device)), telling, 40))
+        rounds = Rounds(lambda problem: check(problem.to(device=run.device)), telling, 40)
+        compare_rounds(vote, Formula(printed), twins, rounds)
         return Finding(vote.outcome, f"{vote.scope()}, {str(dtype).removeprefix('torch.')}, {run.device}", vote.why_not,
                        vote.worst, vote.refuted, device=run.device)
 

@@ -1,4 +1,4 @@
-"""The voting of a numeric layer on a claim: its numbers are compared with the proved expression and with every twin.
+"""Votes of a numeric layer on a claim: its numbers are compared with the proved expression and with every twin.
 
 A check computes the printed left side at a random instance by one or more independent routes (autograd, a closed form, a
 conic solver).  The right side is the derivation's expression, evaluated by `bridge`.  Every route must agree with it at
@@ -35,8 +35,8 @@ from evidence.readings import REFUTING_FACTOR, Comparison, Formula, Miss, Readin
 from evidence.registry import CASES, Case, Check, Finding, Observation, Run
 from evidence.rounds import Rounds
 
-PATIENCE = 8                                                 # rounds of draws before a twin counts as not refuted
-FEWEST = 5                                                   # instances; at least two must differ if the claim has variables
+MAX_ROUNDS = 8                                               # of draws, after which a twin counts as not refuted
+MIN_INSTANCES = 5                                            # at least two must differ if the claim has variables
 
 
 @dataclass
@@ -93,10 +93,10 @@ class Vote:
         if self.discarded > self.instances:
             drawn = self.discarded + self.instances
             return f"expected at most half of the draws to be discarded, got {self.discarded} of {drawn}"
-        if self.drawing and self.ranges and (self.instances < FEWEST or len(self.seen) < 2):
-            return f"expected at least 2 different instances of {FEWEST}, got {len(self.seen)} of {self.instances}"
-        if alone := [name for name in sorted(self.sizes) if self.ranges[name][1] < 2]:
-            return f"expected a size of at least 2 at some instance, got {', '.join(alone)} = 1 at every one"
+        if self.drawing and self.ranges and (self.instances < MIN_INSTANCES or len(self.seen) < 2):
+            return f"expected at least 2 different instances of {MIN_INSTANCES}, got {len(self.seen)} of {self.instances}"
+        if always_one := [name for name in sorted(self.sizes) if self.ranges[name][1] < 2]:
+            return f"expected a size of at least 2 at some instance, got {', '.join(always_one)} = 1 at every one"
         # The scale is taken from instances with a nonzero derived side; only if there is none, from the inputs.
         return self.scales[True in self.scales].why_not
 
@@ -122,7 +122,7 @@ class Vote:
         return ", ".join(parts)
 
 
-def consider(
+def compare_reading(
     vote: Vote, printed: Formula, twins: Mapping[str, Formula], reading: Reading, mutations: Mutations | None = None
 ) -> None:
     """Compare one reading with the formula, its twins and its mutants, and update the vote.
@@ -139,10 +139,10 @@ def consider(
     admit_tolerance(vote.claim, reading.tolerance, max(c.largest for c in comparisons.values()))
     if all(c.compared for c in comparisons.values()):
         vote.instances += 1
-        _remember(vote, printed, reading)
-        _weigh(vote, printed, reading, comparisons.values())
+        _record_instance(vote, printed, reading)
+        _record_scale(vote, printed, reading, comparisons.values())
     for route, comparison in comparisons.items():
-        _note(vote, printed, reading, route, comparison)
+        _record_comparison(vote, printed, reading, route, comparison)
     for name, twin in twins.items():
         if vote.killed.get(name) != vote.routes and holds_given(twin, reading.point):
             against = compare(twin, standing_for(twin, printed, reading, axes), axes).items()
@@ -153,7 +153,7 @@ def consider(
         mutations.face(printed, reading, vote.routes)
 
 
-def _note(vote: Vote, printed: Formula, reading: Reading, route: str, comparison: Comparison) -> None:
+def _record_comparison(vote: Vote, printed: Formula, reading: Reading, route: str, comparison: Comparison) -> None:
     """Add a route's comparison to the totals, and record its first refutation or doubt."""
     vote.compared += comparison.compared
     vote.incomparable += comparison.incomparable
@@ -162,11 +162,11 @@ def _note(vote: Vote, printed: Formula, reading: Reading, route: str, comparison
         vote.tightest = min(vote.tightest, comparison.gap)
     inputs = ", ".join(f"{name} = {_shown(reading.point[name])}" for name in printed.names if name in reading.point)
     location = f" at {inputs}" if inputs else ""
-    off = f"{route} misses by {comparison.miss:.3g} tolerances{_both(comparison.worst)}{location}"
+    deviation = f"{route} misses by {comparison.miss:.3g} tolerances{_both(comparison.worst)}{location}"
     if comparison.miss > REFUTING_FACTOR:
-        vote.failure = vote.failure or off
+        vote.failure = vote.failure or deviation
     elif comparison.miss > 1:
-        vote.doubt = vote.doubt or f"{off}; at most 1 is agreement and more than {REFUTING_FACTOR:g} a refutation"
+        vote.doubt = vote.doubt or f"{deviation}; at most 1 is agreement and more than {REFUTING_FACTOR:g} a refutation"
     if comparison.incomparable:
         vote.doubt = vote.doubt or f"{route} or the formula is not finite at {comparison.incomparable} positions{location}"
 
@@ -179,7 +179,7 @@ def _both(worst: Miss | None) -> str:
     return f": computed {worst.computed:.12g}, derived {worst.derived:.12g}{where}"
 
 
-def _remember(vote: Vote, printed: Formula, reading: Reading) -> None:
+def _record_instance(vote: Vote, printed: Formula, reading: Reading) -> None:
     """Record the instance's values of the statement's variables, and update their ranges."""
     values = {v.name: torch.as_tensor(reading.point[v.name], dtype=torch.float64).flatten().tolist()
               for v in printed.variables if v.name in reading.point}
@@ -190,7 +190,7 @@ def _remember(vote: Vote, printed: Formula, reading: Reading) -> None:
         vote.ranges[name] = min(low, *numbers), max(high, *numbers)
 
 
-def _weigh(vote: Vote, printed: Formula, reading: Reading, comparisons: Collection[Comparison]) -> None:
+def _record_scale(vote: Vote, printed: Formula, reading: Reading, comparisons: Collection[Comparison]) -> None:
     """Record whether the tolerance was small enough, beside the numbers compared, for a refutation to be possible."""
     sized = any(c.derived for c in comparisons)
     size = min(c.largest for c in comparisons) if sized else size_of(printed, reading.point)
@@ -201,13 +201,13 @@ def _shown(value: Value) -> str:
     return str(value.tolist() if isinstance(value, Tensor) else value)
 
 
-def poll(
+def compare_rounds(
     vote: Vote, printed: Formula, twins: Mapping[str, Formula], rounds: Rounds, *,
     refuting: bool = False, mutations: Mutations | None = None,
 ) -> None:
-    """Compare the readings of a round of a check, then those of more until every twin is refuted.
+    """Compare the readings of rounds of a check, of at least one, until every twin is refuted.
 
-    Every route must refute every twin and, if `refuting`, the printed statement; after `PATIENCE` rounds the search ends.
+    Every route must refute every twin and, if `refuting`, the printed statement; the search ends after `MAX_ROUNDS` rounds.
     Raises NotAReadingError if no instance can be drawn, ValueError if a twin uses a variable's name for another variable.
     """
     for name, twin in twins.items():
@@ -215,11 +215,11 @@ def poll(
 
     def explore(reading: Reading) -> None:
         with opened():
-            consider(vote, printed, twins, reading, mutations)
+            compare_reading(vote, printed, twins, reading, mutations)
 
     vote.drawing = True
     with closed():                                           # neither the strategy nor the check may evaluate derivations
-        for turn in range(PATIENCE):
+        for turn in range(MAX_ROUNDS):
             if not rounds.run(turn, vote.claim, explore):
                 raise NotAReadingError(f"{vote.claim}: on: expected a strategy with instances that are kept, "
                                        f"got {rounds.strategy!r}")
@@ -228,7 +228,7 @@ def poll(
                 break
 
 
-def moved(instance: Any, device: str) -> Any:
+def to_device(instance: Any, device: str) -> Any:
     """Return an instance with its tensors on a device; plain numbers are returned unchanged."""
     return instance.to(device) if hasattr(instance, "to") else instance
 
@@ -251,7 +251,7 @@ def hold(
         raise ValueError(f"claim: expected one with a {'correction' if corrected else 'derivation'}, got {claim}")
     vote, wrong = Vote(claim, layer), {name: Formula(make()) for name, make in entry.twins.items()} if twins else {}
     for reading in readings:
-        consider(vote, Formula(statement), wrong, reading)
+        compare_reading(vote, Formula(statement), wrong, reading)
     return vote
 
 
@@ -283,7 +283,7 @@ def observe(observation: Observation, run: Run) -> Evidence:
 @lru_cache(maxsize=128)                                      # claims that share a check are near each other
 def _rounds(check: Check, strategy: Any, count: int, device: str) -> Rounds:
     with closed():
-        return Rounds(check, strategy.map(partial(moved, device=device)), count)
+        return Rounds(check, strategy.map(partial(to_device, device=device)), count)
 
 
 def vote_on(case: Case, quick: bool = False, device: str = "cpu") -> Evidence:
@@ -307,12 +307,12 @@ def vote_on(case: Case, quick: bool = False, device: str = "cpu") -> Evidence:
     first = _rounds(case.printed, case.strategy, count, device)
     mutations = Mutations(correction or statement, [twin.relation.at for twin in twins.values()])
     if correction is None:
-        poll(printed, Formula(statement), twins, first, mutations=mutations)
+        compare_rounds(printed, Formula(statement), twins, first, mutations=mutations)
     else:
-        poll(printed, Formula(statement), {}, first, refuting=True)
+        compare_rounds(printed, Formula(statement), {}, first, refuting=True)
     if case.corrected and correction:
         second = _rounds(case.corrected, case.strategy, count, device)
-        poll(repaired, Formula(correction, "correction"), twins, second, mutations=mutations)
+        compare_rounds(repaired, Formula(correction, "correction"), twins, second, mutations=mutations)
     evidence = replace(_evidence(entry, case, printed, repaired, device),
                     **mutations.verdict((repaired if correction else printed).routes))
     evidence = replace(evidence, seconds=time.perf_counter() - start)

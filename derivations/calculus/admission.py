@@ -36,13 +36,13 @@ def admit(point: Point, names: Iterable[Variable]) -> None:
         _check(var, point[var], point)
 
 
-def completed(given: Mapping[Variable, Value], names: Iterable[Variable]) -> dict[Variable, Value]:
-    """The values that are given, and the sizes that follow from the lengths of the vectors among them.
+def completed(assignment: Mapping[Variable, Value], names: Iterable[Variable]) -> dict[Variable, Value]:
+    """Return an assignment of values together with the sizes that follow from the lengths of its vectors.
 
     Raises NotAdmittedError for a key that is no variable of the statement and for values whose shapes contradict each other.
     """
-    names, point = list(names), dict(given)
-    for key, value in given.items():
+    names, point = list(names), dict(assignment)
+    for key, value in assignment.items():
         if key not in names:
             listed = ", ".join(v.name for v in names) or "none"
             raise NotAdmittedError(f"at: expected a variable of the statement ({listed}), got {_name(key)}")
@@ -50,7 +50,7 @@ def completed(given: Mapping[Variable, Value], names: Iterable[Variable]) -> dic
             for part, length in zip(key.domain.shape, _lengths(key, value), strict=True):
                 if isinstance(part, Variable) and point.setdefault(part, length) != length:
                     raise _refuse(key, value, f"{part.name} = {point[part]} entries")
-    for key, value in given.items():
+    for key, value in assignment.items():
         known = {v for part in (*key.domain.shape, *key.domain.other_than) for v in part.free_symbols}
         if known | {m.label for m in key.domain.marginals} <= set(point):
             _check(key, value, point)

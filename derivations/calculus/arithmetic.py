@@ -12,7 +12,7 @@ from derivations.calculus.powers import bregman, plus
 
 Number: TypeAlias = Any                                      # fmpq where the value is exact, else arb
 
-LARGEST_EXACT_POWER = 4096                                   # beyond, powers are enclosed: exact ones would fill the memory
+LARGEST_EXACT_POWER = 4096                                   # larger powers are enclosed: exact ones would fill the memory
 
 
 def undefined() -> arb:
@@ -51,8 +51,8 @@ def integer_power(base: Number, exponent: int) -> Number:
     if isinstance(base, arb) and not base.is_finite():
         return undefined()
     if exponent < 0:
-        whole = base if exponent == -1 else integer_power(base, -exponent)
-        return undefined() if whole == 0 else 1 / whole
+        positive_power = base if exponent == -1 else integer_power(base, -exponent)
+        return undefined() if positive_power == 0 else 1 / positive_power
     if isinstance(base, fmpq) and exponent > LARGEST_EXACT_POWER:
         base = arb(base)
     value: Number = fmpq(1)

@@ -40,29 +40,30 @@ def enclose(expr: sp.Expr, point: Point) -> arb:
 
 def enclose_all(exprs: Iterable[sp.Expr], point: Point) -> Iterator[arb]:
     """Return `enclose` of each of several expressions; common sums are computed once, at a `Sample` once for all callers."""
-    place, fine = point.places() if type(point) is Sample else (_Place(point), _Place(point))
-    return (_enclosed(sp.sympify(expr), place, fine) for expr in exprs)
+    coarse, fine = point.evaluations() if type(point) is Sample else (_Evaluation(point), _Evaluation(point))
+    return (_enclosed(sp.sympify(expr), coarse, fine) for expr in exprs)
 
 
-def _enclosed(expr: sp.Expr, place: _Place, fine: _Place) -> arb:
+def _enclosed(expr: sp.Expr, coarse: _Evaluation, fine: _Evaluation) -> arb:
     """Return a ball computed with `PRECISION`, or with `FINE` if it is too wide; each precision has its own cache."""
-    ball = _computed(expr, place, PRECISION)
+    ball = _computed(expr, coarse, PRECISION)
     if ball.is_finite() and ball.rad() > arb(BLURRED) * abs(ball).lower():
         return _computed(expr, fine, FINE)
     return ball
 
 
-def _computed(expr: sp.Expr, place: _Place, precision: int) -> arb:
+def _computed(expr: sp.Expr, evaluation: _Evaluation, precision: int) -> arb:
     saved, ctx.prec = ctx.prec, precision
     try:
-        return as_ball(_rule(expr)(place))
+        return as_ball(_rule(expr)(evaluation))
     finally:
         ctx.prec = saved
 
 
-class _Place(dict[Variable, Any]):
-    """A point, its vectors as exact numbers once they are read, and the sums that are known there for some values of the
-    indices they depend on.  Sizes and indices are integers, which are compared and looked up faster than rational numbers.
+class _Evaluation(dict[Variable, Any]):
+    """A point, with a cache of its vectors as exact numbers and of the sums that were computed there.
+
+    Sizes and indices are integers, which are compared and looked up faster than rational numbers.
     """
 
     def __init__(self, point: Point) -> None:
@@ -79,19 +80,19 @@ class _Place(dict[Variable, Any]):
 
 
 class Sample(dict[Variable, Value]):
-    """A point at which many expressions are evaluated, with the sums that are known there; nobody may change its values."""
+    """A point at which many expressions are evaluated, with a cache of their sums; its values must not be changed."""
 
-    __slots__ = ("_places",)
+    __slots__ = ("_evaluations",)
 
     def __init__(self, point: Point) -> None:
         super().__init__(point)
-        self._places: tuple[_Place, _Place] | None = None
+        self._evaluations: tuple[_Evaluation, _Evaluation] | None = None
 
-    def places(self) -> tuple[_Place, _Place]:
-        """What is known at `PRECISION` and at `FINE`, of which too much is forgotten."""
-        if self._places is None or any(len(place.known) > MOST_KNOWN for place in self._places):
-            self._places = _Place(self), _Place(self)
-        return self._places
+    def evaluations(self) -> tuple[_Evaluation, _Evaluation]:
+        """Return the caches for `PRECISION` and `FINE`, which are emptied when they grow too large."""
+        if self._evaluations is None or any(len(evaluation.known) > MOST_KNOWN for evaluation in self._evaluations):
+            self._evaluations = _Evaluation(self), _Evaluation(self)
+        return self._evaluations
 
 
 def _exact(value: Any) -> fmpq:
@@ -104,14 +105,14 @@ def _all_exact(value: Any) -> Any:
     return _exact(value) if type(value) is Fraction or not isinstance(value, Sequence) else tuple(map(_all_exact, value))
 
 
-# ── what an expression is computed by ───────────────────────────────────────────────────────────────────────────────
+# ── rules of evaluation ─────────────────────────────────────────────────────────────────────────────────────────────
 
-Rule: TypeAlias = Callable[[_Place], Number]
+Rule: TypeAlias = Callable[[_Evaluation], Number]
 
 
 @lru_cache(maxsize=2**15)
 def _rule(expr: sp.Expr) -> Rule:
-    """What computes an expression; sums, products, deltas and integer powers of rational numbers stay exact."""
+    """Return the rule that evaluates an expression; sums, products, deltas and integer powers of rational numbers are exact."""
     if expr.is_Rational:
         number = fmpq(int(expr.p), int(expr.q))
         return lambda point: number
@@ -134,8 +135,8 @@ def _rule(expr: sp.Expr) -> Rule:
     if isinstance(expr, sp.Pow):
         base, exponent = _rule(expr.base), _rule(expr.exp)
         if expr.exp.is_Integer:
-            whole = int(expr.exp)
-            return lambda point: integer_power(base(point), whole)
+            integer = int(expr.exp)
+            return lambda point: integer_power(base(point), integer)
         return lambda point: power(base(point), exponent(point))
     if isinstance(expr, Partial):
         return _partial(expr)
@@ -149,7 +150,7 @@ def _rule(expr: sp.Expr) -> Rule:
 def _function(expr: sp.Expr) -> Rule:
     function, arguments = FUNCTIONS.get(type(expr)), tuple(map(_rule, expr.args))
 
-    def evaluated(point: _Place) -> Number:
+    def evaluated(point: _Evaluation) -> Number:
         values = [argument(point) for argument in arguments]
         if function is None:
             raise ValueError(f"expression: expected a function of the calculus, got {type(expr).__name__} in {expr}")
@@ -159,7 +160,7 @@ def _function(expr: sp.Expr) -> Rule:
 
 
 def _scalar(variable: Variable) -> Rule:
-    def evaluated(point: _Place) -> Number:
+    def evaluated(point: _Evaluation) -> Number:
         value = point[variable]
         if type(value) is int:                               # which stays one: it may be an index
             return fmpq(value)
@@ -173,7 +174,7 @@ def _scalar(variable: Variable) -> Rule:
 def _delta(one: sp.Expr, other: sp.Expr) -> Rule:
     first, second = _rational(one), _rational(other)
 
-    def evaluated(point: _Place) -> Number:
+    def evaluated(point: _Evaluation) -> Number:
         positions = point.get(one), point.get(other)
         if type(positions[0]) is int and type(positions[1]) is int:
             return fmpq(int(positions[0] == positions[1]))
@@ -186,7 +187,7 @@ def _rational(expr: sp.Expr) -> Rule:
     """The exact value of an index; evaluation raises ValueError where it is not rational."""
     rule = _rule(expr)
 
-    def evaluated(point: _Place) -> Number:
+    def evaluated(point: _Evaluation) -> Number:
         value = rule(point)
         if not isinstance(value, fmpq):
             raise ValueError(f"index: expected a rational value, got {expr}")
@@ -195,12 +196,12 @@ def _rational(expr: sp.Expr) -> Rule:
     return evaluated
 
 
-def _integer(expr: sp.Expr) -> Callable[[_Place], int]:
+def _integer(expr: sp.Expr) -> Callable[[_Evaluation], int]:
     """The exact value of a size or a bound; evaluation raises ValueError where it is no integer."""
-    rule, whole = _rational(expr), _whole(expr)
+    rule, integer_or_none = _rational(expr), _integer_or_none(expr)
 
-    def evaluated(point: _Place) -> int:
-        value = whole(point)
+    def evaluated(point: _Evaluation) -> int:
+        value = integer_or_none(point)
         if value is None:
             raise ValueError(f"index: expected an integer, got {expr} = {rule(point)}")
         return value
@@ -208,11 +209,11 @@ def _integer(expr: sp.Expr) -> Callable[[_Place], int]:
     return evaluated
 
 
-def _whole(expr: sp.Expr) -> Callable[[_Place], int | None]:
+def _integer_or_none(expr: sp.Expr) -> Callable[[_Evaluation], int | None]:
     """The exact value if it is an integer, else None; evaluation raises ValueError where it is not rational."""
     rule = _rational(expr)
 
-    def evaluated(point: _Place) -> int | None:
+    def evaluated(point: _Evaluation) -> int | None:
         value = point.get(expr)
         if type(value) is int:
             return value
@@ -223,14 +224,14 @@ def _whole(expr: sp.Expr) -> Callable[[_Place], int | None]:
 
 
 def _entry(expr: sp.Indexed) -> Rule:
-    label, indices = expr.base.label, tuple((index, _whole(index)) for index in expr.indices)
+    label, indices = expr.base.label, tuple((index, _integer_or_none(index)) for index in expr.indices)
 
-    def evaluated(point: _Place) -> Number:
+    def evaluated(point: _Evaluation) -> Number:
         value = point.vectors.get(label) or point.vector(label)
-        for index, whole in indices:
+        for index, integer_or_none in indices:
             position = point.get(index)
             if type(position) is not int:
-                position = whole(point)
+                position = integer_or_none(point)
             if position is None or not 1 <= position <= len(value):
                 return undefined()
             value = value[position - 1]
@@ -240,17 +241,17 @@ def _entry(expr: sp.Indexed) -> Rule:
 
 
 def _partial(expr: Partial) -> Rule:
-    """A derivative, which has a value only where what is differentiated, and what moves, have one."""
+    """A derivative, which has a value only where both the function and the variable of differentiation have one."""
     parts, derived = tuple(map(_rule, expr.args)), cache(lambda: _rule(differentiate(*expr.args)))
 
-    def evaluated(point: _Place) -> Number:
+    def evaluated(point: _Evaluation) -> Number:
         slope, values = derived()(point), [part(point) for part in parts]
         return slope if all(isinstance(value, fmpq) or value.is_finite() for value in values) else undefined()
 
     return evaluated
 
 
-Factor: TypeAlias = tuple[Rule, frozenset[Variable]]          # what computes it, and the indices that it depends on
+Factor: TypeAlias = tuple[Rule, frozenset[Variable]]          # its rule, and the indices that it depends on
 
 
 def _sum(expr: sp.Sum) -> Rule:
@@ -280,13 +281,13 @@ def _cheapest_first(limits: Sequence[sp.Tuple], parts: Sequence[Factor]) -> list
 
 
 def _summed(factors: Sequence[Factor], var: Variable, low: sp.Expr, high: sp.Expr) -> Factor:
-    """The sum of a product over one index, which is computed once for all values of the indices it depends on."""
+    """The sum of a product over one index, cached by the values of the indices that it depends on."""
     first, last, product = _integer(low), _integer(high), _multiplied([rule for rule, _ in factors])
     ends = {v for end in (low, high) for v in end.free_symbols if v.domain.kind is Kind.INDEX}
     free = frozenset(ends.union(*(indices for _, indices in factors)) - {var})
     own, order = object(), tuple(free)
 
-    def evaluated(point: _Place) -> Number:
+    def evaluated(point: _Evaluation) -> Number:
         key = own, *[point[v] for v in order]
         value = point.known.get(key)
         if value is None:
@@ -295,7 +296,7 @@ def _summed(factors: Sequence[Factor], var: Variable, low: sp.Expr, high: sp.Exp
                 for position in range(first(point), last(point) + 1):
                     point[var] = position
                     value = value + product(point)
-            finally:                                         # a place may be used again after what cannot be evaluated
+            finally:                                         # callers may catch the error and go on with this cache
                 if shadowed is None:
                     point.pop(var, None)
                 else:
@@ -313,7 +314,7 @@ def _multiplied(rules: Sequence[Rule]) -> Rule:
         one, other = rules
         return lambda point: one(point) * other(point)
 
-    def evaluated(point: _Place) -> Number:
+    def evaluated(point: _Evaluation) -> Number:
         value: Number = fmpq(1)
         for rule in rules:
             value = value * rule(point)
@@ -323,13 +324,13 @@ def _multiplied(rules: Sequence[Rule]) -> Rule:
 
 
 def _product(product: sp.Mul) -> Rule:
-    """A product; one that a delta excludes is 0 whatever its other factors are there."""
+    """A product; where a delta is 0, the product is 0 whatever its other factors are."""
     deltas = tuple(_rule(factor) for factor in product.args if is_delta(factor))
     others = _multiplied([_rule(factor) for factor in product.args if not is_delta(factor)])
     if not deltas:
         return others
 
-    def evaluated(point: _Place) -> Number:
+    def evaluated(point: _Evaluation) -> Number:
         return fmpq(0) if any(delta(point) == 0 for delta in deltas) else others(point)
 
     return evaluated

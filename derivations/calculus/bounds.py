@@ -16,14 +16,14 @@ from derivations.calculus.variables import Kind, Variable
 Check = Callable[[sp.Expr, bool], bool]                      # whether an expression is shown to be ≥ 0, or > 0
 Bound = tuple[sp.Expr, bool]                                 # an expression that is ≥ 0, or > 0
 
-DEEPEST = 3                                                  # bounds that are used one after the other
+DEEPEST = 3                                                  # how many bounds may be used in succession
 MOST_TERMS = 6                                               # of an expression that is bounded
 
 
 def follows(expr: sp.Expr, strict: bool, check: Check, known: tuple[Bound, ...] = (), depth: int = DEEPEST) -> bool:
     """Whether an expression is ≥ 0, or > 0, by what is known and by bounds of its parts; `check` decides what is manifest."""
     terms = sp.Add.make_args(expr)
-    if len(terms) > 2 * MOST_TERMS:                          # what a bound puts in place of a term may be longer
+    if len(terms) > 2 * MOST_TERMS:                          # replacing a term by its bound may lengthen the expression
         return False
     without_sign = [term for term in terms if not check(term, False)]
     if not without_sign:
@@ -43,7 +43,7 @@ def follows(expr: sp.Expr, strict: bool, check: Check, known: tuple[Bound, ...] 
 def _in_each_case(
     unsigned: sp.Expr, expr: sp.Expr, strict: bool, check: Check, known: tuple[Bound, ...], depth: int
 ) -> bool:
-    """Whether a sign follows for x₊ = 0 and for x₊ = x, which it is one of, or for |x| = ±x."""
+    """Whether a sign follows in both cases x₊ = 0 and x₊ = x, or in both cases |x| = x and |x| = −x."""
     inner = {v for part in expr.atoms(sp.Sum) for v in part.bound_symbols}
     for part in sp.Mul.make_args(unsigned):
         if isinstance(part, plus | sp.Abs) and not part.free_symbols & inner:  # formal: rule_positive_part_cases
@@ -75,7 +75,7 @@ def merged(expr: sp.Expr) -> sp.Expr:
 
 
 def _factors(unsigned: sp.Expr, bound: sp.Expr, check: Check) -> Iterator[sp.Expr]:
-    """What a term is of the terms of a bound, where this is ≥ 0 and has a value wherever the term has one."""
+    """The factors c with term = c · (a term of a bound), where c ≥ 0 and c is defined wherever the term is."""
     for term in sp.Add.make_args(bound):
         factor = unsigned / term
         divided = [part for part in sp.Mul.make_args(factor) if isinstance(part, sp.Pow) and not part.exp.is_nonnegative]
@@ -85,7 +85,7 @@ def _factors(unsigned: sp.Expr, bound: sp.Expr, check: Check) -> Iterator[sp.Exp
 
 
 def bounds(expr: sp.Expr, check: Check) -> Iterator[Bound]:
-    """Expressions that are ≥ 0, or > 0, whatever the parts of an expression are."""
+    """Expressions that are ≥ 0, or > 0, for all values of the parts of an expression."""
     for part in sorted(_parts(expr), key=sp.default_sort_key):
         if isinstance(part, sp.Indexed):
             yield from _of_mass(part)
@@ -98,13 +98,13 @@ def bounds(expr: sp.Expr, check: Check) -> Iterator[Bound]:
 
 
 def _parts(expr: sp.Expr) -> set[sp.Expr]:
-    """The entries, sums and functions that the products of an expression consist of, not those inside of these."""
-    found: set[sp.Expr] = set()
+    """The entries, sums and functions that are factors of an expression's terms, without those nested in them."""
+    parts: set[sp.Expr] = set()
     for term in sp.Add.make_args(expr):
         for factor in sp.Mul.make_args(term):
             base = factor if isinstance(factor, sp.exp) else factor.as_base_exp()[0]
-            found |= _parts(base) if isinstance(base, sp.Add) else {base}
-    return found
+            parts |= _parts(base) if isinstance(base, sp.Add) else {base}
+    return parts
 
 
 def _of_function(part: sp.Expr, check: Check) -> Iterator[Bound]:
@@ -160,16 +160,16 @@ def _of_sum(total: sp.Sum, expr: sp.Expr, check: Check) -> Iterator[Bound]:
         return
     if check(1 - body, False):
         yield high - total, False
-    rebound = any(bound in part.bound_symbols for part in body.atoms(sp.Sum))   # whose names `xreplace` would change, too
+    rebound = any(bound in part.bound_symbols for part in body.atoms(sp.Sum))   # `xreplace` would rename it there, too
     if not rebound and check(body, False):                   # formal: rule_entry_below_sum
         yield from ((total - body.xreplace({bound: index}), False) for index in _indices(expr, total, high))
 
 
 def _indices(expr: sp.Expr, total: sp.Sum, high: sp.Expr) -> list[Variable]:
-    """The free indices of an expression over the range of a sum, whose own names they are not."""
-    taken = {v for part in total.atoms(sp.Sum) for v in part.bound_symbols}
+    """The free indices of an expression that have the range of a sum and are not bound in it."""
+    bound = {v for part in total.atoms(sp.Sum) for v in part.bound_symbols}
     free = {v for v in expr.free_symbols if isinstance(v, Variable) and v.domain.kind is Kind.INDEX}
-    return sorted((v for v in free - taken if v.domain.shape == (high,)), key=sp.default_sort_key)
+    return sorted((v for v in free - bound if v.domain.shape == (high,)), key=sp.default_sort_key)
 
 
 def _of_pairs(expr: sp.Expr, check: Check) -> Iterator[Bound]:

@@ -26,7 +26,7 @@ _NUMBERS = tuple(map(type, (sp.Integer(2), sp.Rational(2, 3), sp.S.Zero, sp.S.On
 
 
 class Sense(StrEnum):
-    """What a part of an expression is required to be."""
+    """The property that a part of an expression must have, such as being positive."""
 
     POSITIVE = "> 0"
     NONNEGATIVE = "≥ 0"
@@ -90,7 +90,7 @@ def undefined(expr: sp.Expr, facts: Facts = ()) -> list[Condition]:
 
 
 def conditions(expr: sp.Expr) -> Iterator[Condition]:
-    """What has to hold for an expression of the calculus to have a value."""
+    """The conditions under which an expression of the calculus has a value."""
     if isinstance(expr, sp.Indexed):
         for index, size in zip(expr.indices, expr.base.shape, strict=True):
             yield from _in_range(index, size)
@@ -111,7 +111,7 @@ def conditions(expr: sp.Expr) -> Iterator[Condition]:
 
 
 def own_conditions(expr: sp.Expr) -> Iterator[Condition]:
-    """What has to hold of the arguments of a power or a function, beyond that they have values."""
+    """The conditions on the arguments of a power or a function, apart from their having values."""
     if isinstance(expr, sp.Pow):
         yield from _of_power(expr.base, expr.exp)
     elif isinstance(expr, sp.log):

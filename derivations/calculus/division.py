@@ -18,12 +18,12 @@ from derivations.calculus.functions import reciprocal
 from derivations.calculus.signs import nonzero
 from derivations.calculus.variables import Variable
 
-_WITHIN = ("sympy.", "derivations.calculus.", "derivations.relations.")   # code that computes and states nothing
-_PASSING = ("sympy.core.numbers", "sympy.core.decorators")   # which hand the quotient of a number on
+_WITHIN = ("sympy.", "derivations.calculus.", "derivations.relations.")   # code that only computes and makes no statements
+_PASSING = ("sympy.core.numbers", "sympy.core.decorators")   # they pass the quotient of a number on
 
 
 def _divisors(expr: Any) -> Iterator[sp.Expr]:
-    """What a product is divided by."""
+    """The divisors of a product."""
     for factor in sp.Mul.make_args(expr):
         if isinstance(factor, sp.Pow) and factor.exp.could_extract_minus_sign():
             yield factor.base

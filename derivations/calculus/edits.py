@@ -1,6 +1,6 @@
-"""The single edits of an expression: where each of them is, and what it makes of it.
+"""The single edits of an expression.
 
-An edit is a place in the tree and another node for it.  Nothing is rebuilt until an edit is chosen.
+An edit is a position in the expression tree and a new node for it.  The expression is rebuilt only for a chosen edit.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ TERMS = 4                                                    # of a sum of terms
 
 @dataclass(frozen=True)
 class Edit:
-    """What kind of edit it is, what it does in words, and the new node at a place of the tree."""
+    """The kind of an edit, its description in words, and the new node at a position of the tree."""
 
     sort: str
     name: str
@@ -33,7 +33,7 @@ class Edit:
 
 
 def edits(expr: sp.Expr, names: Sequence[Variable]) -> list[Edit]:
-    """Every single edit of an expression of these variables, those of the whole first."""
+    """Every single edit of an expression of these variables; edits of the whole expression come first."""
     expr = sp.sympify(expr)
     indices = [v for v in names if v.domain.kind is Kind.INDEX]
     return [*_whole(expr, names, indices), *_inside(expr, (), indices)]
@@ -51,7 +51,7 @@ def _shown(expr: sp.Expr) -> str:
     return written if len(written) <= LONGEST else f"{written[:LONGEST - 1]}…"
 
 
-# ── of the whole ────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── of the whole expression ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _whole(expr: sp.Expr, names: Sequence[Variable], indices: Sequence[Variable]) -> Iterator[Edit]:
@@ -80,7 +80,7 @@ def _whole(expr: sp.Expr, names: Sequence[Variable], indices: Sequence[Variable]
 
 
 def _inside(expr: sp.Expr, path: tuple[int, ...], indices: Sequence[Variable]) -> Iterator[Edit]:
-    """The edits at a node, then those of its parts; `indices` are those that have a meaning there."""
+    """The edits at a node, then those of its parts; `indices` are the indices in scope there."""
     yield from _here(expr, path, indices)
     if isinstance(expr, sp.Sum):
         yield from _inside(expr.function, (*path, 0), [*indices, *expr.bound_symbols])

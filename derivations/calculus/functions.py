@@ -101,7 +101,7 @@ def lemmas_hold(expr: sp.Expr) -> bool:
 
 
 class Partial(sp.Expr):  # type: ignore[misc]
-    """∂expr/∂by, kept as written until `normal` differentiates it; `by` moves alone."""
+    """∂expr/∂by, unevaluated until `normal` differentiates it; nothing else varies with `by`."""
 
     is_commutative = True
 
@@ -116,7 +116,7 @@ class Partial(sp.Expr):  # type: ignore[misc]
 
 
 def derivative(expr: sp.Expr, by: sp.Expr) -> sp.Expr:
-    """∂expr/∂by for a scalar or a vector entry that moves alone; raises ValueError where a constraint ties it."""
+    """∂expr/∂by for a scalar or a vector entry; raises ValueError where a constraint ties `by` to other variables."""
     return Partial(expr, by)
 
 

@@ -42,12 +42,12 @@ class Germ:
 
 
 def constant(value: sp.Expr) -> Germ:
-    """A germ that does not move."""
+    """A constant germ."""
     return Germ({(sp.S.Zero, 0): value})
 
 
 class Germs:
-    """The rules, for one path and the facts that are known of the parameters."""
+    """The rules for germs along one path, with the known facts about the parameters."""
 
     def __init__(self, path: Mapping[sp.Expr, Germ], facts: Facts = ()) -> None:
         self.path = path
@@ -56,7 +56,7 @@ class Germs:
     # ── signs ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def sign(self, value: sp.Expr) -> int:
-        """1 or −1; raises UndecidedError where neither is shown."""
+        """Return 1 or −1, the proved sign; raises UndecidedError if neither is proved."""
         for candidate in (value, normal(value), sp.factor_terms(normal(value))):
             if strictly_positive(candidate, self.facts):
                 return 1
@@ -82,11 +82,11 @@ class Germs:
 
     def clean(self, terms: Terms, order: sp.Expr, exponent: Mapping[Power, sp.Expr]) -> Germ:
         """A germ without terms that vanish or lie beyond its order."""
-        kept = {key: value for key, value in terms.items() if key[0] < order and normal(value) != 0}
-        return Germ(kept, order, {k: v for k, v in exponent.items() if normal(v) != 0})
+        nonzero = {key: value for key, value in terms.items() if key[0] < order and normal(value) != 0}
+        return Germ(nonzero, order, {k: v for k, v in exponent.items() if normal(v) != 0})
 
     def add(self, one: Germ, other: Germ) -> Germ:
-        """The sum; of two exponential scales the larger one stays."""
+        """The sum, in which the larger of two exponential scales dominates."""
         compared = self._compare(one.exponent, other.exponent)
         if compared:
             return one if compared > 0 else other            # the other one is below every order of it
@@ -165,7 +165,7 @@ class Germs:
     # ── expressions ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def of(self, expr: sp.Expr) -> Germ:
-        """The germ of an expression; raises UndecidedError where a sign that decides is not shown."""
+        """The germ of an expression; raises UndecidedError if it depends on a sign that is not proved."""
         if expr in self.path:
             return self.path[expr]
         if not any(expr.has(moving) for moving in self.path):
@@ -191,7 +191,7 @@ class Germs:
         return self._function(expr)
 
     def _fixed(self, expr: sp.Expr) -> Germ:
-        """The germ of an expression that does not move; raises UndecidedError where it may have no value."""
+        """The germ of an expression that is constant along the path; raises UndecidedError if it may be undefined."""
         if strange := next(strangers(expr), None):
             raise UndecidedError(f"{strange} is no part of the calculus")
         if missing := undefined(expr, self.facts):
@@ -243,7 +243,7 @@ class Germs:
         return self.clean({key: sp.Sum(v, *expr.limits) for key, v in body.terms.items()}, body.order, body.exponent)
 
     def limit(self, expr: sp.Expr) -> sp.Expr:
-        """The limit of an expression at the end of the path; raises UndecidedError where it is not shown."""
+        """The limit of an expression at the end of the path; raises UndecidedError if none is proved."""
         germ = self.of(expr)
         growth = self._compare(germ.exponent, {})
         if growth < 0:

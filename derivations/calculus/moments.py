@@ -20,7 +20,7 @@ class UnknownMomentError(ValueError):
 def expectation(expr: sp.Expr) -> sp.Expr:
     """E[expr] in normal form.
 
-    Raises UnknownMomentError for a moment beyond the second, and for what has no value on the whole domain or is no part of
+    Raises UnknownMomentError for a moment beyond the second, and for an expression that is undefined somewhere or not part of
     the calculus: the normal form would not show that any more.
     """
     expr = sp.sympify(expr)
@@ -66,14 +66,14 @@ def _of_product(term: sp.Expr) -> sp.Expr:
 
 
 def _random_entries(term: sp.Expr) -> list[sp.Indexed]:
-    found: list[sp.Indexed] = []
+    entries: list[sp.Indexed] = []
     for factor in sp.Mul.make_args(term):
         base, exponent = factor.as_base_exp()
         if _is_random(base) and exponent.is_Integer and exponent > 0:
-            found += [base] * int(exponent)
+            entries += [base] * int(exponent)
         elif any(v.domain.kind is Kind.RANDOM for v in factor.atoms(Variable)):
             raise UnknownMomentError(f"expectation: expected a polynomial in the random entries, got {factor}")
-    return found
+    return entries
 
 
 def _is_random(expr: sp.Expr) -> bool:

@@ -1,4 +1,4 @@
-"""Names of the bound indices of a sum that depend on its structure only, so that sums that are exchanged are one."""
+"""Names of the bound indices of a sum that depend only on its structure, so that exchanged sums are recognized as equal."""
 
 from collections.abc import Iterable
 from functools import cache, lru_cache
@@ -16,8 +16,8 @@ def canonical_names(body: sp.Expr, bound: list[Variable]) -> dict[Variable, Vari
     A factor is renamed once for each choice of names of its own indices, and not for each order of all indices.
     """
     parts = [(factor, tuple(v for v in bound if v in _symbols(factor))) for factor in sp.Mul.make_args(body)]
-    taken = frozenset[sp.Symbol]().union(*(_symbols(factor) for factor, _ in parts)).difference(bound)
-    names_of = cache(lambda shapes: _free_names(shapes, taken))
+    used = frozenset[sp.Symbol]().union(*(_symbols(factor) for factor, _ in parts)).difference(bound)
+    names_of = cache(lambda shapes: _free_names(shapes, used))
     renamings = [dict(zip(order, names_of(tuple(v.domain.shape for v in order)), strict=True)) for order in permutations(bound)]
     if len(renamings) == 1:
         return renamings[0]
@@ -26,7 +26,7 @@ def canonical_names(body: sp.Expr, bound: list[Variable]) -> dict[Variable, Vari
 
 @lru_cache(maxsize=2**14)
 def _key(factor: sp.Expr, indices: tuple[Variable, ...], names: tuple[Variable, ...]) -> Any:
-    """What a factor is sorted by under other names of its indices."""
+    """The sort key of a factor after its indices are renamed."""
     return sp.default_sort_key(factor.xreplace(dict(zip(indices, names, strict=True))))
 
 
@@ -38,11 +38,11 @@ def _symbols(expr: sp.Basic) -> frozenset[sp.Symbol]:
     return frozenset[sp.Symbol]().union(*map(_symbols, expr.args))
 
 
-def _free_names(shapes: Iterable[tuple[sp.Expr, ...]], taken: frozenset[sp.Symbol]) -> list[Variable]:
+def _free_names(shapes: Iterable[tuple[sp.Expr, ...]], used: frozenset[sp.Symbol]) -> list[Variable]:
     names: list[Variable] = []
     depth = 1
     for shape in shapes:
-        while (name := Variable(f"ι{depth}", Domain(Kind.INDEX, shape))) in taken:
+        while (name := Variable(f"ι{depth}", Domain(Kind.INDEX, shape))) in used:
             depth += 1
         names.append(name)
         depth += 1

@@ -75,30 +75,30 @@ LATER = (
 
 
 def points(
-    names: Sequence[Variable], given: Point | None = None, seed: int = 0, rounds: int = SMALL + len(LATER)
+    names: Sequence[Variable], fixed: Point | None = None, seed: int = 0, rounds: int = SMALL + len(LATER)
 ) -> Iterator[dict[Variable, Value]]:
     """Exact points in the domains of the variables: every size from 1 up, ties and zeros first, then random.
 
-    Values in `given` are kept, and the sizes that they fix.  Points whose indices cannot differ as declared (k ≠ j at m = 1)
-    are left out.  Raises NotAdmittedError for given values that are in no domain.
+    Every point has the values in `fixed` and the sizes that follow from them.  Points whose indices cannot differ as
+    declared (k ≠ j at m = 1) are left out.  Raises NotAdmittedError for fixed values that are outside of their domain.
     """
-    fixed = _as_key(given or {})
-    if fixed is None:
-        yield from _drawn(names, given or {}, seed, rounds)
+    key = _as_key(fixed or {})
+    if key is None:
+        yield from _drawn(names, fixed or {}, seed, rounds)
     else:
-        yield from _sample(tuple(names), fixed, seed, rounds)
+        yield from _sample(tuple(names), key, seed, rounds)
 
 
 @dataclass(frozen=True)
 class _Values:
-    """Values that were given, of the types that hold exact numbers, as part of a key."""
+    """Fixed values, all of types for exact numbers, as part of a cache key."""
 
     key: tuple[Any, ...]
     at: Point = field(compare=False)
 
 
 def _as_key(given: Point) -> _Values | None:
-    """Given values as a key in which 1 is not true; None where a value is of another type, which may equal anything."""
+    """Fixed values as a key that tells 1 from True; None for a value of another type, whose equality may mean anything."""
     try:
         return _Values(tuple((var, _typed(value)) for var, value in given.items()), {v: deepcopy(x) for v, x in given.items()})
     except TypeError:
@@ -114,7 +114,7 @@ def _typed(value: Any) -> tuple[Any, ...]:
 
 
 class _Sample:
-    """Points that are drawn when they are first needed."""
+    """Points that are drawn lazily and stored."""
 
     def __init__(self, drawn: Iterator[dict[Variable, Value]]) -> None:
         self.drawn = drawn
@@ -182,7 +182,7 @@ def _draw_later(how: Round, others: Sequence[Variable], point: dict[Variable, Va
 
 
 def _some(rng: random.Random, candidates: list[dict[Variable, Value]]) -> list[dict[Variable, Value]]:
-    """The first and the last of the points, which differ in their indices only, and some between."""
+    """The first, the last and some other points of a group that differ only in their indices."""
     if len(candidates) <= POSITIONS:
         return candidates
     return [candidates[0], candidates[-1], *rng.sample(candidates[1:-1], POSITIONS - 2)]

@@ -1,4 +1,4 @@
-"""Positive parts and powers: what sparse solutions are made of.
+"""Positive parts and powers, which occur in sparse solutions.
 
 The divergence of x^α/(α(α−1)), α > 1, is to Tsallis entropies what `kl` is to Shannon's: it proves which point minimizes.
 """

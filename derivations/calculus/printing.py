@@ -1,4 +1,4 @@
-"""One-line text for formulas: Σ_l, δ_jk, s_j, names without their numbering; a bound name that is taken inside gets a prime."""
+"""One-line text for formulas: Σ_l, δ_jk, s_j, names without their numbering; a bound name that is in use gets a prime."""
 
 import sympy as sp
 from sympy.printing.precedence import PRECEDENCE
@@ -17,10 +17,10 @@ class _Printer(StrPrinter):  # type: ignore[misc]
 
     def _print_Sum(self, expr: sp.Sum) -> str:
         bound = [limit[0] for limit in expr.limits]
-        taken = {self._print(v) for v in expr.function.free_symbols if isinstance(v, sp.Symbol) and v not in bound}
+        used = {self._print(v) for v in expr.function.free_symbols if isinstance(v, sp.Symbol) and v not in bound}
         names: dict[sp.Symbol, str] = {}
         for v in bound:
-            names[v] = _primed(self._print(v), taken | set(names.values()))
+            names[v] = _primed(self._print(v), used | set(names.values()))
         primed = {v: sp.Symbol(name) for v, name in names.items() if name != self._print(v)}
         return f"Σ_{','.join(names.values())}({self.parenthesize(expr.function.xreplace(primed), PRECEDENCE['Lambda'])})"
 
@@ -40,8 +40,8 @@ class _Printer(StrPrinter):  # type: ignore[misc]
         return f"({self._print(expr.args[0])})₊"
 
 
-def _primed(name: str, taken: set[str]) -> str:
-    while name in taken:
+def _primed(name: str, used: set[str]) -> str:
+    while name in used:
         name += "′"
     return name
 

@@ -20,35 +20,35 @@ from derivations.calculus.variables import Variable
 
 @lru_cache(maxsize=2**15)
 def _free_symbols(total: sp.Sum) -> frozenset[sp.Basic]:
-    """The symbols of the summand that no limit binds, and those of the limits' ends: `total.free_symbols` in SymPy's words."""
-    found: set[sp.Basic] = total.function.free_symbols
+    """`total.free_symbols` as SymPy defines it: unbound symbols of the summand, and symbols of the limits' ends."""
+    symbols: set[sp.Basic] = total.function.free_symbols
     for bound, *ends in total.limits:
-        found = (found - {bound}).union(*(end.free_symbols for end in ends))
-    return frozenset(found)
+        symbols = (symbols - {bound}).union(*(end.free_symbols for end in ends))
+    return frozenset(symbols)
 
 
 OF_SYMPY = sp.Sum.free_symbols.fget
 
 
 def _of_sum(self: sp.Sum) -> set[sp.Basic]:
-    """A set of its own for whoever asks, as SymPy gives one."""
+    """Return a new set for each caller, as SymPy does."""
     plain = all(isinstance(bound, sp.Symbol) for bound, *_ in self.limits)
     return set(_free_symbols(self)) if plain else OF_SYMPY(self)
 
 
 @lru_cache(maxsize=256)
 def _deduced(assumptions: tuple[tuple[str, bool], ...]) -> tuple[tuple[str, bool | None], ...]:
-    """What follows from assumptions."""
+    """All facts that SymPy deduces from assumptions."""
     return tuple(StdFactKB(dict(assumptions)).items())
 
 
 def _set_assumptions(obj: sp.Basic, assumptions: dict[str, Any]) -> None:
     """Give an entry or a vector its assumptions with all that follows from them, as `IndexedBase._set_assumptions` does."""
-    given = assumptions.copy()
+    generator = assumptions.copy()
     assumptions["commutative"] = fuzzy_bool(assumptions.get("commutative", True))
     facts = StdFactKB()
     facts.update(_deduced(tuple(assumptions.items())))
-    facts._generator = given
+    facts._generator = generator
     obj._assumptions = facts
 
 
@@ -110,7 +110,7 @@ def _is_imaginary(expr: sp.Basic) -> bool:
 
 
 def _as_coefficient(self: sp.Expr, expr: Any) -> sp.Expr | None:
-    """What an expression is a multiple of, with this coefficient; nothing without i is one of i or πi, as `exp` asks."""
+    """`Expr.as_coefficient`, without a search where `exp` asks for the coefficient of i or πi and i does not occur."""
     return None if expr in IMAGINARY and not _is_imaginary(self) else AS_COEFFICIENT(self, expr)
 
 

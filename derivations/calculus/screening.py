@@ -1,6 +1,6 @@
-"""Sample points at which an expression is not ≥ 0, so that no sign of it need be searched for.
+"""Sample points at which an expression is not ≥ 0, which spare a search for a proof that it is.
 
-A search that finds nothing takes longest.  A point can only end it: nothing is proved here.
+A search without success takes longest.  Such a point ends it early and proves nothing.
 """
 
 from functools import lru_cache

@@ -24,7 +24,7 @@ LARGEST = 10**6                                              # of a denominator:
 def descent(
     start: Point, height: Callable[[Point], float], admitted: Callable[[Point], bool], tries: int, seed: int = 0
 ) -> Iterator[Point]:
-    """Points at which `height` is smaller and smaller, the start among them, found in so many tries."""
+    """Yield points with ever smaller `height`, beginning with the start, found in the given number of tries."""
     rng = random.Random(seed)
     movable = [v for v in start if v.domain.kind not in (Kind.SIZE, Kind.INDEX, Kind.RANDOM)]
     best, lowest = dict(start), height(start)
@@ -34,15 +34,15 @@ def descent(
         for var in rng.sample(movable, rng.randint(1, min(2, len(movable)))):
             point[var] = _moved(var, point, rng)
             _fit(var, point)
-        if point != best and (found := height(point)) < lowest and admitted(point):
-            best, lowest = point, found
+        if point != best and (new_height := height(point)) < lowest and admitted(point):
+            best, lowest = point, new_height
             yield best
 
 
-def _fit(moved: Variable, point: dict[Variable, Value]) -> None:
-    """Make the variables that are tied to another one fit it again."""
+def _fit(changed: Variable, point: dict[Variable, Value]) -> None:
+    """Adjust the variables whose domain depends on the variable that was changed."""
     for var in point:
-        if moved in [marginal.label for marginal in var.domain.marginals]:
+        if changed in [marginal.label for marginal in var.domain.marginals]:
             first, *rest = (point[marginal.label] for marginal in var.domain.marginals)
             if var.domain.kind is Kind.SLACK:
                 point[var] = [x if mass == 0 else Fraction(0) for x, mass in zip(point[var], first, strict=True)]   # type: ignore[arg-type]
@@ -70,7 +70,7 @@ def _moved(var: Variable, point: Point, rng: random.Random) -> Value:
 
 
 def _entry(value: Any, rank: int, rng: random.Random) -> tuple[list[Any], int]:
-    """The row of an entry drawn at random, and where it is there."""
+    """The row of an entry drawn at random, and the entry's index in it."""
     for _ in range(rank - 1):
         value = rng.choice(value)
     return value, rng.randrange(len(value))
@@ -81,8 +81,8 @@ def _scalar(kind: Kind, value: Fraction, rng: random.Random) -> Fraction:
         return _simple(value * rng.choice(FACTORS)) or value
     if rng.random() < 0.1:
         return Fraction(0) if kind is not Kind.REAL or rng.random() < 0.5 else -value
-    moved = value * rng.choice(FACTORS) if rng.random() < 0.5 else value + rng.choice((1, -1)) * rng.choice(STEPS)
-    return _simple(moved if kind is Kind.REAL else abs(moved))
+    changed = value * rng.choice(FACTORS) if rng.random() < 0.5 else value + rng.choice((1, -1)) * rng.choice(STEPS)
+    return _simple(changed if kind is Kind.REAL else abs(changed))
 
 
 def _simple(value: Fraction) -> Fraction:
@@ -93,9 +93,9 @@ def _shift(row: list[Fraction], rng: random.Random, closed: bool) -> None:
     """Move a share of one mass to another, all of it only where masses may be 0."""
     giver, taker = rng.randrange(len(row)), rng.randrange(len(row))
     share = rng.choice(SHARES[0 if closed else 1:])
-    moved = _simple(row[giver] * share) if share < 1 else row[giver]
-    row[giver] -= moved
-    row[taker] += moved
+    amount = _simple(row[giver] * share) if share < 1 else row[giver]
+    row[giver] -= amount
+    row[taker] += amount
 
 
 def _cycle(plan: Any, rng: random.Random) -> None:
@@ -103,6 +103,6 @@ def _cycle(plan: Any, rng: random.Random) -> None:
     i, k = rng.randrange(len(plan)), rng.randrange(len(plan))
     j, m = rng.randrange(len(plan[0])), rng.randrange(len(plan[0]))
     if i != k and j != m:
-        moved = min(plan[i][j], plan[k][m]) * rng.choice(SHARES)
+        amount = min(plan[i][j], plan[k][m]) * rng.choice(SHARES)
         for row, column, sign in ((i, j, -1), (k, m, -1), (i, m, 1), (k, j, 1)):
-            plan[row][column] += sign * moved
+            plan[row][column] += sign * amount

@@ -48,15 +48,15 @@ def substituted(
 ) -> tuple[sp.Expr, frozenset[sp.Dummy]]:
     """An expression with the polynomial of each entry of a vector, each in a variable of its own: nothing cancels against a
     polynomial that is only known to some degree."""
-    found: dict[sp.Expr, sp.Expr] = {}
+    expansions: dict[sp.Expr, sp.Expr] = {}
     small: set[sp.Dummy] = set()
     for entry in expr.atoms(sp.Indexed):
         if entry.base.label == vector.label:
             t = sp.Dummy("t", real=True)
             small.add(t)
             terms = (_entry(c, at, entry.indices[0]) * t**k for k, c in enumerate(known))
-            found[entry] = sp.Add(*terms)
-    return expr.xreplace(found), frozenset(small)
+            expansions[entry] = sp.Add(*terms)
+    return expr.xreplace(expansions), frozenset(small)
 
 
 def _entry(expr: sp.Expr, at: sp.Expr, index: sp.Expr) -> sp.Expr:

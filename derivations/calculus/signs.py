@@ -46,7 +46,7 @@ def _at_least(expr: sp.Expr, strict: bool, facts: Facts) -> bool:
 
 @lru_cache(maxsize=2**16)
 def _decided(expr: sp.Expr, strict: bool, facts: Facts, level: int) -> bool:
-    """The answer at a level, which is part of the question: what bounds ask within has one level less."""
+    """The answer for a recursion depth, which is part of the cache key: calls from within bounds have one level less."""
     if expr.is_number:
         return bool(expr.is_positive if strict else expr.is_nonnegative)
     if _by_terms(expr, strict, facts):
@@ -56,7 +56,7 @@ def _decided(expr: sp.Expr, strict: bool, facts: Facts, level: int) -> bool:
 
 
 def _bounded(expr: sp.Expr, strict: bool, facts: Facts, level: int) -> bool:
-    """Whether the sign follows from bounds of the parts, where a positive denominator may be multiplied with."""
+    """Whether the sign follows from bounds of the parts, possibly after multiplication with a positive denominator."""
     if not isinstance(expr, sp.Add) or level == 0 or len(expr.args) > MOST_TERMS or refuted(expr, strict, facts):
         return False
     before = _LEVEL.set(level - 1)
@@ -109,15 +109,15 @@ def _monomials(expr: sp.Expr) -> frozenset[sp.Expr]:
 
 @lru_cache(maxsize=2**16)
 def _expanded(expr: sp.Expr) -> sp.Expr:
-    """Products and powers of sums multiplied out, from the inside out: what many expressions share is expanded once.
+    """Multiply out products and powers of sums, from the inside out, so that common parts are expanded once.
 
     Expanding is linear, so that a difference need not be expanded again.
     """
     if not expr.args or isinstance(expr, sp.Indexed | sp.KroneckerDelta | sp.Tuple):
         return expr
     parts = [_expanded(part) for part in expr.args]
-    whole = expr if parts == list(expr.args) else expr.func(*parts)
-    return whole if _is_expanded(whole) else sp.expand(whole, deep=False)
+    result = expr if parts == list(expr.args) else expr.func(*parts)
+    return result if _is_expanded(result) else sp.expand(result, deep=False)
 
 
 def _is_expanded(expr: sp.Expr) -> bool:
@@ -136,7 +136,7 @@ def _is_number_at_least(expr: sp.Expr, bound: int) -> bool:
 
 
 def _sign(term: sp.Expr, strict: bool, facts: Facts) -> bool:
-    """Whether one term, no sum of terms, is ≥ 0 or > 0."""
+    """Whether a single term is ≥ 0 or > 0."""
     if any(fact == term and (positive or (positive is False and not strict)) for fact, positive in facts):
         return True
     if isinstance(term, sp.Sum):
@@ -165,7 +165,7 @@ def _sign(term: sp.Expr, strict: bool, facts: Facts) -> bool:
 
 
 def _diverges(term: sp.Expr, facts: Facts) -> bool:
-    """Whether a divergence is taken where it is one."""
+    """Whether the arguments of a divergence lie in the domain on which it is one."""
     y, x, *exponent = term.args
     if exponent:
         return nonnegative(y, facts) and nonnegative(x, facts) and strictly_positive(exponent[0] - 1, facts)
@@ -226,7 +226,7 @@ def _sum(term: sp.Sum, strict: bool, facts: Facts) -> bool:
 
 
 def _is_mass(factor: sp.Expr, bound: list[Variable]) -> bool:
-    """Whether a factor is a power of an entry of a point of a simplex, over all of which the sum runs: one is positive."""
+    """Whether a factor is a power of a simplex point's entry and the sum runs over all entries: one of them is positive."""
     factor = factor.base if isinstance(factor, sp.Pow) and factor.exp.is_positive else factor
     if not isinstance(factor, sp.Indexed) or not isinstance(factor.base.label, Variable):
         return False
@@ -238,8 +238,8 @@ def _is_mass(factor: sp.Expr, bound: list[Variable]) -> bool:
     elif kind not in (Kind.SIMPLEX, Kind.COUPLING):
         return False
     sizes = factor.base.shape[-len(axes):]
-    whole = all(axis in bound and axis.domain.shape == (size,) for axis, size in zip(axes, sizes, strict=True))
-    return whole and len(set(axes)) == len(axes)
+    complete = all(axis in bound and axis.domain.shape == (size,) for axis, size in zip(axes, sizes, strict=True))
+    return complete and len(set(axes)) == len(axes)
 
 
 def _sizes_from_one(expr: sp.Expr) -> sp.Expr:

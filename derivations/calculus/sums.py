@@ -51,8 +51,8 @@ def normal(expr: sp.Expr) -> sp.Expr:
 def _opened(expr: sp.Expr) -> sp.Expr:
     if isinstance(expr, sp.Sum):
         bound = [limit[0] for limit in expr.limits]
-        whole = all(low == 1 and _runs_over(var, high) and not keep_out(var) for var, low, high in expr.limits)
-        if not whole or len(set(bound)) < len(bound):
+        openable = all(low == 1 and _runs_over(var, high) and not keep_out(var) for var, low, high in expr.limits)
+        if not openable or len(set(bound)) < len(bound):
             raise ValueError(f"sum bounds: expected indices that run over their whole range, got {expr.limits}")
         return _sum(normal(expr.function), bound)
     if isinstance(expr, kl | bregman | pinsker | reciprocal):
@@ -78,7 +78,7 @@ def _opened(expr: sp.Expr) -> sp.Expr:
 
 
 def _is_expanded(expr: sp.Expr) -> bool:
-    """Whether `expand` would leave it as it is, once its parts are expanded, which takes SymPy long to find out."""
+    """Whether `expand` would not change an expression with expanded parts; SymPy takes long to find that out."""
     if isinstance(expr, sp.Mul):
         return not any((factor.base if isinstance(factor, sp.Pow) else factor).is_Add for factor in expr.args)
     return not isinstance(expr, sp.Pow | sp.exp)
@@ -168,7 +168,7 @@ def _powers(expr: sp.Expr) -> sp.Expr:  # formal: rule_power_of_product
 def _log(arg: sp.Expr) -> sp.Expr:
     """Log of a product of positive factors as a sum; log exp x = x for real x, and log(e^x + e^y) = x + log(1 + e^(y−x))."""
     logs: list[sp.Expr] = []
-    kept: list[sp.Expr] = []
+    factors: list[sp.Expr] = []
     if arg.is_Add:
         exponent, arg = _exponential_factored(arg)
         logs, arg = [exponent], sp.factor_terms(arg)         # log(ax + ay) = log a + log(x + y)
@@ -179,8 +179,8 @@ def _log(arg: sp.Expr) -> sp.Expr:
         elif base != arg and exponent.is_real and strictly_positive(base):
             logs.append(exponent * _log(base))  # formal: rule_log_of_power
         else:
-            kept.append(factor)
-    return sp.Add(*logs, sp.log(sp.Mul(*kept)))  # formal: rule_log_product
+            factors.append(factor)
+    return sp.Add(*logs, sp.log(sp.Mul(*factors)))  # formal: rule_log_product
 
 
 def _exponential_factored(arg: sp.Add) -> tuple[sp.Expr, sp.Expr]:
@@ -189,8 +189,8 @@ def _exponential_factored(arg: sp.Add) -> tuple[sp.Expr, sp.Expr]:
     exponents = dict.fromkeys(_exponent(term) for term in arg.args)  # formal: rule_exponential_factored
     if set(exponents) == {sp.S.Zero} or len(exponents) > MOST_SCALES or not all(e.is_real for e in exponents):
         return sp.S.Zero, arg
-    found = {e: arg if e == 0 else normal(sp.Add(*[term * sp.exp(-e) for term in arg.args])) for e in exponents}
-    return min(found.items(), key=lambda item: sp.default_sort_key(item[1]))
+    candidates = {e: arg if e == 0 else normal(sp.Add(*[term * sp.exp(-e) for term in arg.args])) for e in exponents}
+    return min(candidates.items(), key=lambda item: sp.default_sort_key(item[1]))
 
 
 def _exponent(term: sp.Expr) -> sp.Expr:
@@ -279,17 +279,17 @@ def _sum_of_product(factors: list[sp.Expr], bound: list[Variable]) -> sp.Expr:
             flat.append(factor)
     for factor in flat:
         if isinstance(factor, sp.KroneckerDelta) and set(factor.args) & set(bound):
-            gone = next(v for v in factor.args if v in bound)
-            kept = next(v for v in factor.args if v != gone)
-            if not _lies_in(kept, gone.domain.shape[0]):
+            summed = next(v for v in factor.args if v in bound)
+            remaining = next(v for v in factor.args if v != summed)
+            if not _lies_in(remaining, summed.domain.shape[0]):
                 raise ValueError(f"delta: expected indices over equal ranges, got {factor}")
-            rest = normal(sp.Mul(*flat).xreplace({gone: kept}))  # formal: rule_delta_collapse
-            return _sum(rest, [v for v in bound if v != gone])
+            rest = normal(sp.Mul(*flat).xreplace({summed: remaining}))  # formal: rule_delta_collapse
+            return _sum(rest, [v for v in bound if v != summed])
     for position, factor in enumerate(flat):
-        if (found := _marginal(factor, flat, bound)) is not None:
-            marginal, gone = found
+        if (collapsed := _marginal(factor, flat, bound)) is not None:
+            marginal, summed = collapsed
             rest = [*flat[:position], marginal, *flat[position + 1 :]]
-            return _sum_of_product(rest, [v for v in bound if v != gone])
+            return _sum_of_product(rest, [v for v in bound if v != summed])
     if (row := _row_sum(flat, bound)) is not None:
         return _sum(normal(row[0]), [v for v in bound if v != row[1]])
     single = next((v for v in bound if v.domain.shape[0] == 1), None)
@@ -307,13 +307,13 @@ def _sum_of_product(factors: list[sp.Expr], bound: list[Variable]) -> sp.Expr:
 
 
 def _row_sum(factors: list[sp.Expr], bound: list[Variable]) -> tuple[sp.Expr, Variable] | None:
-    """Σ_i Σ_j a_ij / Σ_l a_il = Σ_i 1: an inner sum that is also a denominator is carried out by itself."""
-    for gone in bound:
-        inside = [f for f in factors if gone in f.free_symbols]
-        rest = [f for f in factors if gone not in f.free_symbols]
+    """Σ_i Σ_j a_ij / Σ_l a_il = Σ_i 1: evaluate an inner sum that is also a denominator."""
+    for summed in bound:
+        inside = [f for f in factors if summed in f.free_symbols]
+        rest = [f for f in factors if summed not in f.free_symbols]
         below = {f.base for f in rest if isinstance(f, sp.Pow) and isinstance(f.base, sp.Sum) and f.exp.is_negative}
-        if below and inside and (inner := _sum_of_product(inside, [gone])) in below:
-            return sp.Mul(inner, *rest), gone  # formal: rule_row_sum
+        if below and inside and (inner := _sum_of_product(inside, [summed])) in below:
+            return sp.Mul(inner, *rest), summed  # formal: rule_row_sum
     return None
 
 
@@ -366,8 +366,8 @@ def _has_unit_mass(factor: sp.Expr, bound: list[Variable]) -> bool:
     if not isinstance(factor, sp.Indexed) or not isinstance(factor.base.label, Variable):
         return False
     axes = [(i, size) for i, size in zip(factor.indices, factor.base.shape, strict=True) if size != 1]
-    whole = {i for i, _ in axes} == set(bound) and len(axes) == len(bound) and all(_lies_in(i, size) for i, size in axes)
-    return whole and factor.base.label.domain.kind in (Kind.SIMPLEX, Kind.INTERIOR)
+    complete = {i for i, _ in axes} == set(bound) and len(axes) == len(bound) and all(_lies_in(i, size) for i, size in axes)
+    return complete and factor.base.label.domain.kind in (Kind.SIMPLEX, Kind.INTERIOR)
 
 
 def _marginal(factor: sp.Expr, factors: list[sp.Expr], bound: list[Variable]) -> tuple[sp.Expr, Variable] | None:
@@ -380,8 +380,8 @@ def _marginal(factor: sp.Expr, factors: list[sp.Expr], bound: list[Variable]) ->
         return None
     row, column = factor.indices
     sides = ((column, row, 1), (row, column, 0)) if label.domain.kind is Kind.COUPLING else ((column, row, 1),)
-    for gone, kept, axis in sides:  # formal: rule_marginal_rows, rule_marginal_columns
-        apart = gone in bound and _lies_in(kept, factor.base.shape[1 - axis]) and gone not in kept.free_symbols
-        if apart and sum(gone in f.free_symbols for f in factors) == 1 and _runs_over(gone, factor.base.shape[axis]):
-            return (label.domain.marginals[1 - axis][kept] if label.domain.marginals else sp.S.One), gone
+    for summed, remaining, axis in sides:  # formal: rule_marginal_rows, rule_marginal_columns
+        apart = summed in bound and _lies_in(remaining, factor.base.shape[1 - axis]) and summed not in remaining.free_symbols
+        if apart and sum(summed in f.free_symbols for f in factors) == 1 and _runs_over(summed, factor.base.shape[axis]):
+            return (label.domain.marginals[1 - axis][remaining] if label.domain.marginals else sp.S.One), summed
     return None

@@ -15,7 +15,7 @@ import sympy as sp
 
 
 class Kind(Enum):
-    """What a variable ranges over; the value is how a file names it, `words` how a text does."""
+    """The kind of set that a variable ranges over; the value is its name in files, `words` its name in texts."""
 
     SIZE = "size"
     INDEX = "index"
@@ -31,7 +31,7 @@ class Kind(Enum):
 
     @property
     def words(self) -> str:
-        """What a variable of this kind ranges over, in words."""
+        """The set that a variable of this kind ranges over, in words."""
         return WORDS[self]
 
 
@@ -147,7 +147,7 @@ class Variable(sp.Symbol):  # type: ignore[misc]
 
 
 def _variable(name: str, kind: Kind, shape: tuple[sp.Expr, ...] = (), **domain: Any) -> Variable:
-    """A variable under a name of the author's; raises ValueError for a name that bound indices or rivals use."""
+    """A variable with an author's name; raises ValueError for a name reserved for bound indices or rivals."""
     if not isinstance(name, str) or NAME.fullmatch(name) is None:
         raise ValueError(f"name: expected a word that begins with a letter and has no ι, got {name!r}")
     return Variable(name, Domain(kind, tuple(map(sp.sympify, shape)), **domain))
@@ -239,13 +239,13 @@ def fresh(like: Variable) -> Variable:
 
 
 def apart(expr: sp.Basic) -> sp.Basic:
-    """The expression with bound indices under names of their own, so that no free index of the same name is meant by them."""
+    """The expression with its bound indices renamed apart, so that they cannot capture a free index of the same name."""
     return expr if _is_apart(expr) else _made_apart(expr)
 
 
 @lru_cache(maxsize=2**14)
 def _is_apart(expr: sp.Basic) -> bool:
-    """Whether all bound indices have such names already, and nothing else changes if the expression is built again."""
+    """Whether all bound indices have such names already, and rebuilding the expression would change nothing else."""
     return bool(_made_apart(expr) == expr)
 
 
@@ -265,12 +265,12 @@ def variables_of(expr: sp.Basic) -> list[Variable]:
 
 @lru_cache(maxsize=4096)
 def _variables_of(expr: sp.Basic) -> tuple[Variable, ...]:
-    found: set[Variable] = set()
+    variables: set[Variable] = set()
     todo = [s for s in expr.free_symbols if isinstance(s, Variable)]
     while todo:
         variable = todo.pop()
-        if variable not in found:
-            found.add(variable)
+        if variable not in variables:
+            variables.add(variable)
             for part in (*variable.domain.shape, *variable.domain.other_than, *variable.domain.marginals):
                 todo.extend(s for s in part.free_symbols if isinstance(s, Variable))
-    return tuple(sorted(found, key=lambda v: (v.name, str(v.domain))))
+    return tuple(sorted(variables, key=lambda v: (v.name, str(v.domain))))

@@ -83,7 +83,7 @@ def evaluate(expr: sp.Expr, model: Mapping[sp.Symbol, sp.Matrix]) -> sp.Matrix:
             matrix = power if matrix is None else matrix * power
         part = factor * (matrix if matrix is not None else sp.eye(any_matrix.rows))
         value = part if value is None else value + part
-    found = sp.Matrix(value)
-    if not all(entry.is_Rational for entry in found):
-        raise ValueError(f"model: expected rational entries, got {found.tolist()} for {expr}")
-    return found
+    result = sp.Matrix(value)
+    if not all(entry.is_Rational for entry in result):
+        raise ValueError(f"model: expected rational entries, got {result.tolist()} for {expr}")
+    return result

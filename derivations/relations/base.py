@@ -112,7 +112,7 @@ class Relation(ABC):
 
     @abstractmethod
     def remainder(self) -> str:
-        """Return what a well-posed statement still lacks for a proof; empty if it is proved."""
+        """Return why a well-posed statement is not proved; empty if it is."""
 
     def ill_posed(self) -> str:
         """Return why the statement is not well posed; empty if it is."""
@@ -129,8 +129,8 @@ class Relation(ABC):
             for part in strangers(sp.sympify(expr)):
                 return f"{part} ({type(part).__name__}) is no part of the calculus"
         names = self.variables()
-        if taken := [v for v in names if "#" in v.name or v.name.startswith("ι")]:
-            return f"{taken[0].name} is a name of bound indices"
+        if reserved := [v for v in names if "#" in v.name or v.name.startswith("ι")]:
+            return f"{reserved[0].name} is a name of bound indices"
         called: dict[str, Variable] = {}
         for variable in [*names, *variables_of(sp.Tuple(*self.expressions)), *self.moving_names()]:
             if called.setdefault(variable.name, variable) != variable:
@@ -139,7 +139,7 @@ class Relation(ABC):
         return ""
 
     def moving_names(self) -> tuple[Variable, ...]:
-        """The variables that are shown and are no parameters of the statement, as they move or are solved for."""
+        """The displayed variables that are not parameters, because they vary or are solved for."""
         return ()
 
     def _empty(self) -> str:
@@ -204,9 +204,9 @@ class Relation(ABC):
             for point in points(self.variables(), self.at, draw):
                 if draw and not missing:
                     return
-                if held := all(hypothesis.holds_at(point) for hypothesis in self.given):
+                if admissible := all(hypothesis.holds_at(point) for hypothesis in self.given):
                     yield point
-                missing += (not held) if draw == 0 else -held
+                missing += (not admissible) if draw == 0 else -admissible
 
     def admit(self, point: Point) -> None:
         """Check that a point belongs to the declared domain; raises NotAdmittedError where it does not."""
@@ -225,7 +225,7 @@ class Relation(ABC):
         return all(size.free_symbols or size == 1 for shape in shapes for size in shape)
 
     def scope(self) -> str:
-        """The free variables and what they range over, in words, and what is given."""
+        """The free variables with their ranges and the hypotheses, in words."""
         names = self.variables()
         sizes = [f"{v} {v.domain.kind.words}" for v in names if v.domain.kind is Kind.SIZE]
         rest = [_described(v) for v in names if v.domain.kind not in (Kind.SIZE, Kind.INDEX)]
@@ -249,7 +249,7 @@ HYPOTHESES: list[type[Hypothesis]] = []                      # the kernel's clas
 
 
 def inputs(point: Point) -> dict[str, Exact]:
-    """The exact values of a point by the names that are printed; of two variables printed alike, the second has a prime."""
+    """The exact values of a point by printed name; of two variables that print alike, the second gets a prime."""
     named: dict[str, Exact] = {}
     for v, value in point.items():
         name = v.name.split("#")[0]

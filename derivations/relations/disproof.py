@@ -13,7 +13,7 @@ from derivations.relations.base import PROVED, Counterexample, Relation
 
 @dataclass(frozen=True)
 class Fails(Relation):
-    """A disproof: `relation` certifiably fails at the point `at`, its own or that of the disproof; without one, somewhere.
+    """A disproof: `relation` certifiably fails at the point `at` of either; without a point, somewhere in the domain.
 
     Raises ValueError for `about` or `given`, which belong to the relation.
     """
@@ -21,7 +21,7 @@ class Fails(Relation):
     relation: Relation
 
     def __post_init__(self) -> None:
-        """Look for the failure where the disproof says."""
+        """Search for the failure at the point of the disproof."""
         super().__post_init__()
         if self.about or self.given:
             raise ValueError("about, given: expected at the relation that is disproved, got them at its disproof")
@@ -30,15 +30,15 @@ class Fails(Relation):
 
     @property
     def sides(self) -> tuple[sp.Expr, ...]:
-        """The sides of what is disproved."""
+        """The sides of the disproved relation."""
         return self.relation.sides
 
     def variables(self) -> list[Variable]:
-        """The variables of what is disproved."""
+        """The variables of the disproved relation."""
         return self.relation.variables()
 
     def points(self) -> Iterator[dict[Variable, Value]]:
-        """The points at which a failure is looked for."""
+        """The points at which a failure is searched for."""
         return self.relation.points()
 
     def explain(self) -> str:
@@ -48,7 +48,7 @@ class Fails(Relation):
         return PROVED if self.relation.counterexample() else f"no sample point contradicts {self.relation}"
 
     def remainder(self) -> str:
-        """Return what is missing for the disproof; empty if the statement fails at the point."""
+        """Return why there is no disproof; empty if the statement fails at the point."""
         return self.explain()
 
     def counterexample(self) -> Counterexample | None:
@@ -56,7 +56,7 @@ class Fails(Relation):
         return None
 
     def contradicted_at(self, point: Point) -> Witness | None:
-        """A disproof is not refuted at any one point."""
+        """Return None: no single point refutes a disproof."""
         return None
 
     def general(self) -> bool:
@@ -64,7 +64,7 @@ class Fails(Relation):
         return self.relation.general()
 
     def scope(self) -> str:
-        """The scope of what is disproved."""
+        """The scope of the disproved relation."""
         return self.relation.scope()
 
     def __str__(self) -> str:

@@ -33,11 +33,11 @@ class Solves:
 
     @property
     def index(self) -> Variable:
-        """The index at which the equation is written, under a name that `fresh` never gives."""
+        """The index at which the equation is written, with a name that `fresh` never produces."""
         return Variable("a#0", Domain(Kind.INDEX, self.vector.shape))
 
     def image(self) -> sp.Expr:
-        """F_a(v) as it is written today, with bound names that depend on nothing else."""
+        """F_a(v) with canonical bound names, so that equal equations are written alike."""
         written = apart(sp.sympify(self.equation(lambda a: self.vector[a])(self.index)))
         sums_in_it = (part for part in sp.preorder_traversal(written) if isinstance(part, sp.Sum))
         bound = dict.fromkeys(v for part in sums_in_it for v in part.bound_symbols)
@@ -80,14 +80,14 @@ class Expansion(Relation):
         return self.expanded[-1]
 
     def variables(self) -> list[Variable]:
-        """The free variables, without the one that vanishes and the vectors that depend on it."""
-        gone = {self.variable, *(unknown.vector.label for unknown in self.where)}
+        """The free variables, without the one that goes to 0 and the vectors that depend on it."""
+        eliminated = {self.variable, *(unknown.vector.label for unknown in self.where)}
         names = variables_of(sp.Tuple(self.left, self.right, *self.sides, *self.about))
         names += [v for relation in self.given for v in relation.variables()]
-        return [v for v in dict.fromkeys(names) if v not in gone]
+        return [v for v in dict.fromkeys(names) if v not in eliminated]
 
     def moving_names(self) -> tuple[Variable, ...]:
-        """The variable that vanishes, and what is solved for."""
+        """The variable that goes to 0, and the unknown vectors."""
         return self.variable, *(unknown.vector.label for unknown in self.where)
 
     def trivial(self) -> bool:
@@ -133,7 +133,7 @@ class Expansion(Relation):
 
     @property
     def expressions(self) -> tuple[sp.Expr, ...]:
-        """The maps, and all coefficients."""
+        """The functions F of the equations, and all coefficients."""
         return *self.images, *(coefficient for pair in self.expanded for coefficient in pair)
 
     def _undefined(self) -> str:
@@ -145,15 +145,15 @@ class Expansion(Relation):
         return f"it is not shown that {missing[0]}" if missing else ""
 
     def _holds_near_0(self, condition: Condition, facts: Facts) -> bool:
-        """Whether a condition holds for all small values of what vanishes: always, or strictly at 0."""
+        """Whether a condition holds for all small values of the variable: it holds always, or strictly at 0."""
         moves = condition.expr.has(*self._varying())
         if shown(condition, facts) and (not moves or condition.sense is Sense.NONNEGATIVE):
             return True
         if not moves or condition.sense in (Sense.INDEX, Sense.INTEGER):
             return False
         start = condition.expr.replace(lambda e: isinstance(e, Partial), lambda e: differentiate(*e.args))
-        gone = {e: sp.S.Zero for e in start.atoms(sp.Indexed) if e.base.label in self._varying()}
-        start = start.xreplace(gone).xreplace({self.variable: sp.S.Zero})
+        zeros = {e: sp.S.Zero for e in start.atoms(sp.Indexed) if e.base.label in self._varying()}
+        start = start.xreplace(zeros).xreplace({self.variable: sp.S.Zero})
         try:
             start = sums.normal(start)
         except ValueError:
@@ -178,7 +178,7 @@ class Expansion(Relation):
         return None
 
     def scope(self) -> str:
-        """The free variables, and that the variable vanishes."""
+        """The free variables, and the variable that goes to 0."""
         return f"{super().scope()}, as {self.variable} → 0"
 
     def __str__(self) -> str:

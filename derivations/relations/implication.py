@@ -22,8 +22,8 @@ from derivations.relations.universal import ForAll
 class Follows(Relation):
     """`conclusion` is a nonnegative combination of `premises`: its gap is Σ weight · premise gap (+ `slack` ≥ 0).
 
-    A premise for all values of some indices has a weight in which they may occur, and is summed over them.  The proof is of
-    the implication.  The premises are somebody else's: an earlier step, a claim that is needed, or a declared hypothesis.
+    A premise for all values of some indices has a weight in which they may occur, and is summed over them.  Only the
+    implication is proved; a premise is an earlier step, another claim, or a declared hypothesis.
     """
 
     premises: tuple[AtLeast | ForAll, ...] = field()
@@ -50,7 +50,7 @@ class Follows(Relation):
         return super().ill_posed()
 
     def trivial(self) -> bool:
-        """Whether the conclusion says nothing, or is one of the premises."""
+        """Whether the conclusion is trivial or one of the premises."""
         own = self.conclusion.sides[0] - self.conclusion.sides[1]
         repeated = any(sums.alike(own, gap) for premise in self.premises for gap in self._instances(premise))
         return super().trivial() or repeated
@@ -63,7 +63,7 @@ class Follows(Relation):
 
     @property
     def combination(self) -> sp.Expr:
-        """Σ weight · premise gap + slack, which the gap of the conclusion has to be."""
+        """Σ weight · premise gap + slack, which must equal the gap of the conclusion."""
         return sp.Add(*[weighted(premise, w) for w, premise in zip(self.weights, self.premises, strict=True)], self.slack)
 
     def remainder(self) -> str:
@@ -106,6 +106,6 @@ def over(premise: AtLeast | ForAll) -> tuple[Variable, ...]:
 
 
 def weighted(premise: AtLeast | ForAll, weight: sp.Expr) -> sp.Expr:
-    """What a premise with a weight adds to the gap of the conclusion."""
+    """The contribution of a weighted premise to the gap of the conclusion."""
     gap = weight * (premise.sides[0] - premise.sides[1])
     return total(over(premise), gap) if over(premise) else gap

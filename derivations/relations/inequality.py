@@ -1,4 +1,4 @@
-"""One expression is at least another, or more."""
+"""Inequalities: one expression is ≥ or > another."""
 
 from dataclasses import dataclass, field
 

@@ -29,7 +29,7 @@ from derivations.claims import Witness
 from derivations.relations.base import MOVABLE, PROVED, Relation, differ, first, remaining, witness
 from derivations.relations.inequality import AtLeast
 
-POINTS = 16                                                  # at which SymPy is asked
+POINTS = 16                                                  # at which SymPy's limit is compared
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Limit(Relation):
 
     @property
     def moving(self) -> Variable:
-        """The variable that moves; of a vector entry a scalar that takes its place."""
+        """The variable that moves; for a vector entry, a scalar that replaces it."""
         if isinstance(self.variable, sp.Indexed):
             label = self.variable.base.label
             return Variable(f"{label.name}#moving", Domain(label.domain.kind))
@@ -60,13 +60,13 @@ class Limit(Relation):
 
     @property
     def path(self) -> sp.Expr:
-        """The expression in which only `moving` moves."""
+        """The expression as a function of `moving` alone."""
         if isinstance(self.variable, sp.Indexed):
             return _moved(self.sides[0], self.variable, self.moving)
         return self.sides[0]
 
     def variables(self) -> list[Variable]:
-        """The free variables, the index of an entry that moves among them, without the scalar that moves."""
+        """The free variables without the moving scalar; the index of a moving entry is one of them."""
         named = variables_of(sp.Tuple(self.to, self.variable))
         return [v for v in dict.fromkeys((*super().variables(), *named)) if v != self.variable]
 
@@ -75,7 +75,7 @@ class Limit(Relation):
         return tuple(variables_of(self.variable))
 
     def trivial(self) -> bool:
-        """Whether nothing moves."""
+        """Whether the expression does not depend on the moving variable."""
         return not self.path.has(self.moving)
 
     def ill_posed(self) -> str:
@@ -100,7 +100,7 @@ class Limit(Relation):
         return f"it is not shown that {missing[0]}" if missing else ""
 
     def _moves(self, part: sp.Expr) -> bool:
-        """Whether a part depends on what moves, or may do so."""
+        """Whether a part depends on the moving variable, or may do so."""
         if not isinstance(self.variable, sp.Indexed):
             return bool(part.has(self.moving))
         try:
@@ -114,9 +114,9 @@ class Limit(Relation):
         parts = [*self.given, *self.premises]
         if any(label in relation.variables() for relation in parts):
             return f"given: expected hypotheses that do not depend on {self.variable}, got {parts[0]}"
-        moved = [v for v in self.variables() if any(label in size.free_symbols for size in v.domain.shape) and v != label]
-        if moved and not isinstance(self.variable, sp.Indexed):
-            return f"variable: expected domains that do not move with {self.variable}, got {moved[0].name}"
+        affected = [v for v in self.variables() if any(label in size.free_symbols for size in v.domain.shape) and v != label]
+        if affected and not isinstance(self.variable, sp.Indexed):
+            return f"variable: expected domains that do not move with {self.variable}, got {affected[0].name}"
         missing = undefined(self.variable) if isinstance(self.variable, sp.Indexed) else []
         return f"it is not shown that {missing[0]}" if missing else ""
 
@@ -177,7 +177,7 @@ class Limit(Relation):
         return PROVED
 
     def computed(self, point: Point) -> sp.Expr | None:
-        """The limit that SymPy gives at an exact point of the other variables; None where it gives none."""
+        """SymPy's limit at an exact point of the other variables; None if SymPy finds none."""
         to, side = explicit(self.to, point), "+" if self.to == 0 else "-"
         below = bool(to.is_negative) and to.is_finite
         plain = sp.Symbol(f"{self.moving.name}_", **{"negative" if below else "positive": True})
@@ -214,16 +214,16 @@ class Limit(Relation):
 
     def _approached(self, value: sp.Expr, claimed: sp.Expr, point: Point) -> bool:
         """Return whether certified values close to the end of the path are nearer to one limit than to the other."""
-        return all(self._nearer(value, claimed, point, place) for place in self._late(point))
+        return all(self._nearer(value, claimed, point, near) for near in self._late(point))
 
-    def _nearer(self, value: sp.Expr, claimed: sp.Expr, point: Point, place: Value) -> bool:
-        late = enclose(_of_fixed_length(self.path, self.moving), {**point, self.moving: place})
-        if not late.is_finite():
+    def _nearer(self, value: sp.Expr, claimed: sp.Expr, point: Point, late_value: Value) -> bool:
+        path_value = enclose(_of_fixed_length(self.path, self.moving), {**point, self.moving: late_value})
+        if not path_value.is_finite():
             return False
         if value.is_infinite:
-            return bool(late > 1 if value > 0 else late < -1)
-        near = abs(late - enclose(value, {}))
-        return bool(near < 1 if claimed.is_infinite else near < abs(late - enclose(claimed, {})))
+            return bool(path_value > 1 if value > 0 else path_value < -1)
+        near = abs(path_value - enclose(value, {}))
+        return bool(near < 1 if claimed.is_infinite else near < abs(path_value - enclose(claimed, {})))
 
     def _late(self, point: Point) -> Iterator[Value]:
         """Return values of the variable that approach the end of the path."""

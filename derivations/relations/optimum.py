@@ -35,7 +35,7 @@ Entries = Callable[[sp.Expr, sp.Expr], sp.Expr]              # (i, j) ↦ the en
 
 @dataclass(frozen=True)
 class _Minimizer(Relation):
-    """What both problems share: `axes` are the ranges of the entries, of which the last is a simplex."""
+    """The common part of both problems: `axes` are the ranges of the entries, and along the last axis entries sum to 1."""
 
     _sense: ClassVar[int] = 1                                # −1 where the objective is maximized
 
@@ -67,18 +67,18 @@ class _Minimizer(Relation):
     @property
     @abstractmethod
     def spare(self) -> sp.Expr:
-        """The part of the gap that is not a divergence; it has to be ≥ 0."""
+        """The part of the gap that is not a divergence; it must be ≥ 0."""
 
     @property
     @abstractmethod
     def base(self) -> sp.IndexedBase:
         """The rival."""
 
-    def candidate_at(self, places: Sequence[sp.Expr]) -> sp.Expr:
-        """The candidate's entry at other indices; names that its sums bind stay apart from these."""
+    def candidate_at(self, indices: Sequence[sp.Expr]) -> sp.Expr:
+        """The candidate's entry at other indices, which its sums do not capture."""
         entry = self.entry
         inner = {v: fresh(v) for part in entry.atoms(sp.Sum) for v in part.bound_symbols}
-        return entry.xreplace(inner | dict(zip(self.places, places, strict=True)))
+        return entry.xreplace(inner | dict(zip(self.places, indices, strict=True)))
 
     @property
     def own_value(self) -> sp.Expr:
@@ -120,7 +120,7 @@ class _Minimizer(Relation):
         return super().ill_posed()
 
     def _derives_rival(self) -> bool:
-        """Whether a derivative would also move a candidate that is put in the rival's place."""
+        """Whether a derivative by the rival would also act on a candidate substituted for it."""
         return any(part.args[0].has(self.base.label) for part in self.open_objective.atoms(Partial))
 
     def trivial(self) -> bool:
@@ -178,10 +178,10 @@ class _Minimizer(Relation):
         return None
 
     def __str__(self) -> str:
-        taken, shown = {v.name for v in self.variables()}, {}
+        used, shown = {v.name for v in self.variables()}, {}
         for own in (self.base.label, *self.places):
             letter = own.name.split("#")[0]
-            while letter in taken:                           # an author's variable has this letter
+            while letter in used:                            # an author's variable has this letter
                 letter += "′"
             shown[own] = Variable(f"{letter}#shown", own.domain)
         entry, objective = (text(part.xreplace(shown)) for part in (self.entry, self._sense * self.open_objective))
@@ -305,9 +305,9 @@ class UniquePlan(_Minimizer):
     @property
     def weight(self) -> sp.Expr:
         """The factor of the row that is shown."""
-        given, row = self.factor, self.places[0]
-        written = callable(given) and not isinstance(given, sp.Basic)      # a symbol can be called, too
-        return _once(self, "factor", lambda: given(row)) if written else sp.sympify(given)
+        factor, row = self.factor, self.places[0]
+        written = callable(factor) and not isinstance(factor, sp.Basic)      # a symbol can be called, too
+        return _once(self, "factor", lambda: factor(row)) if written else sp.sympify(factor)
 
     @property
     def gap(self) -> sp.Expr:
@@ -349,7 +349,7 @@ def _letter(base: sp.IndexedBase) -> str:
 
 
 def _once(relation: _Minimizer, part: str, write: Callable[[], sp.Expr]) -> sp.Expr:
-    """Return the first result of the author's function, so that it cannot return something else later."""
+    """Call the author's function once and return that result from then on, so that it cannot change."""
     written = relation.__dict__.setdefault("_written", {})
     if part not in written:
         written[part] = apart(sp.sympify(write()))
@@ -370,21 +370,21 @@ def feasible_near(entries: Sequence[arb]) -> Iterator[list[Fraction]]:
              (10**15, fine, neighbours))                     # for candidates that are only just wrong
     for resolution, shares, exchanged in tries:
         start = _rounded(entries, resolution)
-        if sum(start) == 1:                                  # there is something to move
+        if sum(start) == 1:                                  # this coordinate has a mass to move
             yield from (_moved(start, share, *pair) for share in shares for pair in exchanged)
 
 
 def _rounded(entries: Sequence[arb], resolution: int) -> list[Fraction]:
     """The point of the simplex with this denominator near the entries."""
-    counts = [max(0, round(float(entry.mid()) * resolution)) for entry in entries]   # of exp(−10⁹), too, without its digits
+    counts = [max(0, round(float(entry.mid()) * resolution)) for entry in entries]   # works for exp(−10⁹), too
     return [Fraction(count, max(1, sum(counts))) for count in counts]
 
 
 def _moved(start: Sequence[Fraction], share: Fraction, giver: int, taker: int) -> list[Fraction]:
-    moved = list(start)
-    moved[giver] -= share * start[giver]
-    moved[taker] += share * start[giver]
-    return moved
+    point = list(start)
+    point[giver] -= share * start[giver]
+    point[taker] += share * start[giver]
+    return point
 
 
 def plans_near(entries: Sequence[Sequence[arb]]) -> Iterator[list[list[Fraction]]]:

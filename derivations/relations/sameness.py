@@ -24,7 +24,7 @@ RELATIONS: frozenset[type[Relation]] = frozenset({
     Equation, Differs, AtLeast, StrictUnlessEqual, Limit, Expansion, Follows, UniqueMinimum, UniqueMaximum, UniquePlan, Fails})
 """The kernel's own kinds of statement; nothing else is examined, subclasses neither."""
 
-POINTS, APART = 4, 11                                        # how many points are tried first, and every which of the sample
+POINTS, APART = 4, 11                                        # number of points to try, and stride through the sample
 
 
 def same(one: Relation, other: Relation) -> bool:
@@ -45,7 +45,7 @@ def same(one: Relation, other: Relation) -> bool:
 
 
 def agree(one: sp.Expr, other: sp.Expr) -> bool:
-    """Whether two expressions are one as written, or have one normal form."""
+    """Whether two expressions are identical as written, or have the same normal form."""
     return sums.alike(one, other) or (not _differ(one, other) and sums.equal(one, other))
 
 
@@ -56,22 +56,22 @@ def _one_difference(one: Relation, other: Relation) -> bool:
 
 @lru_cache(maxsize=2**12)
 def _differ(one: sp.Expr, other: sp.Expr) -> bool:
-    """Whether two expressions certainly have different values at a point, which is found out sooner than by normal forms."""
+    """Whether two expressions certainly differ at a sample point, which is quicker to decide than by normal forms."""
     names = variables_of(sp.Tuple(one, other))
     try:
         return any(differ(point, one, other) for point in islice(points(names), 0, POINTS * APART, APART))
-    except (KeyError, ValueError):                           # of what has no exact value, or no sample points
+    except (KeyError, ValueError):                           # raised where there is no exact value, or no sample point
         return False
 
 
-def _all(some: Sequence[Relation], others: Sequence[Relation], agreeing: Callable[[Relation, Relation], bool]) -> bool:
-    """Whether each of either list agrees with one of the other."""
-    forth = all(any(agreeing(one, other) for other in others) for one in some)
-    return forth and all(any(agreeing(one, other) for one in some) for other in others)
+def _all(left: Sequence[Relation], right: Sequence[Relation], agreeing: Callable[[Relation, Relation], bool]) -> bool:
+    """Whether every relation in each list agrees with one in the other list."""
+    forth = all(any(agreeing(one, other) for other in right) for one in left)
+    return forth and all(any(agreeing(one, other) for one in left) for other in right)
 
 
 def _parts(relation: Relation) -> list[sp.Expr]:
-    """What a statement of the other kinds is made of."""
+    """The parts of a statement of any other kind."""
     if isinstance(relation, UniqueMinimum | UniquePlan):
         return [*relation.axes, relation.open_objective, relation.entry]
     if isinstance(relation, Limit):

@@ -22,14 +22,14 @@ INTERVALS = (Kind.REAL, Kind.NONNEGATIVE, Kind.POSITIVE)
 
 @dataclass(frozen=True)
 class Taylor:
-    """How an inequality follows from derivatives by `variable` at the point `at` and the sign of the last one, the n-th."""
+    """An inequality's proof from derivatives in `variable` at the point `at` and the sign of the last one, the n-th."""
 
     variable: Variable
     at: sp.Expr
     order: int = 2
 
     def __post_init__(self) -> None:
-        """Turn numbers into expressions; raises ValueError for what is no scalar, no point of its domain or no order."""
+        """Turn numbers into expressions; raises ValueError for an invalid variable, point or order."""
         if not isinstance(self.variable, Variable) or self.variable.domain.kind not in INTERVALS or self.variable.domain.shape:
             raise ValueError(f"variable: expected a free scalar, got {self.variable}")
         object.__setattr__(self, "at", apart(sp.sympify(self.at)))
@@ -50,7 +50,7 @@ class Taylor:
         return self.variable.domain.kind is Kind.NONNEGATIVE and bool(self.at.is_zero)
 
     def remainder(self, gap: sp.Expr, strict: bool, facts: Facts) -> str:
-        """What is not shown of the derivatives of `gap`; empty if it is ≥ 0, or > 0, on the whole domain."""
+        """Return which fact about the derivatives of `gap` is not proved; empty if `gap` is proved to be ≥ 0, or > 0."""
         if foreign := set(variables_of(self.at)) - set(variables_of(gap)):
             return f"taylor: expected a point of the statement's variables, got {', '.join(sorted(v.name for v in foreign))}"
         if any(self.variable in fact.free_symbols for fact, _ in facts):
@@ -81,7 +81,7 @@ class Taylor:
 
 
 def _forms(slope: sp.Expr) -> Iterator[sp.Expr]:
-    """A derivative as it is found, in normal form, and factored."""
+    """A derivative as computed, in normal form, and factored."""
     yield slope
     yield (plain := sums.normal(slope))
     factored = sp.factor(sp.together(plain))

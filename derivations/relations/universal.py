@@ -25,7 +25,7 @@ class ForAll(Hypothesis):
     over: tuple[Variable, ...]
 
     def __post_init__(self) -> None:
-        """Check what it consists of."""
+        """Check the inequality and the indices."""
         super().__post_init__()
         if type(self.bound) is not AtLeast or self.bound.given:
             raise ValueError(f"bound: expected an inequality without hypotheses, got {self.bound}")
@@ -44,27 +44,27 @@ class ForAll(Hypothesis):
         return self.bound.expressions
 
     def variables(self) -> list[Variable]:
-        """The free variables: the indices are none."""
+        """The free variables, without the indices."""
         return [v for v in self.bound.variables() if v not in self.over]
 
     @property
     def fact(self) -> None:
-        """No expression has a sign by it: it is used as a premise."""
+        """Return None: it serves as a premise and gives no single expression a sign."""
         return
 
     def remainder(self) -> str:
-        """What the inequality lacks for a proof with free indices."""
+        """Return why the inequality with free indices is not proved."""
         return self.bound.remainder()
 
     def contradicted_at(self, point: Point) -> Witness | None:
-        """The failure at the first values of the indices where there is one."""
-        return next(filter(None, map(self.bound.contradicted_at, self._places(point))), None)
+        """The failure at the first values of the indices at which the inequality fails."""
+        return next(filter(None, map(self.bound.contradicted_at, self._at_indices(point))), None)
 
     def holds_at(self, point: Point) -> bool:
         """Whether the inequality is certain at a point, whatever the indices are."""
-        return all(map(self.bound.holds_at, self._places(point)))
+        return all(map(self.bound.holds_at, self._at_indices(point)))
 
-    def _places(self, point: Point) -> Iterator[Point]:
+    def _at_indices(self, point: Point) -> Iterator[Point]:
         return with_indices(self.over, {v: value for v, value in point.items() if v not in self.over})
 
     def __str__(self) -> str:

@@ -3,9 +3,9 @@
 A head of self-attention with keys K and queries Q solves, by the reading of deciphering (21), one problem per token k: the
 templates are the layer's inputs, t_i = x_i/√d', shared by all heads and queries, and the evidence is z = Kᵀ(Q x_k + b).
 
-Times       medians of rounds in which all take turns, so that all meet the same machine; ratios are of one run
+Times       medians of rounds in which all solvers take turns, so that machine load affects all alike; ratios are within one run
 Errors      ‖λ − λ*‖/(1 + ‖λ*‖), the largest; certified for ``mem.solve``, against a tighter solution for the others
-Memory      the most that tensors take at a time, the arguments apart; beside the results, in arrays of rows × n in float64
+Memory      the peak memory of tensors without the arguments; without the results, also as a number of float64 arrays rows × n
 """
 
 import statistics
@@ -26,11 +26,11 @@ from numerics.models.encoder import PARAGRAPH, LanguageModel, load_encoder
 
 @dataclass(frozen=True)
 class Timing:
-    """What a number of problems took.
+    """The time that a solver took for a number of problems.
 
     Attributes:
-        name: who solved them.
-        problems: how many at a time.
+        name: the solver.
+        problems: how many it solved at a time.
         seconds: median over the rounds, per problem.
         fastest: the smallest of the rounds, per problem.
         error: the largest relative error of λ; None for a floor, which solves nothing.
@@ -106,14 +106,14 @@ def normal_problems(n: int, d: int, rows: int, device: str = "cpu") -> tuple[Ten
 
 
 def race(templates: Tensor, evidence: Tensor, rounds: int, *, alpha: float = 1.0, singles: int = 2) -> list[Timing]:
-    """Time ``mem.solve``, its peers and the floors, all taking turns.
+    """Time ``mem.solve``, its peers and the floors in turns.
 
     Args:
         templates: (n, d), float64.
         evidence: (r, d), float64, on the same device; peers that take one problem at a time run on the CPU.
-        rounds: how often.
+        rounds: the number of rounds.
         alpha: α.
-        singles: how many problems the peers that take one at a time are given; others in each round. 0 leaves them out.
+        singles: how many problems each peer without batching solves per round, different ones in each; 0 leaves these out.
 
     Raises:
         ValueError: for a number of rounds below 1, a negative number of singles, or if a row is not certified.
@@ -121,37 +121,37 @@ def race(templates: Tensor, evidence: Tensor, rounds: int, *, alpha: float = 1.0
     check_rounds(rounds)
     if singles < 0:
         raise ValueError(f"singles: expected an integer ≥ 0, got {singles}")
-    sure = mem.solve(templates, evidence, None, alpha, tolerance=1e-11)
-    _check_certified(sure)
+    reference = mem.solve(templates, evidence, None, alpha, tolerance=1e-11)
+    _check_certified(reference)
     singles = min(singles, len(evidence))
     errors: dict[str, float | None] = {}
-    taken: dict[str, list[float]] = {}
+    durations: dict[str, list[float]] = {}
     solvers = {name: (solver, True) for name, solver in one_by_one(templates.cpu(), alpha).items()} if singles else {}
     solvers |= {name: (solver, False) for name, solver in batched(templates, alpha).items()}
-    bottom = floors(templates, evidence)
+    lower_bounds = floors(templates, evidence)
     for index in range(rounds + 1):
         first = index * singles % max(1, len(evidence) - singles + 1)
-        for name, (solver, alone) in solvers.items():
-            some = slice(first, first + singles) if alone else slice(None)
-            given = evidence[some].cpu() if alone else evidence
-            seconds, dual = timed(solver, given, on_gpu=evidence.is_cuda)
-            taken.setdefault(name, []).append(seconds / len(given))
-            exact = sure.dual[some].to(dual)
-            off = (dual - exact).norm(dim=-1) + sure.error[some].to(dual)
-            errors[name] = max(errors.get(name) or 0.0, float((off / (1 + exact.norm(dim=-1))).max()))
-        for name, work in bottom.items():
+        for name, (solver, one_at_a_time) in solvers.items():
+            rows = slice(first, first + singles) if one_at_a_time else slice(None)
+            problems = evidence[rows].cpu() if one_at_a_time else evidence
+            seconds, dual = timed(solver, problems, on_gpu=evidence.is_cuda)
+            durations.setdefault(name, []).append(seconds / len(problems))
+            exact = reference.dual[rows].to(dual)
+            error = (dual - exact).norm(dim=-1) + reference.error[rows].to(dual)
+            errors[name] = max(errors.get(name) or 0.0, float((error / (1 + exact.norm(dim=-1))).max()))
+        for name, work in lower_bounds.items():
             seconds, _ = timed(work, evidence, on_gpu=evidence.is_cuda)
-            taken.setdefault(name, []).append(seconds / len(evidence))
+            durations.setdefault(name, []).append(seconds / len(evidence))
             errors[name] = None
-    counts = {name: singles if alone else len(evidence) for name, (_, alone) in solvers.items()}
+    counts = {name: singles if one_at_a_time else len(evidence) for name, (_, one_at_a_time) in solvers.items()}
     return [
         Timing(name, counts.get(name, len(evidence)), statistics.median(times[1:]), min(times[1:]), errors[name])
-        for name, times in taken.items()
+        for name, times in durations.items()
     ]
 
 
 def thread_gain(templates: Tensor, evidence: Tensor, rounds: int, *, alpha: float = 1.0) -> float:
-    """Return how many times as fast ``mem.solve`` is on torch's number of threads as on one, the median over rounds in turns.
+    """Return the speed of ``mem.solve`` on torch's number of threads relative to one thread, the median over rounds.
 
     Raises:
         ValueError: for a number of rounds below 1.
@@ -161,11 +161,11 @@ def thread_gain(templates: Tensor, evidence: Tensor, rounds: int, *, alpha: floa
     ratios = []
     try:
         for _ in range(rounds + 1):                          # the first warms up
-            taken = []
+            durations = []
             for count in (1, threads):
                 torch.set_num_threads(count)
-                taken.append(timed(solve, evidence, on_gpu=False)[0])
-            ratios.append(taken[0] / taken[1])
+                durations.append(timed(solve, evidence, on_gpu=False)[0])
+            ratios.append(durations[0] / durations[1])
     finally:
         torch.set_num_threads(threads)
     return statistics.median(ratios[1:])
@@ -189,15 +189,15 @@ def growth(sizes: list[tuple[int, int, int]], rounds: int, device: str = "cpu") 
 
 
 def peak(templates: Tensor, evidence: Tensor, alpha: float = 1.0) -> tuple[int, float, mem.Solution]:
-    """Return the most bytes that tensors of ``mem.solve`` take at a time, how many arrays of rows × n in float64 that is
-    beside the results, and these.
+    """Return the peak memory of ``mem.solve`` in bytes, that memory without the results as a number of float64 arrays of
+    rows × n, and the solution.
 
     Args:
         templates: (n, d).
         evidence: (r, d).
         alpha: α.
     """
-    spare_workspaces.clear()                                 # one that is kept would not be counted
+    spare_workspaces.clear()                                 # a cached workspace would not be counted
     with PeakMemory((templates, evidence)) as memory:
         solution = mem.solve(templates, evidence, None, alpha)
     results = {x.untyped_storage().data_ptr(): x.untyped_storage().nbytes() for x in vars(solution).values()}

@@ -354,7 +354,7 @@ def test_what_is_known_at_a_sample_point_is_bounded(monkeypatch: pytest.MonkeyPa
     point = Sample({m: 2, b.label: [3, 5], x: 2})
     for power in range(1, 20):
         assert enclose(total(l, b[l] ** power * x), point) == 2 * (3**power + 5**power)
-        assert all(len(place.known) <= 3 + 2 for place in point.places())
+        assert all(len(place.known) <= 3 + 2 for place in point.evaluations())
 
 
 def test_a_map_that_equals_another_one() -> None:

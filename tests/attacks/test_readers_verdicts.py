@@ -25,7 +25,7 @@ from derivations.relations import (
     StrictUnlessEqual,
     UniqueMinimum,
 )
-from evidence.harness import Formula, Reading, Vote, float64, poll
+from evidence.harness import Formula, Reading, Vote, compare_rounds, float64
 from evidence.registry import confirms
 from evidence.rounds import Rounds
 from tests.attacks import Table
@@ -93,7 +93,8 @@ def test_a_twin_whose_own_side_was_not_computed_does_not_die_by_it() -> None:
     twins = {"a": Formula(Equation(x, x)), "b": Formula(Equation((y + 1) ** 2, y**2 + 2 * y + 1))}
     points = st.tuples(st.floats(-2, 2), st.floats(0.5, 2)).map(lambda p: {"x": p[0], "y": p[1]})
     vote = Vote("eot.46", Layer.TORCH)
-    poll(vote, Formula(UNDECIDED), twins, Rounds(lambda p: Reading(p, {"own": float64(p["x"]).exp()}, 1e-9), points, 16))
+    rounds = Rounds(lambda p: Reading(p, {"own": float64(p["x"]).exp()}, 1e-9), points, 16)
+    compare_rounds(vote, Formula(UNDECIDED), twins, rounds)
     assert vote.refuted == ()
 
 
@@ -155,7 +156,7 @@ def test_a_strict_hypothesis_does_not_hold_at_its_boundary() -> None:
     vote = Vote("eot.46", Layer.TORCH)
     rounds = Rounds(lambda p: Reading(p, {"own": float64(p["x"]) ** 2 + p["x"]}, 1e-9), points, 16)
     with pytest.raises(ValueError, match="as is given"):
-        poll(vote, Formula(positive_there), {}, rounds)
+        compare_rounds(vote, Formula(positive_there), {}, rounds)
 
 
 def test_control_the_catalogue_is_whole() -> None:

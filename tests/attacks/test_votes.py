@@ -24,7 +24,7 @@ from derivations.catalogue import entries, examine
 from derivations.claims import Layer, Outcome
 from derivations.relations import AtLeast, Equation, Fails, Relation
 from evidence import bridge
-from evidence.harness import Formula, Reading, Vote, assert_sound, poll, vote_on
+from evidence.harness import Formula, Reading, Vote, assert_sound, compare_rounds, vote_on
 from evidence.registry import CASES, confirms, load
 from evidence.rounds import Rounds
 
@@ -56,7 +56,8 @@ def believed(
     wrong = {"a twin": Equation(statement.sides[0], statement.sides[1] + 1)} if twins is None else twins
     vote = Vote("eot.46", Layer.TORCH)
     try:
-        poll(vote, Formula(statement), {name: Formula(twin) for name, twin in wrong.items()}, Rounds(check, on, count))
+        twins = {name: Formula(twin) for name, twin in wrong.items()}
+        compare_rounds(vote, Formula(statement), twins, Rounds(check, on, count))
     except (ValueError, RuntimeError, KeyError, IndexError):
         return False
     killed = {name for name, by in vote.killed.items() if by == vote.routes}
@@ -266,7 +267,7 @@ def test_routes_that_come_and_go() -> None:
 
     vote = Vote("eot.46", Layer.TORCH)
     with pytest.raises((ValueError, ExceptionGroup)):
-        poll(vote, Formula(Equation(x, x + 0 * y)), {}, Rounds(check, ALL, 20))
+        compare_rounds(vote, Formula(Equation(x, x + 0 * y)), {}, Rounds(check, ALL, 20))
 
 
 @pytest.mark.parametrize(("statement", "on", "tolerance", "reason"), [
@@ -275,7 +276,7 @@ def test_routes_that_come_and_go() -> None:
 ])
 def test_why_a_vote_does_not_count_is_said(statement: Relation, on: Any, tolerance: float, reason: str) -> None:
     vote = Vote("eot.46", Layer.TORCH)
-    poll(vote, Formula(statement), {}, Rounds(lambda p: Reading(p, {"own": number(p["x"])}, tolerance), on, 8))
+    compare_rounds(vote, Formula(statement), {}, Rounds(lambda p: Reading(p, {"own": number(p["x"])}, tolerance), on, 8))
     assert vote.outcome is Outcome.INCONCLUSIVE
     assert re.search(reason, vote.why_not), vote.why_not
 

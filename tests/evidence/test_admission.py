@@ -25,7 +25,7 @@ from derivations.calculus.variables import (
 from derivations.claims import Layer
 from derivations.relations import AtLeast, Differs, Equation, Follows, Relation
 from evidence.admission import admit, settled
-from evidence.harness import Formula, NotAReadingError, Reading, Vote, consider, float64
+from evidence.harness import Formula, NotAReadingError, Reading, Vote, compare_reading, float64
 
 m, n = size("m"), size("n")
 j, l = index("j", m), index("l", m)  # noqa: E741
@@ -45,7 +45,7 @@ def read(relation: Relation, point: dict[str, object], routes: dict[str, object]
     """One reading of a route that agrees."""
     vote, formula = Vote(CLAIM, Layer.TORCH), Formula(relation)
     given = {"own": float64(1.0)} if routes is None else routes
-    consider(vote, formula, {}, Reading(point, given, tolerance, computed))  # type: ignore[arg-type]
+    compare_reading(vote, formula, {}, Reading(point, given, tolerance, computed))  # type: ignore[arg-type]
     return vote
 
 
@@ -178,7 +178,7 @@ def test_what_is_given_holds_at_every_open_index() -> None:
 def test_a_value_of_a_variable_that_only_a_twin_has_is_needed() -> None:
     vote = Vote(CLAIM, Layer.TORCH)
     with pytest.raises(NotAReadingError, match="y: expected a value \\(positive\\) for the twin 'y for 1'"):
-        consider(vote, Formula(ONE), {"y for 1": Formula(Equation(x, y), "twin 'y for 1'")},
+        compare_reading(vote, Formula(ONE), {"y for 1": Formula(Equation(x, y), "twin 'y for 1'")},
                  Reading({"x": 1.0}, {"own": float64(1.0)}, 1e-9))
 
 

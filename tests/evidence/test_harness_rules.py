@@ -16,7 +16,18 @@ from derivations.claims import Evidence, Layer, Outcome
 from derivations.relations import AtLeast, Differs, Equation
 from evidence import harness
 from evidence.admission import ROUNDED, SLACK, NotAReadingError, Scale, admit_tolerance, holds_given, size_of
-from evidence.harness import FEWEST, Vote, _both, _note, _or_silence, _remember, _weigh, consider, float64, vote_on
+from evidence.harness import (
+    MIN_INSTANCES,
+    Vote,
+    _both,
+    _or_silence,
+    _record_comparison,
+    _record_instance,
+    _record_scale,
+    compare_reading,
+    float64,
+    vote_on,
+)
 from evidence.readings import Comparison, Formula, Miss, Reading
 from evidence.registry import CASES, load
 
@@ -42,7 +53,7 @@ WHY_NOT: dict[str, tuple[dict[str, Any], str, Outcome]] = {
     "as many discarded as kept": ({"discarded": 5}, "", Outcome.HOLDS),
     "one more discarded": ({"discarded": 6}, "expected at most half of the draws to be discarded, got 6 of 11",
                            Outcome.INCONCLUSIVE),
-    "few instances": ({"instances": FEWEST - 1},
+    "few instances": ({"instances": MIN_INSTANCES - 1},
                       "expected at least 2 different instances of 5, got 2 of 4", Outcome.INCONCLUSIVE),
     "one and the same": ({"seen": {(1.0,)}}, "expected at least 2 different instances of 5, got 1 of 5", Outcome.INCONCLUSIVE),
     "one and the same, given": ({"seen": {(1.0,)}, "drawing": False}, "", Outcome.HOLDS),
@@ -79,7 +90,7 @@ def test_words_about_a_vote() -> None:
 def noted(*comparisons: Comparison, ordered: bool = False) -> Vote:
     found, printed = Vote("eot.0", Layer.TORCH), SimpleNamespace(ordered=ordered, names=["x", "y"])
     for comparison in comparisons:
-        _note(found, printed, Reading({"x": 1.0, "z": 2.0}, {}, 1e-9), "own", comparison)   # type: ignore[arg-type]
+        _record_comparison(found, printed, Reading({"x": 1.0, "z": 2.0}, {}, 1e-9), "own", comparison)   # type: ignore[arg-type]
     return found
 
 
@@ -113,7 +124,7 @@ def test_both_values_are_shown_where_they_differ_most() -> None:
 def test_instances_are_remembered_with_their_ranges() -> None:
     found, printed = Vote("eot.0", Layer.TORCH), Formula(Equation(s[j] * x, y * m))
     for numbers, factor in (([1.0, -2.0], 3.0), ([0.5, 4.0], 3.0), ([0.5, 4.0], 3.0)):
-        _remember(found, printed, Reading({"m": 2, "s": float64(numbers), "x": factor, "other": 9.0}, {}, 1e-9))
+        _record_instance(found, printed, Reading({"m": 2, "s": float64(numbers), "x": factor, "other": 9.0}, {}, 1e-9))
     assert len(found.seen) == 2
     assert found.ranges == {"m": (2.0, 2.0), "s": (-2.0, 4.0), "x": (3.0, 3.0)}
     assert found.sizes == {"m"}
@@ -143,10 +154,10 @@ def test_a_majority_of_instances_has_to_tell_something() -> None:
 def test_the_scale_is_that_of_the_derived_side_or_of_the_inputs() -> None:
     found, printed = Vote("eot.0", Layer.TORCH), Formula(Equation(x * m, y))
     reading = Reading({"m": 5, "x": -3.0, "y": 2.0}, {}, 0.25)
-    _weigh(found, printed, reading, [
+    _record_scale(found, printed, reading, [
         Comparison(0, 1, 0, largest=2.0, derived=2.0), Comparison(0, 1, 0, largest=7.0, derived=7.0)])
     assert found.scales == {True: Scale(dull=1, coarsest=(0.25, 2.0))}
-    _weigh(found, printed, reading, [Comparison(0, 1, 0, largest=2.0, derived=0.0)])
+    _record_scale(found, printed, reading, [Comparison(0, 1, 0, largest=2.0, derived=0.0)])
     assert found.scales[False] == Scale(telling=1)
     assert size_of(printed, reading.point) == 3.0
     assert size_of(Formula(Equation(m, m)), {"m": 5}) == 1.0
@@ -221,14 +232,14 @@ class Faced:
 @pytest.mark.parametrize(("route", "times"), [(1.0, 1), (1 + 5e-10, 1), (1 + 5e-9, 0), (1 + 5e-8, 0), (math.nan, 0)])
 def test_mutants_face_only_what_agrees_with_the_print(route: float, times: int) -> None:
     faced = Faced()
-    consider(Vote("eot.0", Layer.TORCH), Formula(Equation(x, y)), {},
+    compare_reading(Vote("eot.0", Layer.TORCH), Formula(Equation(x, y)), {},
              Reading({"x": 1.0, "y": 1.0}, {"own": float64(route)}, 1e-9), faced)  # type: ignore[arg-type]
     assert faced.times == times
 
 
 def test_a_tolerance_is_weighed_beside_the_largest_number() -> None:
     def consider_beside(other: float) -> None:
-        consider(Vote("eot.0", Layer.TORCH), Formula(Equation(x, y)), {},
+        compare_reading(Vote("eot.0", Layer.TORCH), Formula(Equation(x, y)), {},
                  Reading({"x": 1.0, "y": 1.0}, {"own": float64(1.0), "other": float64(other)}, 5.0))
 
     consider_beside(100.0)
@@ -239,7 +250,7 @@ def test_a_tolerance_is_weighed_beside_the_largest_number() -> None:
 def test_as_many_instances_as_a_case_wants_and_a_quarter_if_quick(monkeypatch: pytest.MonkeyPatch) -> None:
     load(["eot.46"])
     counts: list[int] = []
-    monkeypatch.setattr(harness, "poll", lambda *parts, **_: counts.append(parts[3].count))
+    monkeypatch.setattr(harness, "compare_rounds", lambda *parts, **_: counts.append(parts[3].count))
     for wanted in (80, 32):
         case = replace(CASES[Layer.TORCH]["eot.46"], count=wanted)
         monkeypatch.setitem(CASES[Layer.TORCH], "eot.46", case)
@@ -256,6 +267,6 @@ def test_a_vote_that_fails_has_no_error_to_show(monkeypatch: pytest.MonkeyPatch)
     def fail(vote: Vote, *_: object, **__: object) -> None:
         vote.failure, vote.worst = "off", 20.0
 
-    monkeypatch.setattr(harness, "poll", fail)
+    monkeypatch.setattr(harness, "compare_rounds", fail)
     found = vote_on(CASES[Layer.TORCH]["eot.46"])
     assert (found.outcome, found.error, found.detail) == (Outcome.REFUTED, None, "off")

@@ -14,7 +14,7 @@ from derivations.calculus.search import descent
 from derivations.calculus.variables import positive
 from derivations.claims import Layer
 from derivations.relations import AtLeast, Equation, Expansion, Relation
-from evidence.harness import Formula, Reading, Vote, float64, poll, vote_on
+from evidence.harness import Formula, Reading, Vote, compare_rounds, float64, vote_on
 from evidence.power import Mutations
 from evidence.registry import CASES, load
 from evidence.rounds import Rounds
@@ -30,7 +30,7 @@ def quotient(drawn: dict[str, int], tolerance: float = 1e-9) -> Reading:
 
 def powerful(relation: Relation, check: Callable[[Any], Reading], strategy: Any = NUMBERS) -> dict[str, Any]:
     vote, mutations = Vote("eot.46", Layer.TORCH), Mutations(relation)
-    poll(vote, Formula(relation), {}, Rounds(check, strategy, 20), mutations=mutations)
+    compare_rounds(vote, Formula(relation), {}, Rounds(check, strategy, 20), mutations=mutations)
     return mutations.verdict(vote.routes)
 
 

@@ -82,7 +82,7 @@ ALSO = {
     "evidence.lookups": ("attacks/test_lookups.py",),
     "evidence.bridge": ("evidence/test_harness.py", "evidence/test_readings.py"),
     "evidence.dtypes": ("evidence/test_readings.py", "evidence/test_draws.py"),
-    "evidence.harness": ("evidence/test_hold.py", "evidence/test_polling.py", "attacks/test_votes.py"),
+    "evidence.harness": ("evidence/test_hold.py", "evidence/test_compare_rounds.py", "attacks/test_votes.py"),
 }
 """Tests beyond the mirror that hold a module, below ``tests``."""
 

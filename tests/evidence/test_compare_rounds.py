@@ -11,7 +11,7 @@ from derivations.calculus.variables import scalar
 from derivations.claims import Layer
 from derivations.relations import AtLeast, Equation
 from evidence.admission import NotAReadingError
-from evidence.harness import PATIENCE, Formula, Reading, Vote, poll
+from evidence.harness import MAX_ROUNDS, Formula, Reading, Vote, compare_rounds
 from evidence.rounds import Rounds
 
 x = scalar("x")
@@ -25,7 +25,7 @@ def polled(twin: Equation, values: st.SearchStrategy[int], *, refuting: bool = F
         return Reading({"x": value}, {"own": left}, 1e-9)
 
     vote = Vote("eot.46", Layer.TORCH)
-    poll(vote, Formula(Equation(x, x)), {"a twin": Formula(twin)}, Rounds(check, values, COUNT), refuting=refuting)
+    compare_rounds(vote, Formula(Equation(x, x)), {"a twin": Formula(twin)}, Rounds(check, values, COUNT), refuting=refuting)
     return vote
 
 
@@ -39,7 +39,7 @@ def test_nothing_more_is_drawn_once_all_is_refuted() -> None:
 def test_a_twin_that_is_true_lives_after_all_rounds(refuting: bool) -> None:
     vote = polled(Equation(x, x), st.integers(0, 9), refuting=refuting)
     assert vote.killed == {}
-    assert vote.instances == pytest.approx(PATIENCE * COUNT, abs=PATIENCE * COUNT / 2)
+    assert vote.instances == pytest.approx(MAX_ROUNDS * COUNT, abs=MAX_ROUNDS * COUNT / 2)
 
 
 def test_a_rare_refutation_of_the_print_is_waited_for() -> None:
@@ -67,7 +67,7 @@ def test_another_claim_is_compared_with_the_same_readings() -> None:
 
     def compared(rounds: Rounds, twin: Equation) -> Vote:
         vote = Vote("eot.46", Layer.TORCH)
-        poll(vote, Formula(Equation(x, x)), {"a twin": Formula(twin)}, rounds)
+        compare_rounds(vote, Formula(Equation(x, x)), {"a twin": Formula(twin)}, rounds)
         return vote
 
     shared, values = Rounds(check, st.integers(0, 99), COUNT), st.integers(0, 99)
@@ -86,7 +86,7 @@ def test_a_round_that_fails_is_drawn_again_for_the_next_claim() -> None:
     rounds = Rounds(lambda value: Reading({"x": value}, {"own": torch.tensor(float(value)).double()}, 1e-9), st.just(3), COUNT)
     wrong = Formula(Equation(x, x, given=[AtLeast(x, 4)]))
     with pytest.raises(NotAReadingError, match="point: expected one at which"):
-        poll(Vote("eot.46", Layer.TORCH), wrong, {}, rounds)
+        compare_rounds(Vote("eot.46", Layer.TORCH), wrong, {}, rounds)
     vote = Vote("eot.46", Layer.TORCH)
-    poll(vote, Formula(Equation(x, x)), {}, rounds)
+    compare_rounds(vote, Formula(Equation(x, x)), {}, rounds)
     assert (vote.instances, vote.discarded) == (1, 0)
