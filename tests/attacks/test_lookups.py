@@ -50,7 +50,7 @@ LOOK_UPS = {
     "a file": ("answers = open('answers').read()", "open"),
     "a file of numbers": ("import numpy as np\nanswers = np.load('answers.npy')", "load"),
     "the builtins": ("look = __builtins__['ev' + 'al']", "__builtins__"),
-    "the globals of what is accepted": ("poll = confirms.__globals__['poll']", "__globals__"),
+    "the globals of what is accepted": ("compare_rounds = confirms.__globals__['compare_rounds']", "__globals__"),
     "a name in parts": ("look = getattr(confirms, '__glob' + 'als__')", "getattr"),
     "pytest's import": ("import pytest\nsp = pytest.importorskip('sympy')", "importorskip"),
 }

@@ -79,14 +79,14 @@ def test_a_vote_in_a_dtype_is_one_on_problems_that_could_refute_it(monkeypatch: 
     monkeypatch.setattr(dtypes, "Formula", lambda relation: SimpleNamespace(relation=relation))
     monkeypatch.setattr(dtypes, "problems", lambda dtype: st.sampled_from([0.05, 0.1, 0.2]).map(Fake))
 
-    def poll(vote: Vote, printed: Formula, twins: dict[str, Formula], rounds: Rounds) -> None:
+    def compare_rounds(vote: Vote, printed: Formula, twins: dict[str, Formula], rounds: Rounds) -> None:
         polled.append((printed.relation, twins["a"].relation, rounds.count))
         seen = set()
         rounds.run(0, "eot.0", lambda reading: seen.add(reading.tolerance))
         polled.append(seen)
         vote.failure, vote.worst = "off", 20.0
 
-    monkeypatch.setattr(dtypes, "poll", poll)
+    monkeypatch.setattr(dtypes, "compare_rounds", compare_rounds)
     observe = in_dtype(torch.float16, lambda problem: Reading({}, {"own": float64(1.0)}, problem.tolerance))
     found = observe("eot.0", Run())
     assert polled == [("print", "a twin", 40), {0.05}]

@@ -23,15 +23,15 @@ from derivations.relations import AtLeast, Equation, Fails, Relation
 from evidence import harness
 from evidence.bridge import OwnFormulaError, evaluate
 from evidence.harness import (
-    FEWEST,
+    MIN_INSTANCES,
     Formula,
     NotAReadingError,
     Reading,
     Vote,
     assert_sound,
-    consider,
+    compare_reading,
+    compare_rounds,
     float64,
-    poll,
     vote_on,
 )
 from evidence.registry import CASES, Case, load
@@ -52,7 +52,8 @@ def voted(
     count: int = 20, **twins: Relation,
 ) -> Vote:
     vote = Vote("eot.46", Layer.TORCH)
-    poll(vote, Formula(relation), {name: Formula(twin) for name, twin in twins.items()}, Rounds(check, strategy, count))
+    formulas = {name: Formula(twin) for name, twin in twins.items()}
+    compare_rounds(vote, Formula(relation), formulas, Rounds(check, strategy, count))
     return vote
 
 
@@ -180,7 +181,7 @@ def test_a_refutation_stands_whatever_was_discarded() -> None:
 @pytest.mark.parametrize("strategy", [st.just(3), st.sampled_from([1, 2])])
 def test_few_instances_are_not_enough(strategy: st.SearchStrategy[Any]) -> None:
     vote = voted(strategy=strategy)
-    assert vote.instances < FEWEST
+    assert vote.instances < MIN_INSTANCES
     assert vote.outcome is Outcome.INCONCLUSIVE
 
 
@@ -310,11 +311,15 @@ def test_a_print_is_looked_at_until_it_is_refuted_and_its_correction_until_its_t
 ) -> None:
     made_up.derivation = lambda: iter([Fails(Equation(x**2, x**2 + 1, at={x: 1}))])
     made_up.corrected("x^2", "slip")(_correct)  # type: ignore[arg-type]
-    polled = []
-    monkeypatch.setattr(harness, "poll", lambda vote, formula, twins, rounds, *, refuting=False, mutations=None: polled.append(
-        (formula.right, set(twins), refuting, mutations is not None)))
+    calls = []
+
+    def record(_vote: Vote, formula: Formula, twins: dict[str, Formula], _rounds: Rounds, *,
+               refuting: bool = False, mutations: object = None) -> None:
+        calls.append((formula.right, set(twins), refuting, mutations is not None))
+
+    monkeypatch.setattr(harness, "compare_rounds", record)
     vote_on(registered(monkeypatch, made_up, corrected=squared))
-    assert polled == [(x**2 + 1, set(), True, False), (x**2, {"doubled", "one more"}, False, True)]
+    assert calls == [(x**2 + 1, set(), True, False), (x**2, {"doubled", "one more"}, False, True)]
 
 
 def _correct() -> Iterator[Relation]:
@@ -339,7 +344,7 @@ def test_a_check_that_is_vacuous_for_a_real_claim(monkeypatch: pytest.MonkeyPatc
 
 def test_a_reading_by_hand_needs_no_number_of_instances() -> None:
     vote = Vote("eot.46", Layer.SOURCE)
-    consider(vote, Formula(SQUARE), {}, squared(3))
+    compare_reading(vote, Formula(SQUARE), {}, squared(3))
     assert vote.outcome is Outcome.HOLDS
 
 
