@@ -5,12 +5,16 @@ import sys
 
 from numerics.__main__ import main
 
+DRAWING = ("layers", "heads", "maps", "save")
+"""The functions of `figures` that compose pictures and write them."""
+
 
 def quiet(command: list[str]) -> None:
     from numerics.experiments.deviation import figures
 
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    figures.save = lambda figure, path: None
+    for name in DRAWING:
+        setattr(figures, name, lambda *arguments: None)
     main(command, standalone_mode=False)
 
 

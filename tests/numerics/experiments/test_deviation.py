@@ -24,6 +24,7 @@ from numerics.experiments.deviation.study import study
 from numerics.experiments.deviation.summary import LayerRows, head_table, layer_table, mean, median, shown
 from numerics.models import tiny
 from numerics.models.encoder import PARAGRAPH, load_encoder, load_model
+from tests.numerics.experiments import quiet
 
 TEXT = "A clockmaker opened his case."
 MODULES = {"tiny-t5": 9, "tiny-gpt": 3}
@@ -48,7 +49,8 @@ def text(tmp_path: Path) -> Path:
 @pytest.fixture
 def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests that look at none: drawing takes longer than measuring a small model."""
-    monkeypatch.setattr(figures, "save", lambda figure, path: None)
+    for name in quiet.DRAWING:
+        monkeypatch.setattr(figures, name, lambda *arguments: None)
 
 
 def invoke(*arguments: object) -> Result:

@@ -4,21 +4,20 @@ import os
 import random
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
 from pyarrow import Table, parquet
+from torch.distributed import run
 from transformers import ByT5Tokenizer
 
 from numerics.commands.deviation import FOLDER
 from numerics.experiments.deviation.statistics import CONTEXT, STATISTICS
 from numerics.experiments.deviation.summary import DECIMALS, DIGITS
 from numerics.models import tiny
-from tests.numerics.experiments.quiet import quiet
+from tests.numerics.experiments import quiet
 from tests.processes import FORKS
 
 ROOT = Path(__file__).parents[3]
@@ -48,7 +47,7 @@ def whole(arguments: list[str], tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 def started(command: list[str]) -> tuple[BaseProcess, float]:
     """A process that runs the command, forked from one that has imported everything and has no threads; and when."""
-    process = FORKS.Process(target=quiet, args=(command,))
+    process = FORKS.Process(target=quiet.quiet, args=(command,))
     process.start()
     return process, time.time()
 
@@ -107,26 +106,30 @@ def test_killed_at_twenty_random_moments(arguments: list[str], whole: Path, tmp_
     assert not list((tmp_path / "out").rglob(".*"))
 
 
-@pytest.fixture
-def torchrun(arguments: list[str], tmp_path: Path) -> list[str]:
-    return [sys.executable, "-m", "torch.distributed.run", "--standalone", "--max-restarts=1", "--monitor-interval=0.1",
-            "-m", quiet.__module__, *arguments, "--out", str(tmp_path / "out")]
+def torchrun(command: list[str], log: Path) -> None:
+    """`torchrun`, in a process that has everything imported, and whose workers are forks of it: none imports anything again."""
+    os.environ["OMP_NUM_THREADS"] = "1"
+    for standard, path in ((1, os.devnull), (2, log)):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), standard)
+    run.main(command)
 
 
 @pytest.mark.parametrize("processes", [2, 3])
-def test_processes_one_of_them_killed(processes: int, torchrun: list[str], whole: Path, tmp_path: Path) -> None:
+def test_processes_one_of_them_killed(processes: int, arguments: list[str], whole: Path, tmp_path: Path) -> None:
     """torchrun starts all of them again, and they go on with what is missing."""
-    out, environment = tmp_path / "out", os.environ | {"OMP_NUM_THREADS": "1"}
-    torchrun.insert(3, f"--nproc-per-node={processes}")
-    agent = subprocess.Popen(torchrun, env=environment, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    while agent.poll() is None and not (out / FOLDER).exists():
+    out, log = tmp_path / "out", tmp_path / "log.txt"
+    options = ["--standalone", "--max-restarts=1", "--monitor-interval=0.1", f"--nproc-per-node={processes}",
+               "--run-path", "--start-method=fork"]
+    agent = FORKS.Process(target=torchrun, args=([*options, quiet.__file__, *arguments, "--out", str(out)], log))
+    agent.start()
+    while agent.is_alive() and not (out / FOLDER).exists():
         time.sleep(0.02)
-    children = Path(f"/proc/{agent.pid}/task/{agent.pid}/children").read_text().split()
-    workers = [int(pid) for pid in children if b"numerics" in Path(f"/proc/{pid}/cmdline").read_bytes()]
-    assert len(workers) == processes
-    os.kill(random.Random(processes).choice(workers), signal.SIGKILL)
-    _, log = agent.communicate(timeout=240)
-    assert agent.returncode == 0, log
-    assert "Signal 9" in log or "exitcode: -9" in log or "SIGKILL" in log, log
+    workers = Path(f"/proc/{agent.pid}/task/{agent.pid}/children").read_text().split()
+    assert len(workers) == processes, log.read_text()
+    os.kill(int(random.Random(processes).choice(workers)), signal.SIGKILL)
+    agent.join(240)
+    said = log.read_text()
+    assert agent.exitcode == 0, said
+    assert "Signal 9" in said or "exitcode: -9" in said or "SIGKILL" in said, said
     assert same(out, whole)
     alike(out, whole)
