@@ -10,6 +10,7 @@ Fast paths  PyTorch's encoder layers may skip the module's ``forward`` and compu
             ``_qkv_same_embed_dim`` first, which is False here whatever the widths, so that they never do.
 """
 
+import functools
 from typing import Any, Self
 
 import torch
@@ -191,7 +192,7 @@ class MultiheadAttention(nn.MultiheadAttention):
         if all(x.dtype == torch.bool for x in parts):
             allowed = [~x for x in parts]
             return None if not allowed else allowed[0] if len(allowed) == 1 else allowed[0] & allowed[1]
-        dtype = next(x.dtype for x in parts if x.dtype != torch.bool)
+        dtype = functools.reduce(torch.promote_types, (x.dtype for x in parts if x.dtype != torch.bool))
         added = [log_mask(~x if x.dtype == torch.bool else x, dtype) for x in parts]
         return added[0] if len(added) == 1 else added[0] + added[1]
 

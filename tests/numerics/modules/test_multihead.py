@@ -109,6 +109,30 @@ def test_softmax_is_the_module(constructor: str, batched: bool) -> None:
             assert found[0].shape == expected[0].shape, name
 
 
+# PyTorch deprecates that its two masks differ in their dtype, and computes it all the same.
+@pytest.mark.filterwarnings("ignore:Support for mismatched key_padding_mask and attn_mask:UserWarning")
+@pytest.mark.parametrize("constructor", ["plain", "added and zero key"])
+@pytest.mark.parametrize("batched", [True, False])
+def test_a_boolean_and_a_floating_mask_at_once(constructor: str, batched: bool) -> None:
+    theirs, ours = pair(**CONSTRUCTORS[constructor])
+    left_out, inputs, bias = masks(batched), sequences(theirs, batched=batched), normal(N, M)
+    padding = left_out["padding"]["key_padding_mask"]
+    causal, each = (left_out[name]["attn_mask"] for name in ("causal", "both"))
+    for attn_mask, key_padding_mask in ((bias, padding), (causal, normal(*padding.shape)), (each, normal(*padding.shape))):
+        options = {"attn_mask": attn_mask, "key_padding_mask": key_padding_mask, "average_attn_weights": False}
+        for actual, expected in zip(ours(*inputs, **options), theirs(*inputs, **options), strict=True):
+            close(actual, expected)
+
+
+@pytest.mark.filterwarnings("ignore:Support for mismatched key_padding_mask and attn_mask:UserWarning")
+def test_of_two_floating_masks_the_wider_dtype_counts() -> None:
+    theirs, ours = pair(batch_first=True)
+    inputs, wide, narrow = sequences(theirs), normal(N, M), normal(BATCH, M).half()
+    for attn_mask, key_padding_mask in ((wide, narrow), (wide.half(), normal(BATCH, M))):
+        options = {"attn_mask": attn_mask, "key_padding_mask": key_padding_mask}
+        close(ours(*inputs, **options)[0], theirs(*inputs, **options)[0])
+
+
 def test_gradients_of_the_weights_agree_too() -> None:
     theirs, ours = pair(batch_first=True)
     inputs = sequences(theirs)
