@@ -25,6 +25,9 @@ VOTES = ("admission", "automatic", "bridge", "draws", "dtypes", "harness", "look
 WIDE = ("numerics",)
 """Packages of which each test in a folder may hold each module of the mirrored folder."""
 
+ELSEWHERE = "from tests.processes import "
+"""What is in tests that call commands in processes of their own, where nothing is exchanged; of a folder they are left out."""
+
 ALSO = {
     "numerics.arguments": ("numerics/test_one_sided.py",),
     "numerics.priors": ("numerics/test_attention.py",),
@@ -117,8 +120,10 @@ def mirror_of(module: str) -> tuple[Path, ...]:
     if folders and folders[0] in KERNEL:
         folder = ROOT / "tests" / package
         found = [*folder.glob(f"test_{name}*.py"), folder / f"test_{folders[0]}.py"]
+    elif folders:
+        found = [path for path in sorted(folder.glob("test_*.py")) if ELSEWHERE not in path.read_text(encoding="utf-8")]
     else:
-        found = sorted(folder.glob("test_*.py") if folders else folder.glob(f"test_{name}*.py"))
+        found = sorted(folder.glob(f"test_{name}*.py"))
     signatures = ROOT / "tests" / package / "test_defaults.py"
     also = [ROOT / "tests" / path for path in ALSO.get(module, ())] + [signatures] * signatures.exists()
     return tuple(dict.fromkeys([*found, *also]))
