@@ -22,6 +22,11 @@ from derivations.latex.tree import Chain, LatexError, Node, Product, Scripted, S
 from derivations.latex.values import Value, bound
 from derivations.relations import Equation, Relation, UniqueMinimum
 
+VALUES = ("\\min", "\\max", "\\mathrm{min}", "\\mathrm{max}")
+ARGUMENTS = (
+    "\\argmin", "\\argmax", "\\mathrm{argmin}", "\\mathrm{argmax}", "\\mathrm{arg,min}", "\\mathrm{arg,max}",
+)
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -49,25 +54,13 @@ def problem(reader: Reader, node: Node) -> tuple[Problem, bool] | None:
     names = [spelled(each.base) if isinstance(each, Scripted) else spelled(each) for each in factors[:2]]
     if not names:
         return None
-    argument = names[0] == "\\arg" or names[0] in (
-        "\\mathrm{argmin}",
-        "\\mathrm{argmax}",
-        "\\mathrm{arg,min}",
-        "\\mathrm{arg,max}",
-        "\\argmin",
-        "\\argmax",
-    )
     head = factors[1] if names[0] == "\\arg" and len(factors) > 1 else factors[0]
     word = spelled(head.base) if isinstance(head, Scripted) else spelled(head)
-    if (
-        not isinstance(head, Scripted)
-        or head.sub is None
-        or not any(word.endswith(each) for each in ("min}", "max}", "min", "max"))
-    ):
+    if not isinstance(head, Scripted) or head.sub is None or word not in (*VALUES, *ARGUMENTS):
         return None
     rest = factors[2:] if names[0] == "\\arg" else factors[1:]
     over, size = _feasible(reader, head.sub)
-    return Problem(over, size, product_node(rest), 1 if "min" in word else -1), not argument
+    return Problem(over, size, product_node(rest), 1 if "min" in word else -1), names[0] in VALUES
 
 
 def _head(factors: Sequence[Node]) -> int:

@@ -28,6 +28,7 @@ WIDE = ("numerics",)
 ELSEWHERE = "from tests.processes import "
 """What is in tests that call commands in processes of their own, where nothing is exchanged; of a folder they are left out."""
 
+PRINTS = tuple(f"derivations/prints/test_{name}.py" for name in ("densities", "prints", "remainders", "spaces"))
 ALSO = {
     "numerics.arguments": ("numerics/test_one_sided.py",),
     "numerics.priors": ("numerics/test_attention.py",),
@@ -80,6 +81,7 @@ ALSO = {
         "attacks/test_optima.py", "derivations/test_extrema.py", "derivations/test_plans.py"),
     "derivations.relations.expansion": ("attacks/test_expansions.py",),
     "derivations.relations.implication": ("attacks/test_premises.py", "derivations/test_inequality.py"),
+    **{f"derivations.latex.{name}": PRINTS for name in ("assertions", "densities", "links", "posed", "remainders", "spaces")},
     "evidence.admission": ("evidence/test_harness_rules.py",),
     "evidence.registry": ("attacks/test_lookups.py",),
     "evidence.lookups": ("attacks/test_lookups.py",),
