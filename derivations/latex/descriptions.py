@@ -27,17 +27,9 @@ def value_of(guesses: Guesses, node: Node, meaning: str, why: str) -> None:
             guesses.record(spelled(part), "fixed", f"an argument of {spelled(node.factors[0])} that is no index")
 
 
-DESCRIBED = {
-    "a real": "real",
-    "any real": "real",
-    "be real": "real",
-    "is real": "real",
-    "a scalar": "real",
-    "a positive": "positive",
-    "be positive": "positive",
-    "is positive": "positive",
-    "an integer": "size",
-}
+DESCRIBED = re.compile(
+    r"(?:an? |any )?(?:(?P<size>(?:positive )?integer)|(?P<positive>positive(?! (?:semi-?)?definite))|(?P<real>real|scalar))"
+    r"(?=[\s.,;:]|$)")
 STOCHASTIC = re.compile(r"(?:an?|another|any|the|be|is|\W)*\b(row-|column-|doubly[ -])?stochastic(?= matri|\W*$|[,.;:]| and | with )")
 LAWS = re.compile(r"(distributions?|probability vectors?)( … and)?$")
 REWARDS = ("reward", "score", "logit", "utility", "energy", "cost", "loss", "action value", "return")
@@ -53,11 +45,9 @@ def described(guesses: Guesses, symbol: Node, formula: Formula, why: str) -> Non
     if match := STOCHASTIC.match(words):
         name = symbol.parts[0] if isinstance(symbol, Chain) and symbol.signs[0] == "\\in" else symbol
         guesses.stochastic[spelled(name)] = match[1] or "row-"
-    if not isinstance(symbol, Symbol):
-        return
-    meaning = next((each for start, each in DESCRIBED.items() if f"{words} ".startswith(f"{start} ")), None)
-    if meaning and symbol.name not in RESERVED:
-        guesses.record(symbol.name, meaning, f"{why} {words[:20]}")
+    said = DESCRIBED.match(words)
+    if said and said.lastgroup and isinstance(symbol, Symbol) and symbol.name not in RESERVED:
+        guesses.record(symbol.name, said.lastgroup, f"{why} {words[:20]}")
 
 
 def lines_of(guesses: Guesses, tree: Node, formula: Formula, why: str) -> None:

@@ -157,8 +157,6 @@ class Elaborator:
             return operators.inner_product(self, node.inside)
         if node.kind == "‖‖":
             return operators.norm_power(self, node, None, None)
-        if node.kind == "||" and spelled(node.inside) in self.notation.sizes:
-            return scalar(self.notation.sizes[spelled(node.inside)])
         if node.kind == "||":
             return entrywise(sp.Abs, self.value(node.inside), what="absolute value")
         if isinstance(node.inside, Listing):

@@ -65,5 +65,4 @@ def apply(reader: Reader, name: str, sup: Node | None, rest: list[Node]) -> Valu
     if Operator("/") in whole and is_big(first):
         raise LatexError(f"{name} {spelled(Product(tuple(whole)))}: expected parentheses, as only the sum can be divided")
     checked = requiring(reader, function, Sense.POSITIVE) if function is sp.log else function
-    result = entrywise(checked, value, what=name)
-    return reader.scripts(result, None, sup, name) if sup else result
+    return reader.scripts(entrywise(checked, value, what=name), None, sup, name)

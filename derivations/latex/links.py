@@ -23,7 +23,7 @@ from derivations.latex.notation import Definition, Notation
 from derivations.latex.posed import ENDS, ROWS, PosedProblem, check_dimension, posed
 from derivations.latex.reader import Reader
 from derivations.latex.remainders import Expanded, Remainder, without_remainder
-from derivations.latex.spaces import REALS, ambient, check_mapping, check_point, counted, dimensions, is_signed, set_of
+from derivations.latex.spaces import REALS, ambient, check_mapping, check_point, counted, dimensions, set_of, sign_of
 from derivations.latex.statements import AT_LEAST, AT_MOST, EQUAL, compared, free_indices, limits, proportional, under
 from derivations.latex.syntax import parse
 from derivations.latex.tree import (
@@ -210,12 +210,10 @@ def _assertions(reader: Reader, chain: Chain) -> Iterator[tuple[Assertion, str]]
 
 def _of_space(reader: Reader, left: Node, space: Node) -> Iterator[tuple[Assertion, str]]:
     """Check x ∈ ℝ^m against the table; x ∈ ℝ₊^m also states that the entries are ≥ 0."""
-    value = check_point(reader, left, space)
-    places = free_indices(reader.notation, value, value)
-    if is_signed(space):
-        yield AtLeast(at(value, places), sp.S.Zero), ""
-    else:
-        yield Shown(at(value, places)), MEMBER
+    entry = check_point(reader, left, space)
+    value = at(entry, free_indices(reader.notation, entry, entry))
+    sign = sign_of(value, space)
+    yield (Shown(value), MEMBER) if sign is None else (sign, "")
 
 
 def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Assertion]:

@@ -40,7 +40,7 @@ def check_member(reader: Reader, left: Node, right: Node) -> None:
     text = spelled(right)
     base, sub = (right.base, spelled(right.sub)) if isinstance(right, Scripted) else (right, "")
     simplex, signed = "\\Delta" in text, spelled(base) == "\\mathbb{R}" and sub != ""
-    inside = text.startswith("\\mathrm{int}") or "+ +" in sub or sub == "> 0"
+    inside = text.startswith("\\mathrm{int}") or sub in ("++", "> 0")
     if not (simplex or signed or inside):
         _check_whole(reader, left, right)
         return

@@ -23,24 +23,28 @@ from derivations.latex.tree import (
     spelled,
 )
 from derivations.latex.values import Size, Value, is_index
+from derivations.relations import AtLeast
 
 REALS = "\\mathbb{R}"
+SIGNED = {"+": False, "\\ge 0": False, "\\geq 0": False, "\\geqslant 0": False, "++": True, "> 0": True}
+"""The subscripts of ℝ, and whether entries are then positive, not only ≥ 0."""
 
 
 def dimensions(reader: Reader, node: Node | None) -> tuple[sp.Expr, ...] | None:
     """Return the shape of the points of ℝ, ℝ^m, ℝ^{n×m} or a finite set S (whose points are indices); None otherwise."""
-    base, sup = (node.base, node.sup) if isinstance(node, Scripted) else (node, None)
-    if spelled(base) in reader.notation.sizes and sup is None:
+    base, sub, sup = (node.base, spelled(node.sub), node.sup) if isinstance(node, Scripted) else (node, "", None)
+    if spelled(base) in reader.notation.sizes and not sub and sup is None:
         return ()
-    if not isinstance(base, Symbol) or base.name != REALS:
+    if not isinstance(base, Symbol) or base.name != REALS or sub not in ("", *SIGNED):
         return None
     factors: Sequence[Node] = sup.factors if isinstance(sup, Product) else () if sup is None else (sup,)
     return tuple(reader.value(each).number for each in factors if not isinstance(each, Operator))
 
 
-def is_signed(node: Node) -> bool:
-    """Return whether a space is ℝ₊^m, whose points have entries ≥ 0."""
-    return isinstance(node, Scripted) and spelled(node.sub) == "+"
+def sign_of(value: sp.Expr, space: Node) -> AtLeast | None:
+    """Return what ℝ₊^m says of an entry, ≥ 0, and ℝ₊₊^m, > 0; None for ℝ^m and other spaces."""
+    strict = SIGNED.get(spelled(space.sub)) if isinstance(space, Scripted) else None
+    return None if strict is None else AtLeast(value, sp.S.Zero, strict=strict)
 
 
 def check_point(reader: Reader, left: Node, space: Node) -> Value:

@@ -27,7 +27,7 @@ from derivations.latex.names import index_parts, parts, plain
 from derivations.latex.notation import Definition, Notation
 from derivations.latex.problems import because, divergence, minimizer, optimal_value, problem
 from derivations.latex.reader import Reader
-from derivations.latex.spaces import check_point, dimensions, is_signed
+from derivations.latex.spaces import check_point, dimensions, sign_of
 from derivations.latex.sums import check_pairs
 from derivations.latex.syntax import parse
 from derivations.latex.tree import (
@@ -148,8 +148,8 @@ def _relations(reader: Reader, chain: Chain) -> Iterator[Relation]:
 def _of_space(reader: Reader, left: Node, space: Node) -> Iterator[Relation]:
     """Check … ∈ ℝ^m after an equation against the shape; … ∈ ℝ₊^m also states that the entries are ≥ 0."""
     value = check_point(reader, left, space)
-    if is_signed(space):
-        yield AtLeast(at(value, free_indices(reader.notation, value, value)), sp.S.Zero)
+    if (sign := sign_of(at(value, free_indices(reader.notation, value, value)), space)) is not None:
+        yield sign
 
 
 def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Relation]:

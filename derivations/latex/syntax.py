@@ -229,7 +229,8 @@ def _node(item: Item) -> Node:
     if item.data == "scripted":
         return _scripted(_node(parts[0]), parts[1:])
     if item.data == "group":
-        return Symbol(str(parts[0])) if len(parts) == 1 and _type(parts[0]) == "OPERATOR" else _lines(parts)
+        signs = "".join(map(str, parts)) if all(_type(each) == "OPERATOR" for each in parts) else ""
+        return Symbol(signs) if (len(parts) == 1 and signs) or signs == "++" else _lines(parts)
     if item.data in BRACKETS:
         return Bracket(BRACKETS[item.data], _lines(parts[1:-1]))
     if item.data == "fraction":

@@ -1,0 +1,111 @@
+"""What the sentences and formulas of a paper say of its symbols: domains, ranges, signs, rows and entries."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from derivations.latex.guesses import Guesses
+from derivations.latex.guessing import guess
+from derivations.latex.paper import read_paper
+
+
+def guessed(tmp_path: Path, body: str) -> Guesses:
+    path = tmp_path / "paper.tex"
+    path.write_text(rf"\documentclass{{article}}\begin{{document}}{body}\end{{document}}", encoding="utf-8")
+    return guess(read_paper(path))
+
+
+SHOWN = r"\begin{equation} %s = %s \end{equation}"
+SAID = [
+    # spaces and signs
+    (r"Let $x \in \mathbb{R}^n$.", "x", {"x": "vector n", "n": "size"}),
+    (r"Let $x \in \mathbb{R}_+^n$.", "x", {"x": "nonnegative vector n"}),
+    (r"Let $x \in \mathbb{R}_{++}^n$.", "x", {"x": "positive vector n"}),
+    (r"Let $x \in \mathbb{R}_{>0}$.", "x", {"x": "positive"}),
+    (r"Let $x \in \mathbb{R}_{\ge 0}$.", "x", {"x": "nonnegative"}),
+    (r"Let $x \in \mathbb{R}$.", "x", {"x": "real"}),
+    (r"Let $x, y \in \mathbb{R}^n$.", "x + y", {"x": "vector n", "y": "vector n"}),
+    (r"Let $A \in \mathbb{R}^{n \times d}$.", "A", {"A": "matrix n d", "n": "size", "d": "size"}),
+    (r"Let $N \in \mathbb{N}$.", "N", {"N": "size"}),
+    (r"Let $N \ge 1$.", "N", {"N": "size"}),
+    (r"Let $N \in \mathbb{N}$, where $N \ge 2$.", "N", {"N": "size >= 2"}),
+    (r"Let $\tau > 0$.", r"\tau", {r"\tau": "positive"}),
+    (r"Let $\tau \ge 0$.", r"\tau", {r"\tau": "nonnegative"}),
+    (r"Let $\tau, \epsilon > 0$.", r"\tau + \epsilon", {r"\tau": "positive", r"\epsilon": "positive"}),
+    (r"Let $\alpha > 1$.", r"\alpha", {r"\alpha": "real > 1"}),
+    (r"Let $\alpha > 0$ and $\alpha \ge 3$.", r"\alpha", {r"\alpha": "positive >= 3"}),
+    (r"Let $\alpha \in (0, 1)$.", r"\alpha", {r"\alpha": "positive < 1"}),
+    (r"Let $\alpha \in [0, 1]$.", r"\alpha", {r"\alpha": "nonnegative <= 1"}),
+    (r"Let $\alpha \in (0, \infty)$.", r"\alpha", {r"\alpha": "positive"}),
+    (r"Let $\alpha \in [-1, 1]$.", r"\alpha", {r"\alpha": "real >= -1 <= 1"}),
+    (r"Let $\alpha \in (2, \infty)$.", r"\alpha", {r"\alpha": "real > 2"}),
+    # simplices
+    (r"Let $p \in \Delta^{n-1}$.", "p", {"p": "simplex n"}),
+    (r"Let $p \in \Delta_n$.", "p", {"p": "simplex n"}),
+    (r"Let $p \in \Delta^{n-1}$ with full support.", "p", {"p": "interior n"}),
+    (r"Let $p \in \mathrm{int}(\Delta_n)$.", "p", {"p": "interior n"}),
+    (r"Let $p \in \mathrm{ri} \Delta_n$.", "p", {"p": "interior n"}),
+    (r"Let $p \in \mathbb{R}^n$ with $\sum_i p_i = 1$.", "p_i", {"p": "simplex n"}),
+    (r"Let $p \in \mathbb{R}_{++}^n$ with $\sum_i p_i = 1$.", "p_i", {"p": "interior n"}),
+    (r"Let $p \in \Delta_n$ with $p_i > 0$.", "p_i", {"p": "interior n"}),
+    (r"Let $x \in \mathbb{R}^n$ with $x_i > 0$.", "x_i", {"x": "positive vector n"}),
+    (r"Let $x \in \mathbb{R}^n$ with $x_i \ge 0$.", "x_i", {"x": "nonnegative vector n"}),
+    # sets, ranges and indices
+    (
+        r"Let $\mathcal{A} = \{1, \dots, n\}$ and $a \in \mathcal{A}$, $x \in \mathbb{R}^n$.",
+        "x_a", {"a": "index n", "x": "vector n"},
+    ),
+    (r"Let $|\mathcal{A}| = n$ and $a \in \mathcal{A}$, $x \in \mathbb{R}^n$.", "x_a", {"a": "index n"}),
+    (r"Let $a \in \{1, \dots, n\}$ and $x \in \mathbb{R}^n$.", "x_a", {"a": "index n"}),
+    (r"Let $a \in [n]$ and $x \in \mathbb{R}^n$.", "x_a", {"a": "index n"}),
+    (r"Let $|\mathcal{A}| = n$ and $p \in \Delta(\mathcal{A})$.", "p", {"p": "simplex n"}),
+    (r"Let $|\mathcal{A}| = n$ and $r : \mathcal{A} \to \mathbb{R}$.", "r", {"r": "vector n"}),
+    (r"Let $x_i > 0$ for $i = 1, \dots, N$.", "x_i", {"x": "positive vector N", "i": "index N"}),
+    (r"Let $s_{ij} \ge 0$ for $i, j = 1, \dots, N$.", "s_{ij}", {"s": "nonnegative matrix N N", "j": "index N"}),
+    (r"For $i = 1, \dots, N$, let $q_i \in \mathbb{R}^d$.", "q_i", {"q": "matrix N d"}),
+    (r"For $i = 1, \dots, N$, let $b_i \in \mathbb{R}$.", "b_i", {"b": "vector N"}),
+    (r"Let $k_1, \dots, k_N \in \mathbb{R}^d$.", "k_i", {"k": "matrix N d"}),
+    (r"Let $b_1, \dots, b_N \in \mathbb{R}$.", "b_i", {"b": "vector N"}),
+    (r"Let $s = (s_1, \dots, s_m)$.", "s_i", {"s": "vector m"}),
+    (r"Let $X = (x_1, \dots, x_N) \in \mathbb{R}^{d \times N}$.", "x_i", {"X": "matrix d N", "x": "columns of X"}),
+    (r"Let $X = (x_1, \dots, x_N) \in \mathbb{R}^{N \times d}$.", "x_i", {"X": "matrix N d", "x": "rows of X"}),
+    (r"Let $Q \in \mathbb{R}^{N \times d}$ be a matrix with rows $q_i$.", "q_i", {"q": "rows of Q"}),
+    (r"Let $Q \in \mathbb{R}^{N \times d}$ be a matrix with columns $q_i$.", "q_i", {"q": "columns of Q"}),
+    # words
+    (r"Let $c$ be a real number.", "c", {"c": "real"}),
+    (r"Let $c$ be a positive number.", "c", {"c": "positive"}),
+    (r"Here $c$ is positive.", "c", {"c": "positive"}),
+    (r"Here $c$ is real, and so on.", "c", {"c": "real"}),
+    (r"Here $c$ is any scalar.", "c", {"c": "real"}),
+    (r"Let $N$ be an integer.", "N", {"N": "size"}),
+    (r"Let $N$ be a positive integer.", "N", {"N": "size"}),
+    (r"Let $|\mathcal{Y}| = n$ and $y \in \mathcal{Y}$. Let $r(y)$ be the reward.", "r(y)", {"r (y)": "real"}),
+    (
+        r"Let $|\mathcal{Y}| = n$ and $y \in \mathcal{Y}$. Let $r(x, y)$ be the reward.",
+        "r(x, y)", {"r (x,y)": "real", "x": "fixed"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("sentence", "use", "meanings"), SAID)
+def test_what_is_said_of_a_symbol(sentence: str, use: str, meanings: dict[str, str], tmp_path: Path) -> None:
+    found = guessed(tmp_path, sentence + SHOWN % (use, use))
+    said = {name: line.meaning for name, line in found.lines.items()}
+    said |= {name: f"index {size}" for name, size in found.indices.items()}
+    assert {name: said.get(name) for name in meanings} == meanings
+
+
+@pytest.mark.parametrize(
+    ("sentence", "use", "name"),
+    [
+        (r"Let $x \in \mathcal{X}$.", "x", "x"),
+        (r"Let $\alpha \in (a, b)$.", r"\alpha", r"\alpha"),
+        (r"Here $A$ is positive definite.", "A", "A"),
+        (r"Here $A$ is positive semi-definite.", "A", "A"),
+        (r"Here $f$ is real-valued.", "f", "f"),
+    ],
+)
+def test_what_is_not_said_is_asked(sentence: str, use: str, name: str, tmp_path: Path) -> None:
+    assert guessed(tmp_path, sentence + SHOWN % (use, use)).lines[name].meaning == "?"
