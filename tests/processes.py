@@ -23,7 +23,7 @@ CHAPTERS = [f"derivations.{path.parent.name}.{path.stem}" for document in DOCUME
 FORKS.set_forkserver_preload([
     "cvxpy", "matplotlib.figure", "pytest", "transformers", "transformers.models.gpt2.modeling_gpt2",
     "transformers.models.byt5", "derivations.latex.new", "derivations.notebooks", "derivations.pytest_plugin", *CHAPTERS,
-    "evidence.harness", "numerics.commands.deviation", "numerics.mem"])
+    "evidence.harness", "numerics.commands.deviation", "numerics.mem", "ipykernel.kernelapp"])
 # A pytest that such a process runs finds plugins imported already, which it then cannot rewrite, and warns of.
 ALREADY_IMPORTED = "-W ignore::pytest.PytestAssertRewriteWarning"
 
@@ -56,11 +56,16 @@ def _called(
 ) -> None:
     for path, standard in ((out, 1), (err, 2)):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), standard)
+    surround(folder, surroundings)
+    function(*arguments)
+
+
+def surround(folder: Path, environment: dict[str, str]) -> None:
+    """Give this process another folder, from which it also imports, and other variables of the environment."""
     os.environ.clear()
-    os.environ.update(surroundings)
+    os.environ.update(environment)
     os.chdir(folder)
     sys.path.insert(0, str(folder))
-    function(*arguments)
 
 
 def _derivations(*arguments: str) -> None:

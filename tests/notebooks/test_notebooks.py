@@ -1,7 +1,11 @@
-"""Every notebook runs from its first cell to its last in a kernel of its own, and a wrong number in it is found."""
+"""Every notebook runs from its first cell to its last in a kernel of its own, and a wrong number in it is found.
+
+The kernels are forked from a process that has imported what takes long; those of `test_command.py` import it themselves.
+"""
 
 import os
 import re
+import signal
 import warnings
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -10,10 +14,11 @@ from typing import Any
 import jupytext
 import nbformat
 import pytest
+from jupyter_client.provisioning import local_provisioner
 
 from derivations.catalogue import entries
 from derivations.notebooks import FOLDER, execute
-from tests.processes import FORKS
+from tests.processes import FORKS, surround
 
 NOTEBOOKS = sorted(FOLDER.glob("*.py"))
 
@@ -49,6 +54,51 @@ def prepared(source: str) -> Any:
     return notebook
 
 
+class Forked:
+    """A kernel, with those parts of `subprocess.Popen` that its manager uses."""
+
+    stdin = stdout = stderr = None
+
+    def __init__(self, command: list[str], *, env: dict[str, str], cwd: str, **_: Any) -> None:
+        receiver, sender = FORKS.Pipe(duplex=False)
+        self.process = FORKS.Process(target=kernel, args=(command[3:], Path(cwd), env, sender))
+        self.process.start()
+        self.pid = receiver.recv()                           # not before it leads a group, which its manager may kill
+
+    def poll(self) -> int | None:
+        return self.process.exitcode
+
+    def wait(self) -> int | None:
+        self.process.join()
+        return self.process.exitcode
+
+    def send_signal(self, number: int) -> None:
+        os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+
+def kernel(arguments: list[str], folder: Path, environment: dict[str, str], sender: Connection) -> None:
+    """What `python -m ipykernel_launcher` does, but for its imports."""
+    os.setsid()
+    sender.send(os.getpid())
+    surround(folder, environment)
+    import matplotlib
+    from ipykernel.kernelapp import launch_new_instance
+
+    matplotlib.rcParams["backend"] = environment["MPLBACKEND"]
+    launch_new_instance(arguments)
+
+
+@pytest.fixture
+def forked_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_provisioner, "launch_kernel", Forked)
+
+
 def everything(notebook: Any) -> list[Any]:
     """All outputs of a notebook."""
     return [output for cell in notebook.cells for output in cell.get("outputs", [])]
@@ -69,6 +119,7 @@ def test_every_story_is_told() -> None:
     assert {path.stem for path in NOTEBOOKS} == STORIES == set(WRONG)
 
 
+@pytest.mark.usefixtures("forked_kernels")
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebook_runs(path: Path) -> None:
     notebook = prepared(path.read_text(encoding="utf-8"))
