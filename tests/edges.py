@@ -1,4 +1,4 @@
-"""The page on the edges, `docs/edges.md`: errors, hostile inputs and mutants, as they were measured.
+"""Write `docs/edges.md`, the page on errors, hostile inputs and mutants, from measured data.
 
     python -m numerics errors --json errors.json
     python -m tests.mutation
@@ -31,7 +31,7 @@ PACKAGES = ("torch", "numpy", "scipy", "python-flint")
 
 
 def versions() -> dict[str, str]:
-    """Of what is measured with."""
+    """The versions of the measured packages."""
     return {"python": platform.python_version(), "machine": platform.machine()} | {name: version(name) for name in PACKAGES}
 
 
@@ -39,16 +39,15 @@ def versions() -> dict[str, str]:
 
 
 def errors(records: Sequence[Mapping[str, Any]], before: Mapping[str, Any]) -> dict[str, Any]:
-    """Of the cells that `numerics errors` has measured: the largest error at each decade and in each dtype, and the counts; for
-    a function that was not measured, as before."""
+    """Summarize the cells that `numerics errors` measured: the largest error in each decade and dtype, and the counts."""
     table: dict[str, dict[str, Any]] = {}
     groups: dict[str, Any] = {name: cells for record in records for name, cells in record["groups"].items()}
     for cell in (cell for cells in groups.values() for cell in cells):
-        place, error = cell["place"], float(cell["error"])
+        position, error = cell["place"], float(cell["error"])
         row = table.setdefault(cell["function"], {"decades": {}, "dtypes": {}, "states": Counter()})
         row["states"][cell["state"]] += 1
         if cell["state"] in ("right", "silent"):
-            for kind, key in (("decades", str(place["decade"])), ("dtypes", place["dtype"])):
+            for kind, key in (("decades", str(position["decade"])), ("dtypes", position["dtype"])):
                 row[kind][key] = max(row[kind].get(key, 0.0), error if math.isfinite(error) else math.inf)
     rounded = {name: {kind: _rounded(row[kind]) for kind in ("decades", "dtypes")} | {"states": dict(row["states"])}
                for name, row in table.items()}
@@ -63,21 +62,21 @@ def _rounded(row: Mapping[str, float]) -> dict[str, float | str]:
     return {key: float(f"{x:.2g}") if math.isfinite(x) else "inf" for key, x in row.items()}
 
 
-def _where(place: Mapping[str, Any]) -> str:
-    return f"10^{place['decade']}, {place['scores']}, size {place['size']}, {place['dtype']}"
+def _where(location: Mapping[str, Any]) -> str:
+    return f"10^{location['decade']}, {location['scores']}, size {location['size']}, {location['dtype']}"
 
 
 def hostile() -> dict[str, Any]:
-    """Of the table of hostile inputs, judged now: how many cells of each function are what."""
+    """Count the outcomes of the hostile inputs for each function, judged now."""
     import torch
 
     from tests.numerics.hostile.functions import FUNCTIONS
     from tests.numerics.hostile.inputs import cells
     from tests.numerics.hostile.judge import judge
 
-    found = {name: Counter(_kind(judge(function, changed, given)) for dtype in (torch.float64, torch.float32)
-                           for _, changed, given in cells(function, dtype)) for name, function in FUNCTIONS.items()}
-    return {"versions": versions(), "functions": {name: dict(row) for name, row in found.items()}}
+    counts = {name: Counter(_kind(judge(function, changed, arguments)) for dtype in (torch.float64, torch.float32)
+                            for _, changed, arguments in cells(function, dtype)) for name, function in FUNCTIONS.items()}
+    return {"versions": versions(), "functions": {name: dict(row) for name, row in counts.items()}}
 
 
 def _kind(verdict: str) -> str:
@@ -85,8 +84,7 @@ def _kind(verdict: str) -> str:
 
 
 def mutation(results: Mapping[str, Mapping[str, Any]], before: Mapping[str, Any]) -> dict[str, Any]:
-    """Of the mutants that have been tried: how many of each module were killed, are equivalent, survived; for a module of which
-    none were, as before."""
+    """Count the killed, equivalent and surviving mutants of each module."""
     from tests.mutation.__main__ import equivalents
     from tests.mutation.edits import mutants
     from tests.mutation.targets import modules, path_of
@@ -98,18 +96,18 @@ def mutation(results: Mapping[str, Mapping[str, Any]], before: Mapping[str, Any]
             rows |= {name: row for name, row in before.get("modules", {}).items() if name == module}
             survivors += [x for x in before.get("survivors", ()) if x.partition(":")[0] == module]
             continue
-        found = mutants(module, path_of(module).read_text(encoding="utf-8"))
-        fates = Counter("equivalent" if x.key in known else _fate(results[x.key]) for x in found
+        all_mutants = mutants(module, path_of(module).read_text(encoding="utf-8"))
+        fates = Counter("equivalent" if x.key in known else _fate(results[x.key]) for x in all_mutants
                         if x.key in known or x.key in results)
         if fates:
-            rows[module] = {"mutants": len(found), **fates}
-            survivors += [str(x) for x in found
+            rows[module] = {"mutants": len(all_mutants), **fates}
+            survivors += [str(x) for x in all_mutants
                           if x.key not in known and x.key in results and _fate(results[x.key]) == "survived"]
     return {"versions": versions(), "modules": rows, "survivors": survivors}
 
 
 def _fate(result: Mapping[str, Any]) -> str:
-    """Killed, survived, or in a statement that none of the tests reaches."""
+    """The fate of a mutant: killed, survived, or unreached by any test."""
     return "not reached" if result["by"] == UNREACHED else str(result["fate"])
 
 
@@ -118,10 +116,10 @@ def _fate(result: Mapping[str, Any]) -> str:
 
 def page(data: Mapping[str, Any]) -> str:
     """The page in Markdown."""
-    told = ["# At the edges", "",
-            "How wrong the closed forms are at the ends of their ranges, what they do with hostile inputs, and which edits of "
-            "our own sources no test notices. `python -m tests.edges` writes this page from `docs/edges.json`.", ""]
-    return "\n".join([*told, *_errors(data["errors"]), *_hostile(data["hostile"]), *_mutation(data["mutants"])])
+    lines = ["# At the edges", "",
+             "How wrong the closed forms are at the ends of their ranges, what they do with hostile inputs, and which edits of "
+             "our own sources no test notices. `python -m tests.edges` writes this page from `docs/edges.json`.", ""]
+    return "\n".join([*lines, *_errors(data["errors"]), *_hostile(data["hostile"]), *_mutation(data["mutants"])])
 
 
 def _errors(data: Mapping[str, Any]) -> list[str]:
@@ -209,7 +207,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 @click.option("--mutants", "mutants_of", type=click.Path(exists=True, path_type=Path), multiple=True,
               help="files of `tests.mutation`; modules that are in none keep their figures")
 def main(errors_of: tuple[Path, ...], anew: bool, mutants_of: tuple[Path, ...]) -> None:
-    """Take new figures into the data file, and write the page from it."""
+    """Update the data file with new figures, and write the page from it."""
     data = json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {}
     if errors_of:
         data["errors"] = errors([json.loads(path.read_text(encoding="utf-8")) for path in errors_of], data.get("errors", {}))

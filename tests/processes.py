@@ -1,4 +1,4 @@
-"""Commands in processes of their own that start in milliseconds: they are forked from one that has the libraries imported.
+"""Commands in separate processes that start in milliseconds: they are forked from one with imported libraries.
 
 The catalogue is not loaded there, nor any vote: a process puts the claims together as `python -m derivations` does.
 """
@@ -32,7 +32,7 @@ Completed = subprocess.CompletedProcess[str]
 
 
 def forked(function: Callable[..., object], *arguments: Any, folder: Path, **environment: str) -> Completed:
-    """A function of a module, called in a process of its own, in a folder and with further variables of the environment."""
+    """Call a function of a module in a separate process, in a folder and with additional environment variables."""
     surroundings = {**os.environ, "PYTEST_ADDOPTS": ALREADY_IMPORTED, **environment}
     with tempfile.TemporaryDirectory() as outputs:
         out, err = Path(outputs, "out"), Path(outputs, "err")

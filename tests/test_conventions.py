@@ -1,4 +1,4 @@
-"""Every line of docs/conventions.md, held against the functions that follow it."""
+"""Every line of docs/conventions.md, compared with the functions that follow it."""
 
 import math
 import re
@@ -148,16 +148,16 @@ def test_the_module_mask() -> None:
 
 def test_the_grouped() -> None:
     query, key = torch.randn(1, 4, 3, 2, generator=GENERATOR), torch.randn(1, 2, 3, 2, generator=GENERATOR)
-    found = modules.scaled_dot_product_attention(query, key, key, enable_gqa=True)
-    assert_close(found, scaled_dot_product_attention(query, key, key, enable_gqa=True))
-    assert_close(found[:, 1:3], modules.scaled_dot_product_attention(query[:, 1:3], key, key))
+    output = modules.scaled_dot_product_attention(query, key, key, enable_gqa=True)
+    assert_close(output, scaled_dot_product_attention(query, key, key, enable_gqa=True))
+    assert_close(output[:, 1:3], modules.scaled_dot_product_attention(query[:, 1:3], key, key))
 
 
 def test_the_alpha_one() -> None:
     alpha = torch.tensor([[1.0], [1.5], [2.0]], dtype=torch.float64, requires_grad=True)
-    found = regularizers.entmax_bisect(SCORES, alpha)
-    assert_close(found[0], torch.softmax(SCORES[0], -1))
-    assert bool(torch.autograd.grad(found[0, 0], alpha)[0].isfinite().all())
+    weights = regularizers.entmax_bisect(SCORES, alpha)
+    assert_close(weights[0], torch.softmax(SCORES[0], -1))
+    assert bool(torch.autograd.grad(weights[0, 0], alpha)[0].isfinite().all())
     assert_close(entmax.entmax_bisect(SCORES, 1.0), torch.full((3, 5), 0.2, dtype=torch.float64))
 
 
@@ -190,16 +190,16 @@ def test_the_loss() -> None:
 
 def test_the_unbalanced() -> None:
     source, target = torch.tensor([0.2, 0.5, 0.9], dtype=torch.float64), torch.full((5,), 0.6, dtype=torch.float64)
-    found = transport.unbalanced(-SCORES, source, target, 0.5, 1.0, 2.0).plan
-    given = source.numpy(), target.numpy(), -SCORES.numpy(), 0.5, (1.0, 2.0)
-    assert_close(found, torch.from_numpy(ot.unbalanced.sinkhorn_unbalanced(*given, reg_type="kl", stopThr=1e-14)))
+    plan = transport.unbalanced(-SCORES, source, target, 0.5, 1.0, 2.0).plan
+    arguments = source.numpy(), target.numpy(), -SCORES.numpy(), 0.5, (1.0, 2.0)
+    assert_close(plan, torch.from_numpy(ot.unbalanced.sinkhorn_unbalanced(*arguments, reg_type="kl", stopThr=1e-14)))
 
 
 def test_the_gap() -> None:
     unbalanced, exact, quadratic = (
         function(-SCORES) for function in (transport.unbalanced, linear_program.exact_plan, transport.quadratic_plan)
     )
-    assert all(abs(float(found.gap)) < 1e-12 for found in (unbalanced, exact, quadratic))
+    assert all(abs(float(solution.gap)) < 1e-12 for solution in (unbalanced, exact, quadratic))
     assert float(transport.sinkhorn(-SCORES).column_error.sum()) < 1e-12
     assert float(mem.solve(SCORES.T, SCORES[:, 0]).gap) < 1e-12
     rough = transport.unbalanced(-SCORES, temperature=0.1, start=torch.zeros(5), max_steps=1, strict=False)
@@ -209,12 +209,12 @@ def test_the_gap() -> None:
 
 def test_the_gauge() -> None:
     target = torch.tensor([0.1, 0.2, 0.3, 0.3, 0.1], dtype=torch.float64)
-    for found in (
+    for solution in (
         transport.sinkhorn(-SCORES, target=target),
         transport.quadratic_plan(-SCORES, target=target),
         linear_program.exact_plan(-SCORES, target=target),
     ):
-        assert abs(float((target * found.column_potential).sum())) < 1e-12
+        assert abs(float((target * solution.column_potential).sum())) < 1e-12
 
 
 def test_the_mixed_dtypes() -> None:

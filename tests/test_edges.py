@@ -1,4 +1,4 @@
-"""The page on the edges says what its data file says, and covers what is measured today."""
+"""The page on the edges agrees with its data file, and covers everything that is measured now."""
 
 import json
 from pathlib import Path
@@ -14,8 +14,8 @@ DATA = json.loads(edges.DATA.read_text(encoding="utf-8"))
 
 
 def cell(function: str = "f", state: str = "right", error: float | str = 0.5, decade: int = 0, dtype: str = "float64") -> dict:
-    place = {"decade": decade, "scores": "normal", "size": 2, "dtype": dtype, "seed": 0}
-    return {"function": function, "place": place, "state": state, "error": error, "said": "1 where 2 is right"}
+    location = {"decade": decade, "scores": "normal", "size": 2, "dtype": dtype, "seed": 0}
+    return {"function": function, "place": location, "state": state, "error": error, "said": "1 where 2 is right"}
 
 
 def test_the_page_is_written_from_its_data() -> None:
@@ -38,11 +38,11 @@ def test_no_hostile_input_is_silent() -> None:
 def test_the_largest_error_of_each_decade_and_dtype() -> None:
     groups = {"f, float64": [cell(error=0.25), cell(error=0.75), cell(decade=3), cell(state="refused", error="nan", decade=4)],
               "f, float32": [cell(dtype="float32", state="silent", error="inf", decade=3)]}
-    found = edges.errors([{"groups": groups, "seed": 0}], {})
-    assert found["functions"]["f"] == {
+    errors = edges.errors([{"groups": groups, "seed": 0}], {})
+    assert errors["functions"]["f"] == {
         "decades": {"0": 0.75, "3": "inf"}, "dtypes": {"float64": 0.75, "float32": "inf"},
         "states": {"right": 3, "refused": 1, "silent": 1}}
-    assert found["silent"] == ["f, 10^3, normal, size 2, float32: 1 where 2 is right"]
+    assert errors["silent"] == ["f, 10^3, normal, size 2, float32: 1 where 2 is right"]
 
 
 def test_a_later_file_replaces_an_earlier_one() -> None:
@@ -60,25 +60,25 @@ def test_a_function_that_was_not_measured_keeps_its_figures() -> None:
     assert edges.errors([{"groups": {"f": [cell("f")]}, "seed": 0}], later)["silent"] == []
 
 
-def test_what_is_silent_is_on_the_page() -> None:
+def test_silent_errors_are_on_the_page() -> None:
     errors = edges.errors([{"groups": {"f, float64": [cell(state="silent", error=7.0)]}, "seed": 0}], {})
-    told = edges.page(DATA | {"errors": errors})
-    assert "1 cells: 0 right, 0 refused, 0 limit, 1 silent." in told
-    assert "- f, 10^0, normal, size 2, float64: 1 where 2 is right" in told
-    assert "| f | 7 |  |  |  |  |  |  | 1 |" in told
+    page = edges.page(DATA | {"errors": errors})
+    assert "1 cells: 0 right, 0 refused, 0 limit, 1 silent." in page
+    assert "- f, 10^0, normal, size 2, float64: 1 where 2 is right" in page
+    assert "| f | 7 |  |  |  |  |  |  | 1 |" in page
 
 
-def test_what_no_test_reaches_is_not_called_killed() -> None:
-    told = edges.page(DATA | {"mutants": {"versions": {}, "survivors": [], "modules": {
+def test_unreached_mutants_are_not_called_killed() -> None:
+    page = edges.page(DATA | {"mutants": {"versions": {}, "survivors": [], "modules": {
         "m": {"mutants": 9, "killed": 1, "equivalent": 1, "survived": 1, "not reached": 1}}}})
-    assert "| m | 9 | 4 | 1 | 1 | 1 | 1 | 50.0% |" in told
+    assert "| m | 9 | 4 | 1 | 1 | 1 | 1 | 50.0% |" in page
 
 
-def test_a_module_of_which_no_mutant_was_tried_keeps_its_figures() -> None:
+def test_figures_of_a_module_without_new_mutants_are_kept() -> None:
     before = {"modules": {"numerics.fisher": {"mutants": 9, "killed": 9}, "numerics.flash": {"mutants": 5, "survived": 5}},
               "survivors": ["numerics.fisher:1 f: a → b", "numerics.flash:1 f: a → b"]}
     killed = mutants("numerics.flash", path_of("numerics.flash").read_text(encoding="utf-8"))[0]
-    found = edges.mutation({killed.key: {"mutant": str(killed), "fate": "killed", "by": "a test"}}, before)
-    assert found["modules"]["numerics.fisher"] == {"mutants": 9, "killed": 9}
-    assert found["modules"]["numerics.flash"]["killed"] == 1
-    assert found["survivors"] == ["numerics.fisher:1 f: a → b"]
+    summary = edges.mutation({killed.key: {"mutant": str(killed), "fate": "killed", "by": "a test"}}, before)
+    assert summary["modules"]["numerics.fisher"] == {"mutants": 9, "killed": 9}
+    assert summary["modules"]["numerics.flash"]["killed"] == 1
+    assert summary["survivors"] == ["numerics.fisher:1 f: a → b"]

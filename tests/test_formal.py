@@ -1,4 +1,4 @@
-"""What the Rocq library and the Python sources say of each other, without Rocq."""
+"""References between the Rocq library and the Python sources, checked without Rocq."""
 
 import re
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ def stated(source: str) -> set[str]:
 
 
 def missing(lines: Iterable[str], theorems: set[str]) -> list[str]:
-    """The theorems that trailing comments name and nobody states."""
+    """The theorems that trailing comments name and that do not exist."""
     named = [name for line in lines if "# formal: " in line for name in line.split("# formal: ")[1].split(", ")]
     return [name for name in named if name.strip() not in theorems]
 

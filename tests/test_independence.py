@@ -34,55 +34,55 @@ PEERS = {("numerics.benchmarks.sinkhorn", "ot"), ("numerics.benchmarks.packages"
 
 def modules(root: Path) -> dict[str, str]:
     """Source of every module of the packages, by dotted name."""
-    found = {}
+    by_module = {}
     for package in ("derivations", "evidence", "numerics"):
         for path in (root / package).rglob("*.py"):
             name = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
-            found[name] = path.read_text(encoding="utf-8")
-    return found
+            by_module[name] = path.read_text(encoding="utf-8")
+    return by_module
 
 
 @cache
 def nodes(source: str) -> tuple[ast.AST, ...]:
-    """The parts of a source that can import something or reach into a module; many tests look through the same sources."""
+    """The nodes of a source that can import something or reach into a module, cached for many tests."""
     kinds = ast.Import | ast.ImportFrom | ast.Call | ast.Attribute
     return tuple(node for node in ast.walk(ast.parse(source)) if isinstance(node, kinds))
 
 
 def imports(name: str, source: str, known: set[str]) -> set[str]:
     """What a module imports, at the top or inside a function; `from a import b` counts as a.b when that is a module."""
-    found: set[str] = set()
+    names: set[str] = set()
     package = name.split(".")[:-1]
     for node in nodes(source):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             above = package[: len(package) + 1 - node.level] if node.level else []
             base = ".".join([*above, *filter(None, [node.module])])
-            found |= {f"{base}.{alias.name}" if f"{base}.{alias.name}" in known else base for alias in node.names}
+            names |= {f"{base}.{alias.name}" if f"{base}.{alias.name}" in known else base for alias in node.names}
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute | ast.Name):
             called = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id
             if called in ("import_module", "__import__") and node.args and isinstance(node.args[0], ast.Constant):
-                found.add(str(node.args[0].value))
-    return found
+                names.add(str(node.args[0].value))
+    return names
 
 
 def reachable(start: str, sources: dict[str, str]) -> dict[str, str]:
     """Everything that a package imports, directly or through our own modules, with the module that imports it."""
     todo = [name for name in sources if name == start or name.startswith(f"{start}.")]
-    seen, found = set(todo), {}
+    seen, paths = set(todo), {}
     while todo:
         name = todo.pop()
         for imported in imports(name, sources[name], set(sources)):
-            found.setdefault(imported, name)
+            paths.setdefault(imported, name)
             if imported in sources and imported not in seen:
                 seen.add(imported)
                 todo.append(imported)
-    return found
+    return paths
 
 
 def crossings(layer: str, forbidden: tuple[str, ...], sources: dict[str, str]) -> list[str]:
-    """Every forbidden import of a layer, in words."""
+    """Every forbidden import of a layer, as messages."""
     return [
         f"{by} imports {name}"
         for name, by in reachable(layer, sources).items()
@@ -107,14 +107,14 @@ def test_layers_do_not_know_each_other(layer: str, forbidden: tuple[str, ...]) -
     "from ..one_sided import plan",
     "from numerics import helper",
 ])
-def test_a_crossing_is_found(line: str) -> None:
+def test_a_forbidden_import_is_detected(line: str) -> None:
     sources = modules(ROOT) | {"numerics.primal.smuggler": line, "numerics.helper": "import torch"}
     barred = dict(FORBIDDEN)["numerics.primal"]
     assert crossings("numerics.primal", barred, sources)
 
 
 def dependencies(sources: dict[str, str]) -> dict[str, set[str]]:
-    """The modules of ours that each module imports, at its top or inside a function."""
+    """Our own modules that each module imports, at its top or inside a function."""
     return {name: (imports(name, source, set(sources)) & set(sources)) - {name, name.partition(".")[0]}
             for name, source in sources.items()}
 
@@ -123,7 +123,7 @@ def test_no_imports_go_in_a_circle() -> None:
     assert len(list(TopologicalSorter(dependencies(modules(ROOT))).static_order())) > 250
 
 
-def test_a_circle_is_found() -> None:
+def test_a_cycle_is_detected() -> None:
     late = "def late():\n    import derivations.one"
     sources = {"derivations.one": "from derivations import other", "derivations.other": late}
     with pytest.raises(CycleError):
@@ -131,13 +131,13 @@ def test_a_circle_is_found() -> None:
 
 
 def private(name: str) -> bool:
-    """Whether a name is its module's own."""
+    """Whether a name is private."""
     return name.startswith("_") and not name.startswith("__")
 
 
 def borrowed(name: str, source: str, known: set[str]) -> set[str]:
-    """The private names of our other modules that a module imports, or reaches through one that it imports."""
-    found, ours = set(), {}
+    """The private names of our other modules that a module imports or accesses."""
+    private_names, ours = set(), {}
     package = name.split(".")[:-1]
     for node in nodes(source):
         if isinstance(node, ast.Import):
@@ -148,16 +148,16 @@ def borrowed(name: str, source: str, known: set[str]) -> set[str]:
             full = {alias.asname or alias.name: f"{base}.{alias.name}" for alias in node.names}
             ours |= {short: long for short, long in full.items() if long in known}
             if base in known or any(module.startswith(f"{base}.") for module in known):
-                found |= {long for long in full.values() if private(long.rpartition(".")[2])}
+                private_names |= {long for long in full.values() if private(long.rpartition(".")[2])}
     for node in nodes(source):
         if isinstance(node, ast.Attribute) and private(node.attr) and (module := ours.get(ast.unparse(node.value))):
-            found.add(f"{module}.{node.attr}")
-    return found
+            private_names.add(f"{module}.{node.attr}")
+    return private_names
 
 
-def test_no_module_uses_what_is_private_to_another() -> None:
+def test_no_module_uses_private_names_of_another() -> None:
     sources = modules(ROOT)
-    assert {name: found for name, source in sources.items() if (found := borrowed(name, source, set(sources)))} == {}
+    assert {name: names for name, source in sources.items() if (names := borrowed(name, source, set(sources)))} == {}
 
 
 @pytest.mark.parametrize("line", [
@@ -169,43 +169,43 @@ def test_no_module_uses_what_is_private_to_another() -> None:
     "import numerics.one_sided\nnumerics.one_sided._logits",
     "from numerics.experiments import _hidden",
 ])
-def test_a_borrowed_private_name_is_found(line: str) -> None:
+def test_a_borrowed_private_name_is_detected(line: str) -> None:
     assert borrowed("numerics.borrower", line, set(modules(ROOT)))
 
 
 @pytest.mark.parametrize("package", [*VOTING, "evidence.instances"])
-def test_votes_do_not_look_up_what_they_are_held_against(package: str) -> None:
+def test_votes_do_not_look_up_the_expected_formulas(package: str) -> None:
     voters = sorted((ROOT / package.replace(".", "/")).glob("*.py"))
     assert len(voters) > 5
-    assert {path.name: found for path in voters if (found := looks_up(path.read_text(encoding="utf-8"), package))} == {}
+    assert {path.name: lookups for path in voters if (lookups := looks_up(path.read_text(encoding="utf-8"), package))} == {}
 
 
-# ── conic votes know no closed form, whatever else is in their module ───────────────────────────────────────────────
+# ── conic votes use no closed form, whatever else is in their module ────────────────────────────────────────────────
 
 
 @cache
 def definitions(source: str) -> dict[str, set[str]]:
     """What a module defines or imports at its top, each with the names that it uses or the import that it stands for."""
-    found: dict[str, set[str]] = {}
+    bindings: dict[str, set[str]] = {}
     for node in ast.parse(source).body:
         named = [each for each in ast.walk(node) if isinstance(each, ast.Name)]
         own = {each.id for each in named if isinstance(each.ctx, ast.Store)} | {
             each.arg for each in ast.walk(node) if isinstance(each, ast.arg)}
         used = {each.id for each in named} - own
         if isinstance(node, ast.ImportFrom):
-            found |= {alias.asname or alias.name: {f"{node.module}.{alias.name}"} for alias in node.names}
+            bindings |= {alias.asname or alias.name: {f"{node.module}.{alias.name}"} for alias in node.names}
         elif isinstance(node, ast.Import):
-            found |= {alias.asname or alias.name: {alias.name} for alias in node.names}
+            bindings |= {alias.asname or alias.name: {alias.name} for alias in node.names}
         elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-            found[node.name] = used
+            bindings[node.name] = used
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            found |= {each.id: used for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
-    return found
+            bindings |= {each.id: used for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
+    return bindings
 
 
 def rests_on(name: str, sources: dict[str, str]) -> set[str]:
-    """Every dotted name that a function of a voting module leads to, within the votes and where it leaves them."""
+    """Every dotted name that a function of a voting module leads to, within the votes and beyond."""
     todo, seen = [name], set[str]()
     while todo:
         module, _, own = todo.pop().rpartition(".")
@@ -229,7 +229,7 @@ def test_conic_votes_know_no_closed_form() -> None:
     votes = {f"{check.__module__}.{check.__name__}" for case in CASES[Layer.PRIMAL].values()
              for check in (case.printed, case.corrected) if check is not None}
     assert len(votes) > 100
-    assert {name: found for name in votes if (found := closed_forms_of(name, sources))} == {}
+    assert {name: names for name in votes if (names := closed_forms_of(name, sources))} == {}
 
 
 @pytest.mark.parametrize("line", [
@@ -238,7 +238,7 @@ def test_conic_votes_know_no_closed_form() -> None:
     "from numerics import one_sided\nCLOSED = one_sided.plan\ndef helper(): return CLOSED\ndef vote(): return helper()",
     "from evidence.smuggler import helper\ndef vote(): return helper()",
 ])
-def test_a_closed_form_in_a_conic_vote_is_found(line: str) -> None:
+def test_a_closed_form_in_a_conic_vote_is_detected(line: str) -> None:
     sources = {"evidence.eot.votes": line, "evidence.smuggler": "from numerics import mem\ndef helper(): return mem.tilt"}
     assert closed_forms_of("evidence.eot.votes.vote", sources)
     conic = {"evidence.eot.votes": "from numerics.primal import mem\ndef vote(): return mem"}
@@ -279,5 +279,5 @@ def test_a_closed_form_in_a_conic_vote_is_found(line: str) -> None:
     "import pytest\npytest.importorskip('sympy')",
     "getattr(choose, '__glo' + 'bals__')",
 ])
-def test_a_look_up_is_found(line: str) -> None:
+def test_a_lookup_is_detected(line: str) -> None:
     assert looks_up(f"from evidence import Layer\n{line}")

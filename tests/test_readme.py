@@ -1,4 +1,4 @@
-"""What the README shows is what its example prints, and every file that it names is there."""
+"""The README shows the actual output of its example, and every file that it names exists."""
 
 import re
 import subprocess
@@ -9,10 +9,10 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_example_prints_what_is_shown() -> None:
-    found = re.search(r"```python\n(import torch\n.*?)```\n\n```\n(.*?)```", README, flags=re.DOTALL)
-    assert found is not None
-    code, shown = found.groups()
+def test_the_example_prints_the_shown_output() -> None:
+    match = re.search(r"```python\n(import torch\n.*?)```\n\n```\n(.*?)```", README, flags=re.DOTALL)
+    assert match is not None
+    code, shown = match.groups()
     assert len(code.splitlines()) <= 11
     result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert result.stdout == shown

@@ -1,4 +1,4 @@
-"""The page on what has to be believed: its counts are those of today, and it is linked from where one starts."""
+"""The page on trust: its counts are up to date, and the starting pages link to it."""
 
 from pathlib import Path
 
@@ -14,28 +14,28 @@ from tests import trust
 ROOT = Path(__file__).parents[1]
 
 
-def test_counts_are_those_of_today() -> None:
+def test_counts_are_up_to_date() -> None:
     page = trust.PAGE.read_text(encoding="utf-8")
     assert trust.written(page) == page, "run `python -m tests.trust`"
 
 
-def test_other_counts_are_seen() -> None:
+def test_wrong_counts_are_detected() -> None:
     page = trust.PAGE.read_text(encoding="utf-8")
     other = page.replace("kinds of statement. ", "kinds of statement. 1")
     assert other != page
     assert trust.written(other) == page
 
 
-def test_what_is_counted() -> None:
+def test_the_counts() -> None:
     at_least = Form(Sign.AT_LEAST)
     statement = Canonical(Form(Sign.AT_LEAST, given=(Premise("x", at_least, "y"),)), "x", "y", {}, ())
-    some = baseline.load()["eot.59"]
-    kept = replace(some, quotes=("squeeze",), text=replace(some.text, rests_on=()), canonical=statement)
-    rests = replace(some, verdict=Verdict.OPEN, quotes=(), text=replace(some.text, rests_on=("a.1",)), canonical=None)
-    told = trust.counts({"a.1": kept, "a.2": rests}, {"test_sums": 3})
+    entry = baseline.load()["eot.59"]
+    first = replace(entry, quotes=("squeeze",), text=replace(entry.text, rests_on=()), canonical=statement)
+    rests = replace(entry, verdict=Verdict.OPEN, quotes=(), text=replace(entry.text, rests_on=("a.1",)), canonical=None)
+    counts = trust.counts({"a.1": first, "a.2": rests}, {"test_sums": 3})
     for line in ("| proved | 1 |", "| open | 1 |", "| directly | 1 |", "| through needs | 1 |", "| ≥ | 1 |", "| sums | 3 |",
                  "2 claims are in the baseline, and 3 attacks"):
-        assert line in told
+        assert line in counts
 
 
 @pytest.mark.parametrize("page", ["README.md", "derivations/report/templates/index.html"])
@@ -45,12 +45,12 @@ def test_the_page_is_linked(page: str) -> None:
 
 
 def test_the_page_is_a_part_of_the_report() -> None:
-    told = prose.trust()
-    assert told is not None
+    page = prose.trust()
+    assert page is not None
     for words in ("<h1>What has to be believed</h1>", "<h2>Deliberate limits</h2>", "<li><b>A ledger has no signature.</b>",
                   '<th scope="col">checked by</th>', "<code>derivations/rows.py</code>"):
-        assert words in told
-    assert "<!--" not in told
+        assert words in page
+    assert "<!--" not in page
 
 
 def test_markdown_is_never_markup() -> None:

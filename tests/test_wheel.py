@@ -52,11 +52,11 @@ def derivations(folder: Path, site: Path, *arguments: str) -> subprocess.Complet
     return run([sys.executable, "-m", "derivations", *arguments], folder, site)
 
 
-def test_the_wheel_is_what_is_run(site: Path, folder: Path) -> None:
+def test_the_wheel_contains_the_tested_code(site: Path, folder: Path) -> None:
     code = "import derivations, evidence, numerics; print(derivations.__file__, evidence.__file__, numerics.__file__)"
-    found = run([sys.executable, "-c", code], folder, site).stdout.split()
-    assert len(found) == 3
-    assert all(Path(path).is_relative_to(site) for path in found)
+    output = run([sys.executable, "-c", code], folder, site).stdout.split()
+    assert len(output) == 3
+    assert all(Path(path).is_relative_to(site) for path in output)
     assert [path.name for path in folder.iterdir()] == ["ledger.json"]
 
 
@@ -70,7 +70,7 @@ def test_show_report_and_regress_read_the_ledger(site: Path, folder: Path) -> No
     assert compared.returncode == 0, compared.stdout + compared.stderr
 
 
-def test_a_paper_of_ones_own(site: Path, tmp_path: Path) -> None:
+def test_an_outside_paper(site: Path, tmp_path: Path) -> None:
     shutil.copytree(PAPER, tmp_path / "tiny_paper", ignore=shutil.ignore_patterns("__pycache__"))
     result = derivations(tmp_path, site, "--document", "tiny_paper", "verify", "tiny_paper", "-n", "0")
     assert result.returncode == 0, result.stdout + result.stderr

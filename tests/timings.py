@@ -1,4 +1,4 @@
-"""How long the commands take, beside what they may take: python -m tests.timings [--all] [--ledger FILE] [--json FILE].
+"""How long the commands take compared with their targets: python -m tests.timings [--all] [--ledger FILE] [--json FILE].
 
 Seconds on the clock and of the processors, of the fastest of three runs where a run is short.  The exit status is 1 if a
 command fails; one that takes too long is named, and does not fail, since the machine may be busy with something else.
@@ -31,7 +31,7 @@ SUITE = ("pytest", "-q", "-p", "no:cacheprovider")
 
 @dataclass(frozen=True)
 class Command:
-    """A module to run with its arguments, and the seconds that it may take; `prepare` is called before each run."""
+    """A module to run with its arguments, and its target in seconds; `prepare` is called before each run."""
 
     name: str
     arguments: tuple[str, ...]
@@ -44,7 +44,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Timing:
-    """What one run took, in seconds, and how it failed, if it did."""
+    """The seconds of one run, and the failure, if there was one."""
 
     wall: float
     cpu: float
@@ -52,7 +52,7 @@ class Timing:
 
 
 def run(command: Command) -> Timing:
-    """One run of a command, timed from outside, as a user would."""
+    """Run a command once, timed from outside, as a user would."""
     command.prepare()
     surroundings = {**os.environ, "PYTHONPATH": str(command.project)}
     surroundings.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -60,12 +60,12 @@ def run(command: Command) -> Timing:
     result = subprocess.run([sys.executable, "-m", *command.arguments], cwd=command.folder, env=surroundings,
                             capture_output=True, text=True, check=False)
     wall, cpu = time.perf_counter() - start, _cpu() - cpu
-    said = (result.stderr.strip() or result.stdout.strip() or "no output").splitlines()[-1]
-    return Timing(wall, cpu, f"exit status {result.returncode}: {said}" if result.returncode else "")
+    message = (result.stderr.strip() or result.stdout.strip() or "no output").splitlines()[-1]
+    return Timing(wall, cpu, f"exit status {result.returncode}: {message}" if result.returncode else "")
 
 
 def _cpu() -> float:
-    """The processor time of all processes that were started here and have ended."""
+    """The processor time of all child processes that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -81,7 +81,7 @@ def best(command: Command) -> Timing:
 
 
 def commands(folder: Path, ledger: Path, everything: bool) -> Iterator[Command]:
-    """The commands with their targets, run in a folder of their own; the long ones where everything is asked for."""
+    """The commands with their targets, run in a separate folder; the long ones only if all are requested."""
     last = folder / "ledger.json"
     if everything:
         yield Command("verify", ("derivations", "verify"), 180, folder, runs=1)
@@ -114,11 +114,11 @@ def incremental(project: Path, ledger: Path) -> Command:
 
 
 def table(timings: dict[Command, Timing]) -> Table:
-    """One line for each command, and whether it keeps to its target."""
+    """One line for each command, with whether it meets its target."""
     shown = Table("command", "target (s)", "wall (s)", "cpu (s)", "")
     for command, timing in timings.items():
-        met = "kept" if timing.wall <= command.target else "missed"
-        shown.add_row(command.name, f"{command.target:g}", f"{timing.wall:.2f}", f"{timing.cpu:.2f}", timing.failure or met)
+        verdict = "kept" if timing.wall <= command.target else "missed"
+        shown.add_row(command.name, f"{command.target:g}", f"{timing.wall:.2f}", f"{timing.cpu:.2f}", timing.failure or verdict)
     return shown
 
 
@@ -127,7 +127,7 @@ def table(timings: dict[Command, Timing]) -> Table:
 @click.option("--ledger", type=Path, default=ROOT / "ledger.json", help="of a whole run, for `list` and `verify --incremental`")
 @click.option("--json", "path", type=Path, help="write the timings here too")
 def main(everything: bool, ledger: Path, path: Path | None) -> None:
-    """Time the commands, and print what they take beside their targets."""
+    """Time the commands, and print their times with the targets."""
     with tempfile.TemporaryDirectory() as folder:
         timings = {command: best(command) for command in commands(Path(folder), ledger, everything)}
     Console().print(table(timings))

@@ -21,10 +21,10 @@ BLOCK = re.compile(r"(<!-- counts:.*?-->\n).*?(<!-- /counts -->)", re.DOTALL)
 
 def counts(remembered: Mapping[str, baseline.Kept], suite: Mapping[str, int]) -> str:
     """The tables of the page."""
-    verdicts = Counter(kept.verdict for kept in remembered.values())
-    rests = [{"id": id, "quotes": kept.quotes, "depends_on": kept.text.rests_on} for id, kept in remembered.items()]
+    verdicts = Counter(entry.verdict for entry in remembered.values())
+    rests = [{"id": id, "quotes": entry.quotes, "depends_on": entry.text.rests_on} for id, entry in remembered.items()]
     quoting = Counter(ledger.quoting(rests).values())
-    forms = Counter(_kind(kept.canonical.form) for kept in remembered.values() if kept.canonical)
+    forms = Counter(_kind(entry.canonical.form) for entry in remembered.values() if entry.canonical)
     return "\n".join([
         *_table("verdict", ((str(verdict), verdicts[verdict]) for verdict in Verdict if verdicts[verdict])),
         *_table("claims that rest on quoted theorems", quoting.items()),
@@ -38,18 +38,18 @@ NAMES = {Sign.EXPANSION: "= up to o(…)", Sign.LIMIT: "→ as … → …"}
 
 
 def _kind(form: Form) -> str:
-    """How a statement compares its sides, whatever is given and whatever moves."""
+    """The kind of comparison that a statement makes, without its hypotheses and moving variables."""
     return NAMES.get(form.sign) or rendering.form(replace(form, given=()))
 
 
 def _table(what: str, rows: Iterable[tuple[str, int]]) -> list[str]:
-    found = list(rows) or [("none", 0)]
-    return [f"| {what} | |", "| --- | --- |", *(f"| {name} | {count} |" for name, count in found), ""]
+    all_rows = list(rows) or [("none", 0)]
+    return [f"| {what} | |", "| --- | --- |", *(f"| {name} | {count} |" for name, count in all_rows), ""]
 
 
 def written(page: str) -> str:
-    """The page with the counts of today."""
-    return BLOCK.sub(lambda found: f"{found[1]}\n{counts(baseline.load(), attacks())}\n{found[2]}", page)
+    """The page with the present counts."""
+    return BLOCK.sub(lambda match: f"{match[1]}\n{counts(baseline.load(), attacks())}\n{match[2]}", page)
 
 
 if __name__ == "__main__":

@@ -18,14 +18,14 @@ from derivations.relations import Relation
 
 Make = Callable[[], Relation]                                # a relation that may refuse to be built
 Table = dict[str, Make]
-TRUTHS = ("test_truths", "test_accusations")                 # what must not be refused, and checks of the suite itself
+TRUTHS = ("test_truths", "test_accusations")                 # valid statements, and checks of the suite itself
 
 
 def refused(make: Make) -> bool:
-    """Whether a statement is not taken for proved: its construction or its proof fails, or nothing is proved."""
+    """Whether a statement is rejected: its construction or its proof fails, or it is vacuous."""
     try:
         return make().prove() is not True
-    except (ValueError, TypeError):                          # TypeError is what SymPy raises for truth values
+    except (ValueError, TypeError):                          # SymPy raises TypeError for truth values
         return True
 
 
@@ -35,7 +35,7 @@ def refuted(make: Make) -> bool:
 
 
 def attacks() -> dict[str, int]:
-    """How many attacks each module of this package holds."""
+    """The number of attacks in each module of this package."""
     names = [info.name for info in pkgutil.iter_modules(__path__) if info.name.startswith("test_")]
     return {name: sum(map(_rows, _tests(name))) for name in sorted(names) if name not in TRUTHS}
 
@@ -47,7 +47,7 @@ def _tests(name: str) -> Iterator[FunctionType]:
 
 
 def _rows(test: FunctionType) -> int:
-    """The number of tests that pytest makes of a function."""
+    """The number of tests that pytest collects from a function."""
     rows = 1
     for mark in getattr(test, "pytestmark", ()):
         if mark.name == "parametrize":

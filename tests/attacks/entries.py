@@ -1,4 +1,4 @@
-"""Claims that no document prints, and what would be believed of them."""
+"""Claims that no document prints, and the verdicts on them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HONEST = Equation((x + 1) ** 2, x**2 + 2 * x + 1)
 
 
 def wrong_versions(statement: Relation) -> Twins:
-    """Two false versions of a statement, whatever that is."""
+    """Two false variants of any statement."""
     core = statement.relation if isinstance(statement, Fails) else statement
     left, right = core.sides[0], core.sides[-1]
     if isinstance(core, AtLeast):
@@ -44,7 +44,7 @@ def entry(
     *steps: Relation, id: str = "eot.0", needs: tuple[str, ...] = (), twins: Twins | None = None, kind: Kind = Kind.IDENTITY,
     repair: tuple[Relation, ...] = (), under: str | None = None, hypotheses: tuple[str, ...] = (),
 ) -> Entry:
-    """A claim that no registry knows, with the steps of its derivation and of its correction, and twins that die."""
+    """An unregistered claim with these steps, this correction and two refuted twins."""
     def derivation() -> Iterator[Relation]:
         yield from steps
 
@@ -66,36 +66,36 @@ def mend(made: Entry, *steps: Relation, under: str | None = None) -> None:
 
 
 def evidence_of(claim: Entry) -> Evidence:
-    """What the symbolic layer finds."""
+    """The evidence of the symbolic layer."""
     return examine(claim).evidence
 
 
 def verdict_on(claim: Entry, *votes: Evidence) -> Judgement:
-    """The verdict that the symbolic layer's evidence leads to, with the votes of other layers."""
+    """The verdict from the symbolic layer's evidence and the votes of other layers."""
     return judge(claim.claim, [evidence_of(claim), *votes])
 
 
 def disbelieved(make: Callable[[], Entry]) -> bool:
-    """Whether a claim is not green, and the examination says what is wrong with it."""
+    """Whether a claim is not green and its examination reports a fault."""
     try:
         made = make()
-        found = examine(made)
+        examination = examine(made)
     except ValueError:
         return True
-    return judge(made.claim, [found.evidence]).verdict not in SUPPORTING_VERDICTS and bool(found.faults)
+    return judge(made.claim, [examination.evidence]).verdict not in SUPPORTING_VERDICTS and bool(examination.faults)
 
 
 def uncorrected(make: Callable[[], Entry]) -> bool:
-    """Whether a correction is not shown as one, and the examination says what is wrong with it."""
+    """Whether a correction is rejected and the examination reports a fault."""
     try:
         made = make()
-        found = examine(made)
+        examination = examine(made)
     except ValueError:
         return True
     mended = FAULT_VERDICTS - {Verdict.REFUTED}
-    return judge(made.claim, [found.evidence]).verdict not in (mended | SUPPORTING_VERDICTS) and bool(found.faults)
+    return judge(made.claim, [examination.evidence]).verdict not in (mended | SUPPORTING_VERDICTS) and bool(examination.faults)
 
 
 def register(monkeypatch: pytest.MonkeyPatch, *made: Entry) -> None:
-    """Let the registry know these claims, and nothing else, until the test is over."""
+    """Register these claims, and no others, for the duration of a test."""
     monkeypatch.setattr(catalogue, "_ENTRIES", {claim.id: claim for claim in made})

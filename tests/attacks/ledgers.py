@@ -1,4 +1,4 @@
-"""Evidence and rows that attacks on ledgers and baselines start from."""
+"""Evidence and rows that serve as starting points for attacks on ledgers and baselines."""
 
 from __future__ import annotations
 
@@ -26,6 +26,6 @@ def torch(**changes: Any) -> Evidence:
     return evidence(layer=Layer.TORCH, general=False, **changes)
 
 
-def row(written: dict[str, Any], place: int = 0) -> dict[str, Any]:
+def row(written: dict[str, Any], index: int = 0) -> dict[str, Any]:
     """A row of a ledger."""
-    return written["claims"][place]  # type: ignore[no-any-return]
+    return written["claims"][index]  # type: ignore[no-any-return]

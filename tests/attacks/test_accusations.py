@@ -1,4 +1,4 @@
-"""The attacks accuse nobody wrongly: an independent evaluator finds a point at which each statement is false or undefined."""
+"""Every attack is justified: an independent evaluator finds a point at which the statement is false or undefined."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.fuzz.truth import holds, meant
 
 ROWS = {**SUMS, **SIGNS, **UNDEFINED, **BOUND}
 TURNS = 300
-BY_REASON = {                                                # what no rational point shows, or is no statement at all
+BY_REASON = {                                                # no rational point shows it, or it is no statement
     "over a plain symbol from 2", "a simplex said to have no length", "a simplex without axes",
     "a because with floats", "rounding decides", "rounding decides with a variable", "truth values",
     "strict unless equal, weights 0", "a divergence with α = ½", "a divergence with α = 1", "a divergence with α ≤ 0",
@@ -53,7 +53,7 @@ def wrong_somewhere(relation: Relation) -> bool:
 
 
 def undefined(expr: sp.Expr, point: dict[object, object]) -> bool:
-    """Whether an expression has no value: 0 times what has none has none either."""
+    """Whether an expression is undefined; 0 times an undefined expression is undefined, too."""
     try:
         evaluate(expr, point)                                # type: ignore[arg-type]
     except (UndefinedError, UnsupportedError):
@@ -64,7 +64,7 @@ def undefined(expr: sp.Expr, point: dict[object, object]) -> bool:
 
 
 def built(make: Make) -> Relation | None:
-    """The statement, if it can be made."""
+    """The statement, or None if its construction is refused."""
     try:
         return make()
     except (ValueError, TypeError):
@@ -72,7 +72,7 @@ def built(make: Make) -> Relation | None:
 
 
 @pytest.mark.parametrize("name", [name for name in ROWS if name not in BY_REASON])
-def test_is_wrong_somewhere(name: str) -> None:
+def test_each_attack_statement_is_false_or_undefined(name: str) -> None:
     relation = built(ROWS[name])
     assert relation is None or wrong_somewhere(relation)
 

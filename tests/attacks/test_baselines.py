@@ -1,4 +1,4 @@
-"""Ledgers that are worth less than the baseline, and ledgers and files that are not made one."""
+"""Ledgers that are weaker than the baseline, and ledgers and files that cannot become the baseline."""
 
 from __future__ import annotations
 
@@ -21,19 +21,20 @@ from tests.attacks.ledgers import FALSE, ID, TWINS, evidence, row, torch
 OTHER = "eot.54"
 
 
-def told(*found: Evidence, **environment: Any) -> dict[str, Any]:
-    """A ledger of one claim with this evidence, as a whole run would leave it."""
-    rows = ledger.build([replace(e, claim=ID, refuted_twins=e.refuted_twins and TWINS) for e in found], [ID], {})["claims"]
-    whole = {"asked": [ID], "complete": True} | environment
-    return json.loads(json.dumps(ledger.assemble([{**row, "complete": True} for row in rows], whole)))  # type: ignore[no-any-return]
+def ledger_of(*evidence: Evidence, **environment: Any) -> dict[str, Any]:
+    """A complete ledger of one claim with this evidence."""
+    rows = ledger.build([replace(e, claim=ID, refuted_twins=e.refuted_twins and TWINS) for e in evidence], [ID], {})["claims"]
+    run = {"asked": [ID], "complete": True} | environment
+    return json.loads(json.dumps(ledger.assemble([{**row, "complete": True} for row in rows], run)))  # type: ignore[no-any-return]
 
 
-def proved(*given: str) -> Evidence:
-    return evidence(given=given, derivation=(Step("a = b", "why", True, given=given),))
+def proved(*hypotheses: str) -> Evidence:
+    return evidence(given=hypotheses, derivation=(Step("a = b", "why", True, given=hypotheses),))
 
 
-def disproved(*given: str) -> Evidence:
-    return evidence(outcome=Outcome.REFUTED, witness=FALSE, derivation=(Step("not always: a = b", "why", True, given=given),))
+def disproved(*hypotheses: str) -> Evidence:
+    step = Step("not always: a = b", "why", True, given=hypotheses)
+    return evidence(outcome=Outcome.REFUTED, witness=FALSE, derivation=(step,))
 
 
 def powered(power: float | None) -> list[Evidence]:
@@ -41,21 +42,21 @@ def powered(power: float | None) -> list[Evidence]:
 
 
 LOSSES: dict[str, Callable[[Kept], dict[str, Any]]] = {
-    "a layer no longer holds": lambda kept: {"layers": {**kept.layers, Layer.SYMBOLIC: Outcome.REFUTED}},
-    "a stronger verdict before": lambda kept: {"verdict": Verdict.REFUTED},
-    "a twin more before": lambda kept: {"twins": {**kept.twins, "one more": (Layer.SYMBOLIC,)}},
+    "a layer no longer holds": lambda entry: {"layers": {**entry.layers, Layer.SYMBOLIC: Outcome.REFUTED}},
+    "a stronger verdict before": lambda entry: {"verdict": Verdict.REFUTED},
+    "a twin more before": lambda entry: {"twins": {**entry.twins, "one more": (Layer.SYMBOLIC,)}},
 }
 
 
 @pytest.mark.parametrize("name", LOSSES)
 def test_a_loss_is_a_problem(name: str) -> None:
-    now = told(proved())
+    now = ledger_of(proved())
     before = snapshot(now)
     assert not remembered.problems(now, before, complete=False)
     assert remembered.problems(now, {ID: replace(before[ID], **LOSSES[name](before[ID]))}, complete=False)
 
 
-KEPT_ROW = to_json(snapshot(told(proved()))[ID])
+KEPT_ROW = to_json(snapshot(ledger_of(proved()))[ID])
 FORGED: dict[str, Any] = {
     "a list": [], "a claim that is no object": {ID: 3}, "no verdict": {ID: {}}, "an empty file": None,
     "a verdict that is none": {ID: KEPT_ROW | {"verdict": "certain"}},
@@ -93,7 +94,7 @@ WEAKENED: dict[str, tuple[list[Evidence], list[Evidence]]] = {
 @pytest.mark.parametrize("name", WEAKENED)
 def test_a_weaker_statement_or_vote_does_not_pass(name: str) -> None:
     before, now = WEAKENED[name]
-    assert regression.compare(told(*now), snapshot(told(*before))).failed
+    assert regression.compare(ledger_of(*now), snapshot(ledger_of(*before))).failed
 
 
 KEPT: dict[str, tuple[list[Evidence], list[Evidence]]] = {
@@ -106,39 +107,40 @@ KEPT: dict[str, tuple[list[Evidence], list[Evidence]]] = {
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_control_what_is_no_loss_passes(name: str) -> None:
+def test_control_statements_that_are_no_weaker_pass(name: str) -> None:
     before, now = KEPT[name]
-    assert not regression.compare(told(*now), snapshot(told(*before))).failed
+    assert not regression.compare(ledger_of(*now), snapshot(ledger_of(*before))).failed
 
 
-# ── what is accepted ────────────────────────────────────────────────────────────────────────────────────────────────
+# ── accepted results ────────────────────────────────────────────────────────────────────────────────────────────────
 
 TEST_FAILED = f"{ID}: a test of it failed or did not run"
 DOUBTFUL = torch(outcome=Outcome.INCONCLUSIVE, detail="7 tolerances off", refuted_twins=())
 
 
 def marked(**fields: Any) -> dict[str, Any]:
-    found = told(proved())
-    return {**found, "claims": [sealed({**row(found), **fields})]}
+    assembled = ledger_of(proved())
+    return {**assembled, "claims": [sealed({**row(assembled), **fields})]}
 
 
 def unmarked() -> dict[str, Any]:
-    found = told(proved())
-    row(found).pop("complete")
-    return {**found, "claims": [sealed(row(found))]}
+    assembled = ledger_of(proved())
+    row(assembled).pop("complete")
+    return {**assembled, "claims": [sealed(row(assembled))]}
 
 
 UNFIT: dict[str, tuple[Callable[[], dict[str, Any]], str]] = {
-    "F26: a vote in doubt": (lambda: told(proved(), DOUBTFUL), f"{ID}: torch: inconclusive (7 tolerances off)"),
-    "F26: a vote on nothing": (lambda: told(proved(), torch(outcome=Outcome.VACUOUS)), f"{ID}: torch: vacuous"),
-    "F26: a vote that failed": (lambda: told(proved(), torch(outcome=Outcome.ERROR, detail="no")), f"{ID}: torch failed: no"),
-    "F26: a twin that lives": (lambda: told(proved(), torch(refuted_twins=())), f"{ID}: the twin lives: torch: "),
+    "F26: a vote in doubt": (lambda: ledger_of(proved(), DOUBTFUL), f"{ID}: torch: inconclusive (7 tolerances off)"),
+    "F26: a vote on nothing": (lambda: ledger_of(proved(), torch(outcome=Outcome.VACUOUS)), f"{ID}: torch: vacuous"),
+    "F26: a vote that failed": (
+        lambda: ledger_of(proved(), torch(outcome=Outcome.ERROR, detail="no")), f"{ID}: torch failed: no"),
+    "F26: a twin that lives": (lambda: ledger_of(proved(), torch(refuted_twins=())), f"{ID}: the twin lives: torch: "),
     "F26: a step that does not hold": (
-        lambda: told(evidence(outcome=Outcome.INCONCLUSIVE, faults=("step 1",))), f"{ID}: symbolic: step 1"),
+        lambda: ledger_of(evidence(outcome=Outcome.INCONCLUSIVE, faults=("step 1",))), f"{ID}: symbolic: step 1"),
     "F26: a test that failed": (lambda: marked(complete=False), TEST_FAILED),
     "F26: tests of which nothing is known": (unmarked, TEST_FAILED),
-    "F26: a run of one layer": (lambda: told(proved(), complete=False), "a run that did not include every layer"),
-    "F26: a quick run": (lambda: told(proved(), quick=True), "a quick run"),
+    "F26: a run of one layer": (lambda: ledger_of(proved(), complete=False), "a run that did not include every layer"),
+    "F26: a quick run": (lambda: ledger_of(proved(), quick=True), "a quick run"),
 }
 
 
@@ -146,7 +148,7 @@ UNFIT: dict[str, tuple[Callable[[], dict[str, Any]], str]] = {
 def baseline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A baseline in which the claim is proved."""
     path = tmp_path / "baseline.json"
-    path.write_text(remembered.as_text(snapshot(told(proved()))))
+    path.write_text(remembered.as_text(snapshot(ledger_of(proved()))))
     monkeypatch.setattr(remembered, "baselines", lambda: {"eot": path})
     monkeypatch.delenv("CI", raising=False)
     return path
@@ -162,17 +164,17 @@ def test_is_not_made_the_baseline(name: str, baseline: Path) -> None:
     assert baseline.read_text() == before
 
 
-def test_a_problem_is_not_hidden_by_those_of_others() -> None:
+def test_one_problem_does_not_hide_another() -> None:
     wrong = [replace(DOUBTFUL, claim=id) for id in (ID, OTHER)]
-    found = ledger.assemble(ledger.build(wrong, [ID, OTHER], {})["claims"], {"complete": True})
-    assert f"{ID}: " in remembered.rejection(found, {})
-    assert f"(and problems of {OTHER})" in remembered.rejection(found, {})
+    assembled = ledger.assemble(ledger.build(wrong, [ID, OTHER], {})["claims"], {"complete": True})
+    assert f"{ID}: " in remembered.rejection(assembled, {})
+    assert f"(and problems of {OTHER})" in remembered.rejection(assembled, {})
 
 
 def test_control_a_loss_is_accepted_and_a_problem_that_was_there(baseline: Path) -> None:
-    regression.accept(told(proved("x > 0")))
+    regression.accept(ledger_of(proved("x > 0")))
     assert remembered.load()[ID].given == ("x > 0",)
-    old = told(proved(), DOUBTFUL)
+    old = ledger_of(proved(), DOUBTFUL)
     baseline.write_text(remembered.as_text(snapshot(old)))
     regression.accept(old)
-    assert regression.compare(told(proved(), DOUBTFUL), remembered.load()).unchanged == 1
+    assert regression.compare(ledger_of(proved(), DOUBTFUL), remembered.load()).unchanged == 1

@@ -1,4 +1,4 @@
-"""Inequalities that bounds of their parts seem to prove: means under weights that are none, sums that miss a term, kinks."""
+"""Inequalities that wrong bounds would prove: means with weights that do not sum to 1, sums with a missing term, kinks."""
 
 from __future__ import annotations
 
@@ -111,8 +111,8 @@ def test_is_not_proved(name: str) -> None:
     assert refused(ATTACKS[name])
 
 
-def test_control_a_summand_that_binds_the_same_name_is_left_alone() -> None:
-    """Of Σ_l b_l Σ_l e^{a_l s_j}, whose inner sum has the same index, b_j Σ_j e^{a_j s_j} would be no summand."""
+def test_control_an_inner_sum_with_the_same_bound_name_is_unchanged() -> None:
+    """In Σ_l b_l Σ_l e^{a_l s_j}, the outer index does not bind the inner summand, so b_j Σ_j e^{a_j s_j} is no summand."""
     inner = sp.Sum(sp.exp(a[l] * s[j]), (l, 1, m))
     total_ = sp.Sum(b[l] * inner, (l, 1, m))
     wrong = b[j] * sp.Sum(sp.exp(a[j] * s[j]), (j, 1, m))

@@ -1,5 +1,5 @@
-"""What is remembered under a key that something else has too: 1 and true, equal hashes, functions that change, a claim's words
-in a ledger when its derivation is another one."""
+"""Cache keys that different objects share: 1 and True, equal hashes, functions that change, and a claim's entry in a
+ledger after its derivation has changed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from tests.attacks.vocabulary import a, b, h, j, k, l, m, s, t, u, w, x, y
 g = vector("g", m)
 
 
-class Same:
+class EqualToAll:
     """A map that equals every other map."""
 
     def __init__(self, value: Callable[[sp.Expr], sp.Expr]) -> None:
@@ -57,7 +57,7 @@ def solution_is(claimed: sp.Expr, map_: Any, order: int = 1) -> Expansion:
 
 
 def test_a_map_that_changes_after_its_expansion() -> None:
-    """v = t a for a while, and then v = t s: what was expanded first is not what is stated now."""
+    """The map is v = t a at first and v = t s later: the statement keeps the map that was expanded first."""
     current = [a]
 
     def map_(entries: Any) -> Callable[[sp.Expr], sp.Expr]:
@@ -69,7 +69,7 @@ def test_a_map_that_changes_after_its_expansion() -> None:
 
 
 def test_a_map_that_changes_from_order_to_order() -> None:
-    """v = t a (1 + Σ v) at first and v = t a later on; each relation has one map, the first that was written."""
+    """The map is v = t a (1 + Σ v) at first and v = t a later; a relation keeps its first map."""
     answers = count()
 
     def map_(entries: Any) -> Callable[[sp.Expr], sp.Expr]:
@@ -80,7 +80,7 @@ def test_a_map_that_changes_from_order_to_order() -> None:
 
 
 
-def test_an_expansion_that_equals_another_one() -> None:
+def test_an_expansion_with_equality_overridden() -> None:
     class Twin(Expansion):
         def __eq__(self, other: object) -> bool:
             return True
@@ -95,7 +95,7 @@ def test_an_expansion_that_equals_another_one() -> None:
 
 
 class Derivation:
-    """A derivation that equals the honest one."""
+    """A derivation that compares equal to the honest one."""
 
     def __init__(self, *steps: Relation) -> None:
         self.steps = steps
@@ -110,7 +110,7 @@ class Derivation:
         return 0
 
 
-def test_a_derivation_that_equals_another_one() -> None:
+def test_a_derivation_with_equality_overridden() -> None:
     honest, hostile = entry(HONEST), entry(HONEST)
     honest.derivation, hostile.derivation = Derivation(HONEST), Derivation(Equation((x + 1) ** 2, x**2 + 1))
     first, second = verdict_on(honest), verdict_on(hostile)
@@ -119,7 +119,7 @@ def test_a_derivation_that_equals_another_one() -> None:
     assert first.verdict in SUPPORTING_VERDICTS or first.reason
 
 
-def test_a_twin_that_equals_another_one() -> None:
+def test_a_twin_with_equality_overridden() -> None:
     class Twin:
         def __init__(self, relation: Relation) -> None:
             self.relation = relation
@@ -151,7 +151,7 @@ NUMBERS = {
 
 
 @pytest.mark.parametrize("name", NUMBERS)
-def test_numbers_that_are_equal_to_others(name: str) -> None:
+def test_numbers_equal_to_numbers_of_another_type(name: str) -> None:
     exact, other = NUMBERS[name]
     assert normal(exact) == exact
     assert refused(lambda: Equation(other + y - y if not isinstance(other, bool) else other, exact))
@@ -174,7 +174,7 @@ TWO_MEANINGS: dict[str, tuple[sp.Expr, sp.Expr]] = {
 
 @pytest.mark.parametrize("name", TWO_MEANINGS)
 def test_one_name_and_two_meanings(name: str) -> None:
-    """What is remembered of the one is not told of the other, whichever is asked for first."""
+    """The cache of one meaning is not used for the other, in either order."""
     one, other = TWO_MEANINGS[name]
     assert normal(one) != normal(other)
     assert not equal(one, other)
@@ -182,7 +182,7 @@ def test_one_name_and_two_meanings(name: str) -> None:
 
 
 def test_a_problem_that_changes_after_its_proof() -> None:
-    """A relation states what it stated when it was proved."""
+    """A relation does not change after its proof."""
     current = [u]
     relation = UniqueMinimum(lambda p: total(l, p(l) ** 2) / 2 - total(l, p(l) * current[0][l]), lambda key: u[key], m,
                              sp.S.One, sp.Integer(2))
@@ -193,7 +193,7 @@ def test_a_problem_that_changes_after_its_proof() -> None:
 
 
 def test_a_point_that_is_remembered() -> None:
-    """The same relation with other points refutes at other points."""
+    """The same relation with other points is refuted at those points."""
     lie = Equation(x * w, x)
     assert lie.fails_at({x: 1, w: 2}) is not None
     assert lie.fails_at({x: 1, w: 1}) is None
@@ -204,18 +204,18 @@ def test_a_point_that_is_remembered() -> None:
     assert sums_.fails_at({m: 1, a.label: [2]}) is not None
 
 
-def test_sums_that_are_remembered_at_a_point() -> None:
-    """Σ_l depends on the other indices in its body, on those of its limits and on the scalars that are bound around it."""
+def test_cached_sums_at_a_point() -> None:
+    """A cached Σ_l depends on the free indices of its body and limits, and on bound scalars in scope."""
     inner = sp.Sum(b[l], (l, 1, j))
     lie = Equation(total(j, sp.Sum(b[l], (l, 1, j))), m * inner)
     assert lie.fails_at({m: 2, b.label: [1, 1], j: 1}) is not None
     assert lie.fails_at({m: 2, b.label: [1, 1], j: 2}) is not None
     same = Equation(sp.Sum(b[l], (l, j, m)) + sp.Sum(b[l], (l, 1, j)), total(l, b[l]) + b[j])
-    assert all(same.fails_at({m: 3, b.label: [1, 2, 5], j: place}) is None for place in (1, 2, 3))
+    assert all(same.fails_at({m: 3, b.label: [1, 2, 5], j: value}) is None for value in (1, 2, 3))
 
 
-def test_free_symbols_that_are_taken_away() -> None:
-    """Whoever asks gets a set of his own."""
+def test_callers_cannot_change_cached_free_symbols() -> None:
+    """Each caller gets a new set."""
     body = total(l, a[l] * x)
     before = set(body.free_symbols)
     body.free_symbols.clear()
@@ -223,17 +223,17 @@ def test_free_symbols_that_are_taken_away() -> None:
     assert {x, m, a.label} <= before
 
 
-def test_free_symbols_are_those_that_sympy_finds() -> None:
+def test_free_symbols_agree_with_sympy() -> None:
     """A name that is bound in one sum is free in another, and in the ends of limits."""
     nested = sp.Sum(sp.Sum(b[l] * x, (l, 1, j)), (j, 1, m))
-    for found in (sp.Sum(a[l], (j, 1, m)), sp.Sum(a[l], (l, 1, m)), sp.Sum(a[l], (l, 1, l)), nested * l, total(l, nested),
-                  sp.Sum(a[j] * b[l], (j, 1, l), (l, j, m)), sp.Sum(l, (l, 1, x)), sp.Sum(0 * l, (l, 1, x))):
-        for part in found.atoms(sp.Sum):
+    for expr in (sp.Sum(a[l], (j, 1, m)), sp.Sum(a[l], (l, 1, m)), sp.Sum(a[l], (l, 1, l)), nested * l, total(l, nested),
+                 sp.Sum(a[j] * b[l], (j, 1, l), (l, j, m)), sp.Sum(l, (l, 1, x)), sp.Sum(0 * l, (l, 1, x))):
+        for part in expr.atoms(sp.Sum):
             assert part.free_symbols == quick.OF_SYMPY(part)
 
 
-def test_sums_are_those_that_sympy_makes() -> None:
-    """Cases are taken out of a sum, sums of sums are one sum, and an end 1.0 or a truth value is none that is 1."""
+def test_sums_agree_with_sympy() -> None:
+    """Cases are moved out of a sum, nested sums are merged, and the ends 1.0 and True differ from 1."""
     n, plain = size("n"), sp.Symbol("l")
     inner = sp.Sum(a[l] * x, (l, 1, m))
     cases = sp.Piecewise((a[l], x > 0), (b[l], True))
@@ -242,15 +242,15 @@ def test_sums_are_those_that_sympy_makes() -> None:
                           (a[l], (l, sp.true, m)), (a[l], sp.Tuple(l, 1, m)), (a[l], [l, 1, m]), (sp.nan, (l, 1, m)),
                           (3, (l, 1, m)), (sp.S(3), (l, 1, m)), (a[l], (l, 1, n + 1)), (plain, (plain, 1, m)),
                           (sp.Sum(inner, (k, 1, n)), (j, 1, m))):
-        for _ in range(2):                                   # what is remembered, too
+        for _ in range(2):                                   # and for cached sums
             made, expected = sp.Sum(body, *limits), quick.NEW_SUM(sp.Sum, body, *limits)
             assert sp.srepr(made) == sp.srepr(expected)
             assert made == expected
             assert made.is_commutative == expected.is_commutative
 
 
-def test_entries_that_are_remembered() -> None:
-    """An entry is one object; another vector of the same label, or another index that equals it, gives another one."""
+def test_cached_entries() -> None:
+    """An entry is a unique object; an equal label of another vector, or an equal index of another type, gives another entry."""
     assert a[j] is a[j]
     longer = sp.IndexedBase(a.label, shape=(m + 1,))
     assert longer[j].base.shape == (m + 1,) != a[j].base.shape
@@ -263,36 +263,36 @@ def test_entries_that_are_remembered() -> None:
     assert refused(lambda: Equation(a[made] - a[j], 0))
 
 
-def test_multiples_of_i_are_those_that_sympy_finds() -> None:
+def test_multiples_of_i_agree_with_sympy() -> None:
     for expr in (sp.I * sp.pi * x, 2 * sp.pi * sp.I, x * a[j], sp.pi * x, sp.S.Zero, sp.I, x + sp.I, sp.exp(sp.I * x) * sp.I,
                  sp.Pow(sp.I * x, 2, evaluate=False), total(l, a[l] * sp.I), x):
         for unit in (sp.I, sp.pi * sp.I, sp.pi, x):
             assert expr.as_coefficient(unit) == quick.AS_COEFFICIENT(expr, unit)
 
 
-def test_names_of_bound_indices_that_are_remembered() -> None:
-    """A sum whose indices have names of their own stays; one with an author's names gets new ones, each time."""
+def test_cached_names_of_bound_indices() -> None:
+    """A sum with canonical names is unchanged; a sum with an author's names gets canonical ones in every call."""
     written, own = sp.Sum(a[l], (l, 1, m)), total(l, a[l])
     assert apart(own * x) == own * x
     assert l not in (first := apart(written)).bound_symbols
     assert first.bound_symbols != apart(written).bound_symbols
-    kept = sp.Mul(own, 1 / own, evaluate=False)
-    assert apart(kept) == apart(kept) == 1
+    quotient = sp.Mul(own, 1 / own, evaluate=False)
+    assert apart(quotient) == apart(quotient) == 1
 
 
 @pytest.mark.parametrize("first", [Kind.REAL, Kind.POSITIVE])
 def test_assumptions_of_vectors_with_one_name(first: Kind) -> None:
-    """What follows for the entries of one vector is not said of another's, nor what an author says of one entry."""
+    """Assumptions of one vector's entries are not applied to another's, nor an author's assumptions about a single entry."""
     kinds = [first, *({Kind.REAL, Kind.POSITIVE, Kind.NONNEGATIVE} - {first})]
-    found = {kind: vector("remembered", m, kind=kind)[j] for kind in kinds}
-    found[first]._assumptions["zero"] = True
+    entries_of = {kind: vector("remembered", m, kind=kind)[j] for kind in kinds}
+    entries_of[first]._assumptions["zero"] = True
     again = {kind: vector("remembered", m, kind=kind)[k] for kind in kinds}
     assert [again[kind].is_positive for kind in (Kind.REAL, Kind.POSITIVE, Kind.NONNEGATIVE)] == [None, True, None]
     assert not any(entry.is_zero for entry in again.values())
 
 
 def test_hints_that_change_after_a_search() -> None:
-    """What becomes of a mutant is remembered with the values at which it was looked for, not with the list that held them."""
+    """The fate of a mutant is cached by the values of the hints, not by the list object that held them."""
     statement, wrong = Equation(x, x), x + plus(x - 10**9)
     mutant = Mutant("wrong from 10⁹ on", Equation(x, wrong), wrong)
     values: dict[Any, Any] = {x: 0}
@@ -302,17 +302,17 @@ def test_hints_that_change_after_a_search() -> None:
 
 
 def test_sums_that_two_sides_share() -> None:
-    """What is known of one side at a point is as true of the other; and not at another point."""
+    """A cached value is shared by both sides at one point, and not between points."""
     one, other = total(l, a[l] * x), total(l, a[l] * x) ** 2 + sp.exp(total(l, a[l]))
     for values in ([1, 2], [3, 5]):
         point = {m: 2, a.label: values, x: 7}
         for side, together in zip((one, other), enclose_all((one, other), point), strict=True):
-            alone = enclose(side, point)
-            assert (alone.mid(), alone.rad()) == (together.mid(), together.rad())
+            enclosure = enclose(side, point)
+            assert (enclosure.mid(), enclosure.rad()) == (together.mid(), together.rad())
 
 
-def test_a_sample_of_values_that_are_equal_to_others() -> None:
-    """1 is no truth value, 1.0 is not exact, and a list that changes gives other points."""
+def test_a_sample_at_values_equal_to_values_of_another_type() -> None:
+    """1 differs from True, 1.0 is not exact, and a modified list gives other points."""
     assert {point[x] for point in points([x], {x: 1})} == {1}
     for other in (True, 1.0, sp.true, sp.Float(1)):
         with pytest.raises(NotAdmittedError):
@@ -325,7 +325,7 @@ def test_a_sample_of_values_that_are_equal_to_others() -> None:
 
 
 def test_a_sample_that_cannot_be_drawn() -> None:
-    """It is refused whenever it is asked for, and is not empty the second time."""
+    """The error is raised on every call, and the second call does not return an empty sample."""
     random = vector("ξ", m, kind=Kind.RANDOM)
     for _ in range(2):
         with pytest.raises(ValueError, match="take the expectation first"):
@@ -339,8 +339,8 @@ def test_a_sample_is_the_same_each_time() -> None:
     assert list(points(names)) == list(points(names)) == [next(points(names)), *begun]
 
 
-def test_a_place_after_what_cannot_be_evaluated() -> None:
-    """The index of a sum that is not finished has no value outside of it."""
+def test_evaluation_after_an_error_at_the_same_point() -> None:
+    """After an interrupted sum its index has no value outside of the sum."""
     point = Sample({m: 2, b.label: [3, 5]})
     with pytest.raises(ValueError, match="expected a function of the calculus"):
         enclose(sp.Sum(b[l] * sp.Function("f")(l), (l, 1, m)), point)
@@ -349,17 +349,17 @@ def test_a_place_after_what_cannot_be_evaluated() -> None:
     assert enclose(total(l, b[l]), point) == 8
 
 
-def test_what_is_known_at_a_sample_point_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_of_a_sample_point_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(balls, "MOST_KNOWN", 3)
     point = Sample({m: 2, b.label: [3, 5], x: 2})
     for power in range(1, 20):
         assert enclose(total(l, b[l] ** power * x), point) == 2 * (3**power + 5**power)
-        assert all(len(place.known) <= 3 + 2 for place in point.evaluations())
+        assert all(len(evaluation.known) <= 3 + 2 for evaluation in point.evaluations())
 
 
-def test_a_map_that_equals_another_one() -> None:
-    solution_is(t * a[j], Same(lambda key: a[key])).prove()  # which may be remembered
-    assert refused(lambda: solution_is(t * a[j], Same(lambda key: s[key])))
+def test_a_map_with_equality_overridden() -> None:
+    solution_is(t * a[j], EqualToAll(lambda key: a[key])).prove()  # which may be remembered
+    assert refused(lambda: solution_is(t * a[j], EqualToAll(lambda key: s[key])))
 
 
 def test_scalars_that_are_not_interned() -> None:
@@ -368,24 +368,24 @@ def test_scalars_that_are_not_interned() -> None:
     assert hash(scalar("x")) == hash(x)
 
 
-# ── a ledger and what it was written of ─────────────────────────────────────────────────────────────────────────────
+# ── ledgers and their sources ───────────────────────────────────────────────────────────────────────────────────────
 
 ID = "eot.59"
 Edit = Callable[[dict[str, Any]], object]
 
 
-def of_today() -> dict[str, Any]:
-    """The ledger of one claim, as `verify` would write it of these sources."""
+def current_ledger() -> dict[str, Any]:
+    """The ledger of one claim as `verify` writes it for the present sources."""
     entry, voters = entries()[ID], ["evidence.eot.section5_gradient", "derivations.test_derivations"]
     rows = ledger.build([examine(entry).evidence], [ID], {})["claims"]
     resting = {"voters": voters, "sources": sorted({*voters, *entry.modules}), "complete": True}
     return ledger.assemble([{**row, **resting} for row in rows], {}) | {"files": dict(incremental.project().hashes)}
 
 
-def said_of(found: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What `list` and `show` say of the claim."""
+def messages_about(rows_ledger: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The output of `list` and `show` for the claim."""
     monkeypatch.setenv(VARIABLE, "")
-    ledger.write(found, folder / "ledger.json")
+    ledger.write(rows_ledger, folder / "ledger.json")
     where = ["--json", str(folder / "ledger.json")]
     listed = CliRunner().invoke(main, ["list", "eot", *where]).output.splitlines()
     return [next(line for line in listed if line.startswith(f"{ID} ")), CliRunner().invoke(main, ["show", ID, *where]).output]
@@ -407,18 +407,18 @@ SINCE: dict[str, Edit] = {
 
 
 @pytest.mark.parametrize("name", SINCE)
-def test_a_verdict_on_what_has_changed_is_said_to_be_one(
+def test_a_verdict_on_a_changed_derivation_is_shown_as_outdated(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = of_today()
-    SINCE[name](found)
-    listed, shown = said_of(found, tmp_path, monkeypatch)
+    ledger = current_ledger()
+    SINCE[name](ledger)
+    listed, shown = messages_about(ledger, tmp_path, monkeypatch)
     assert "outdated" in listed
     assert f"run `python -m derivations verify {ID}` again" in shown
 
 
 def test_control_a_verdict_of_today(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    listed, shown = said_of(of_today(), tmp_path, monkeypatch)
+    listed, shown = messages_about(current_ledger(), tmp_path, monkeypatch)
     assert listed.split()[:2] == [ID, "proved"]
     assert "verdict    proved" in shown
     assert "outdated" not in listed + shown

@@ -1,4 +1,4 @@
-"""One name, two meanings: an index that is free and bound, vectors of one name and two domains, moments that are not known."""
+"""Name capture: an index that is both free and bound, two vectors with one name, moments that are not known."""
 
 from __future__ import annotations
 
@@ -79,12 +79,12 @@ def test_is_not_proved(name: str) -> None:
 
 
 R, U, Q = vector("r", m, kind=Kind.NONNEGATIVE), vector("u", m, kind=Kind.POSITIVE), vector("RR", m, m, kind=Kind.NONNEGATIVE)
-free = index("k", m)                                         # k, of which nothing is said
+free = index("k", m)                                         # k, which is unrestricted
 other = vector("a", n)
 
 
 def passed_on(true: AtLeast, false: AtLeast) -> Entry:
-    """A claim that follows from a true statement about another variable of the same name."""
+    """A claim that uses a true statement about another variable with the same name."""
     doubled = AtLeast(2 * false.sides[0], 2 * false.sides[1])
     return entry(true, Follows((false,), doubled, (two,)))
 
@@ -116,7 +116,7 @@ def test_a_namesake_is_another_statement() -> None:
 
 
 def test_a_correction_by_another_domain_is_no_repetition() -> None:
-    """Σ u = 1 is false for positive vectors, and corrected by points of a simplex under the same name."""
+    """Σ u = 1 is false for positive vectors; a simplex point of the same name makes it true."""
     made = entry(Fails(Equation(total(l, U[l]), 1)), repair=(Equation(total(l, u[l]), 1),))
     assert not any("repeats" in fault for fault in examine(made).faults)
 

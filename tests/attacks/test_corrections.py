@@ -1,4 +1,4 @@
-"""Corrections that do not answer the print, and twins that say nothing about the claim."""
+"""Corrections that do not answer the print, and twins unrelated to the claim."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ TWIN: dict[str, Callable[[], Entry]] = {
 
 
 class _Dead(Equation):
-    """A true statement that says it is refuted."""
+    """A true statement that pretends to be refuted."""
 
     def refute(self):  # type: ignore[no-untyped-def]
         return WRONG.refute()
@@ -186,13 +186,13 @@ def _named_twice() -> Entry:
 @pytest.mark.parametrize("name", TWIN)
 def test_is_no_twin(name: str) -> None:
     made = TWIN[name]
-    if name in ("D2: none", "D2: one"):                      # which is the rule's business: nothing is wrong with what there is
+    if name in ("D2: none", "D2: one"):                      # the verdict's rule requires two twins; this one is fine
         assert verdict_on(made()).verdict is Verdict.OPEN
     else:
         assert disbelieved(made) or uncorrected(made)
 
 
-def test_a_twin_that_is_another_one_each_time_is_asked_once() -> None:
+def test_a_twin_that_changes_between_calls_is_called_once() -> None:
     made = twinned(a=lambda: WRONG, b=stateful(Equation((x + 1) ** 2, x**2), HONEST))
     verdict, shown = verdict_on(made).verdict, made.twins["b"]()
     assert verdict is not Verdict.PROVED or shown.refute() is not None

@@ -1,4 +1,4 @@
-"""Statements that have no meaning on a part of the domain for which they are made: 0 in a denominator, log 0, √−1."""
+"""Statements that are undefined on a part of their domain: division by 0, log 0, √−1."""
 
 from __future__ import annotations
 

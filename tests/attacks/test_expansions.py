@@ -1,4 +1,4 @@
-"""Expansions that are none: orders that compare nothing, maps that are not analytic, coefficients that do not exist."""
+"""Invalid expansions: orders without content, maps that are not analytic, coefficients that do not exist."""
 
 from __future__ import annotations
 

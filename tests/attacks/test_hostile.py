@@ -1,4 +1,4 @@
-"""Objects that lie: nodes, variables, sides, hypotheses and relations that are not what their types promise."""
+"""Objects that lie: nodes, variables, sides, hypotheses and relations that violate the contract of their type."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REASONING = ("remainder", "contradicted_at", "equal")
 
 
 def called_by(*names: str) -> bool:
-    """Whether one of these functions is being run."""
+    """Whether one of these functions is on the call stack."""
     frame = sys._getframe(1)
     while frame and frame.f_code.co_name not in names:
         frame = frame.f_back                                 # type: ignore[assignment]
@@ -29,7 +29,7 @@ def called_by(*names: str) -> bool:
 
 
 class Liar(sp.Expr):  # type: ignore[misc]
-    """A node that says whatever is asked of it."""
+    """A node with every property that is queried."""
 
     is_commutative = is_real = is_nonnegative = is_positive = is_finite = True
     p = q = 1
@@ -49,25 +49,25 @@ class Always(sp.Symbol):  # type: ignore[misc]
 
 
 class Signed(Variable):
-    """A variable that calls itself nonnegative."""
+    """A variable that claims to be nonnegative."""
 
     is_nonnegative = is_positive = True
 
 
 class lifted(sp.Function):  # type: ignore[misc]  # noqa: N801
-    """A function that says it is ≥ 0."""
+    """A function that claims to be ≥ 0."""
 
     is_nonnegative = is_positive = is_real = True
 
 
 class Total(sp.Sum):  # type: ignore[misc]
-    """A sum that says it is ≥ 0."""
+    """A sum that claims to be ≥ 0."""
 
     is_nonnegative = is_positive = True
 
 
 class Opened(sp.Expr):  # type: ignore[misc]
-    """A node that opens into whatever proves the claim."""
+    """A node that expands to the expression that would prove the claim."""
 
     is_commutative = is_real = True
 
@@ -76,14 +76,14 @@ class Opened(sp.Expr):  # type: ignore[misc]
 
 
 class Vector(sp.IndexedBase):  # type: ignore[misc]
-    """A vector whose entries are all one entry."""
+    """A vector whose entries are one and the same object."""
 
     def __getitem__(self, key: Any, **more: Any) -> sp.Expr:
         return super().__getitem__(sp.S.One)
 
 
 class Side:
-    """A side that is one expression while it is reasoned about, and another one when it is shown."""
+    """A side that is one expression during the proof and another when printed."""
 
     def __init__(self, shown: sp.Expr, proved: sp.Expr) -> None:
         self.shown, self.proved = shown, proved
@@ -93,7 +93,7 @@ class Side:
 
 
 class Turning:
-    """A side that is another expression each time it is looked at."""
+    """A side that is a different expression at every access."""
 
     def __init__(self, *values: sp.Expr) -> None:
         self.values = list(values)
@@ -104,7 +104,7 @@ class Turning:
 
 @dataclass(frozen=True)
 class Supposed(Hypothesis):
-    """A hypothesis that says y ≥ 0, and grants x > 0."""
+    """A hypothesis that prints y ≥ 0 and asserts x > 0."""
 
     @property
     def sides(self) -> tuple[sp.Expr, ...]:
@@ -128,14 +128,14 @@ class Supposed(Hypothesis):
 
 
 class Quiet(AtLeast):
-    """A hypothesis that is shown as nothing much."""
+    """A hypothesis that prints as nothing."""
 
     def __str__(self) -> str:
         return "0 = 0"
 
 
 def mutated() -> Relation:
-    """A positive variable that is declared real afterwards."""
+    """A positive variable whose domain is changed to real afterwards."""
     late = positive("o")
     try:
         late.domain = Domain(Kind.REAL)                      # type: ignore[misc]
@@ -145,7 +145,7 @@ def mutated() -> Relation:
 
 
 def by_hand(kind: Kind, **assumptions: bool) -> Variable:
-    """A variable with other assumptions than those of its domain."""
+    """A variable whose assumptions differ from those of its domain."""
     made = sp.Symbol.__xnew__(Variable, "o", **assumptions)
     made._domain = Domain(kind)
     return made  # type: ignore[no-any-return]
@@ -277,14 +277,14 @@ def test_is_not_proved(name: str) -> None:
 
 
 class Confident(Equation):
-    """An equation that says it is proved."""
+    """An equation that claims to be proved."""
 
     def prove(self) -> bool:
         return True
 
 
 class Flattering(AtLeast):
-    """An inequality that has nothing left to explain."""
+    """An inequality that claims to need no explanation."""
 
     def remainder(self) -> str:
         return ""

@@ -1,4 +1,4 @@
-"""Ledgers that somebody wrote to harm whoever reads them: every command ends soon, in one line if it refuses."""
+"""Malicious ledgers: every command terminates soon, and a refusal is one line."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def honest() -> Data:
 
 
 def with_rows(change: Callable[[Data], object]) -> Callable[[Data], str]:
-    """The ledger with a change of its row, sealed again."""
+    """The ledger with a changed row, sealed again."""
     def edit(data: Data) -> str:
         change(data["claims"][0])
         return json.dumps({**data, "claims": [sealed(row) for row in data["claims"]]})
@@ -39,7 +39,7 @@ def with_rows(change: Callable[[Data], object]) -> Callable[[Data], str]:
 
 
 def foreign(number: str = "one", **fields: Any) -> Callable[[Data], str]:
-    """The ledger with its row as one of a paper that is not installed."""
+    """The ledger with its row moved to a paper that is not installed."""
     def change(row: Data) -> None:
         row.update({"document": "paper", "number": number, "id": f"paper.{number}", "depends_on": [], "parts": [],
                     "part_of": None} | deepcopy(fields))
@@ -47,7 +47,7 @@ def foreign(number: str = "one", **fields: Any) -> Callable[[Data], str]:
 
 
 def linked(count: int, circular: bool) -> Callable[[Data], str]:
-    """Claims each of which needs the next one; the last needs nothing, or the first."""
+    """A chain of claims, each of which needs the next one; the last needs nothing, or the first."""
     def edit(data: Data) -> str:
         rows = []
         for k in range(count):
@@ -110,7 +110,7 @@ def test_every_command_ends(name: str, honest: Data, tmp_path: Path, monkeypatch
         assert time.monotonic() - start < SECONDS, command
 
 
-def test_what_rests_on_a_claim_is_found_once_in_chains_and_cycles() -> None:
+def test_dependents_of_a_claim_are_listed_once_in_chains_and_cycles() -> None:
     rows = [{"id": f"paper.c{k}", "depends_on": [f"paper.c{(k + 1) % 2000}"], "quotes": [], "verdict": "proved"}
             for k in range(2000)]
     start = time.monotonic()

@@ -1,4 +1,4 @@
-"""A kernel that is another one in this process than the one that was written."""
+"""A kernel that was modified in the running process."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ def test_a_change_is_a_fault_of_every_claim(monkeypatch: pytest.MonkeyPatch) -> 
     assert "eot.0: the kernel was changed in this process: derivations.calculus.points.LATER" in examine(entry(HONEST)).faults
 
 
-def test_an_entry_that_is_put_into_a_table_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_entry_added_to_a_table_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(variables._ASSUMPTIONS, Kind.REAL, {"positive": True})
     assert integrity.changed_names() == ["derivations.calculus.variables._ASSUMPTIONS"]
 
 
 def test_every_module_of_the_kernel_is_watched() -> None:
-    """Whether or not something has imported it before an author's module runs."""
+    """This holds whether or not the module was imported before an author's module runs."""
     folder = Path(integrity.__file__).parent
     files = [path for part in ("calculus", "relations") for path in (folder / part).glob("*.py") if path.stem != "__init__"]
     assert {f"derivations.{path.parent.name}.{path.stem}" for path in files} <= set(integrity.MODULES)
     assert set(integrity.KERNEL) <= set(integrity.MODULES)
 
 
-def test_what_is_watched_is_what_is_meant_to_stay() -> None:
+def test_the_watched_objects_are_the_constant_ones() -> None:
     names = [name.rpartition(".")[2] for name in integrity.CONSTANTS]
     assert [name for name in names if not name.isupper()] == []
     assert {"derivations.claims.MIN_TWINS", "derivations.relations.sameness.POINTS"} <= integrity.CONSTANTS.keys()

@@ -1,4 +1,4 @@
-"""Evidence that nobody found, and ledgers in which somebody typed a verdict."""
+"""Invented evidence, and ledgers with typed verdicts."""
 
 from __future__ import annotations
 
@@ -50,15 +50,15 @@ UNEARNED: dict[str, tuple[Kind, list[Evidence]]] = {
 }
 
 
-def judged(kind: Kind, found: list[Evidence]) -> Judgement:
-    return judge(entry(HONEST, kind=kind).claim, found)
+def judged(kind: Kind, evidence: list[Evidence]) -> Judgement:
+    return judge(entry(HONEST, kind=kind).claim, evidence)
 
 
 @pytest.mark.parametrize("name", UNEARNED)
 def test_is_not_green(name: str) -> None:
-    kind, found = UNEARNED[name]
-    assert judged(kind, found).verdict not in SUPPORTING_VERDICTS
-    assert judged(kind, found[::-1]).verdict not in SUPPORTING_VERDICTS
+    kind, evidence = UNEARNED[name]
+    assert judged(kind, evidence).verdict not in SUPPORTING_VERDICTS
+    assert judged(kind, evidence[::-1]).verdict not in SUPPORTING_VERDICTS
 
 
 UNPROVED: dict[str, list[Evidence]] = {
@@ -79,16 +79,17 @@ def test_control_earned() -> None:
     assert judged(Kind.IDENTITY, [evidence(), torch()]).verdict is Verdict.PROVED
 
 
-# ── what tests send ─────────────────────────────────────────────────────────────────────────────────────────────────
+# ── evidence of tests ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def collector() -> Collector:
     return Collector(SimpleNamespace(option=SimpleNamespace(ledger=None, claims="", incremental=None)))  # type: ignore[arg-type]
 
 
-def sent(found: Any, marker: tuple[str, str] | None = (ID, "torch"), passed: bool = True) -> Collector:
-    """What the collector makes of a test that recorded this."""
-    properties: list[tuple[str, Any]] = [("evidence", found if isinstance(found, str) else encoded(found).decode())]
+def collected(evidence_sent: Any, marker: tuple[str, str] | None = (ID, "torch"), passed: bool = True) -> Collector:
+    """The collector's result for a test that recorded this evidence."""
+    text = evidence_sent if isinstance(evidence_sent, str) else encoded(evidence_sent).decode()
+    properties: list[tuple[str, Any]] = [("evidence", text)]
     if marker:
         properties.append(("claim", list(marker)))
     report = SimpleNamespace(nodeid="tests/x.py::x", user_properties=properties, passed=passed, failed=not passed,
@@ -113,7 +114,7 @@ SENT: dict[str, tuple[Any, tuple[str, str] | None]] = {
 
 @pytest.mark.parametrize("name", SENT)
 def test_is_not_collected(name: str) -> None:
-    received = sent(*SENT[name])
+    received = collected(*SENT[name])
     assert not received.evidence
     assert received.misplaced
     assert received.incomplete == {marker[0] for _, marker in [SENT[name]] if marker}
@@ -134,19 +135,19 @@ def test_evidence_for_a_claim_that_did_not_run(claim: str) -> None:
         ledger.build([evidence(claim=claim)], [ID], {})
 
 
-# ── what a file says ────────────────────────────────────────────────────────────────────────────────────────────────
+# ── contents of files ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.fixture(scope="module")
-def genuine() -> dict[str, Any]:
-    """The ledger of two claims, one proved and one corrected, as `verify` would write it."""
+def genuine_ledger() -> dict[str, Any]:
+    """A ledger with one proved and one corrected claim, as `verify` writes it."""
     ids = [ID, "eot.s7.fisher-scaled"]
-    found = [examine(entries()[id]).evidence for id in ids]
-    return json.loads(json.dumps(ledger.build(found, ids, ledger.environment(["cpu"], 1.0, 0, {}))))  # type: ignore[no-any-return]
+    evidence = [examine(entries()[id]).evidence for id in ids]
+    return json.loads(json.dumps(ledger.build(evidence, ids, ledger.environment(["cpu"], 1.0, 0, {}))))  # type: ignore[no-any-return]
 
 
-def vote(written: dict[str, Any], place: int = 0) -> dict[str, Any]:
-    return row(written, place)["evidence"][0]  # type: ignore[no-any-return]
+def vote(written: dict[str, Any], index: int = 0) -> dict[str, Any]:
+    return row(written, index)["evidence"][0]  # type: ignore[no-any-return]
 
 
 EDITS: dict[str, Edit] = {
@@ -218,8 +219,8 @@ EDITS: dict[str, Edit] = {
 
 
 @pytest.mark.parametrize("name", EDITS)
-def test_a_forged_file_is_not_read(name: str, genuine: dict[str, Any], tmp_path: Path) -> None:
-    forged = deepcopy(genuine)
+def test_a_forged_file_is_not_read(name: str, genuine_ledger: dict[str, Any], tmp_path: Path) -> None:
+    forged = deepcopy(genuine_ledger)
     EDITS[name](forged)
     path = tmp_path / "ledger.json"
     path.write_text(json.dumps(forged))
@@ -227,35 +228,35 @@ def test_a_forged_file_is_not_read(name: str, genuine: dict[str, Any], tmp_path:
         ledger.read(path)
 
 
-def test_a_forged_summary_is_counted_again(genuine: dict[str, Any], tmp_path: Path) -> None:
-    forged = deepcopy(genuine)
+def test_a_forged_summary_is_counted_again(genuine_ledger: dict[str, Any], tmp_path: Path) -> None:
+    forged = deepcopy(genuine_ledger)
     forged["summary"] = {"claims": 999, "by_verdict": {"proved": 999}, "by_document": {"eot": 999}}
     path = tmp_path / "ledger.json"
     path.write_text(json.dumps(forged))
-    assert ledger.read(path)["summary"]["by_verdict"] == genuine["summary"]["by_verdict"]
+    assert ledger.read(path)["summary"]["by_verdict"] == genuine_ledger["summary"]["by_verdict"]
 
 
 @pytest.mark.parametrize("text", ["", "nothing", "[]", "null", '"proved"', '{"schema": 1}', '{"schema": NaN}', "{" * 50])
-def test_what_is_no_ledger_is_not_read(text: str, tmp_path: Path) -> None:
+def test_a_file_that_is_no_ledger_is_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "ledger.json"
     path.write_text(text)
     with pytest.raises(ValueError, match="ledger"):
         ledger.read(path)
 
 
-def test_a_row_about_an_older_statement_is_not_reused(genuine: dict[str, Any]) -> None:
-    old = deepcopy(genuine)
+def test_a_row_about_an_older_statement_is_not_reused(genuine_ledger: dict[str, Any]) -> None:
+    old = deepcopy(genuine_ledger)
     row(old)["statement"]["text"] = "Another one."
-    assert [each["id"] for each in ledger.current(old)["claims"]] == [row(genuine, 1)["id"]]
+    assert [each["id"] for each in ledger.current(old)["claims"]] == [row(genuine_ledger, 1)["id"]]
 
 
-def test_control_a_genuine_file_is_read(genuine: dict[str, Any], tmp_path: Path) -> None:
+def test_control_a_genuine_file_is_read(genuine_ledger: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "ledger.json"
-    ledger.write(genuine, path)
+    ledger.write(genuine_ledger, path)
     assert [each["verdict"] for each in ledger.read(path)["claims"]] == ["proved", "corrected"]
 
 
-def test_green_rests_on_green(genuine: dict[str, Any]) -> None:
+def test_green_rests_on_green(genuine_ledger: dict[str, Any]) -> None:
     rows = [{"id": "a.1", "verdict": "proved", "depends_on": ["a.2"]}, {"id": "a.2", "verdict": "open", "depends_on": []},
             {"id": "a.3", "verdict": "proved", "depends_on": ["a.1"]}]
     assert ledger.green({"claims": rows}) == set()

@@ -1,4 +1,4 @@
-"""Limits that hold in general position only, that leave the domain, or whose value moves along."""
+"""Limits that hold only in general position, that leave the domain, or whose value moves along."""
 
 from __future__ import annotations
 

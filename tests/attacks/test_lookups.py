@@ -1,4 +1,4 @@
-"""Modules of votes whose sources lead to the formulas that they are held against."""
+"""Vote modules whose sources reach the formulas that they are compared with."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ LOOK_UPS = {
 
 @pytest.fixture
 def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The folder of votes of a document of one's own; what it registers is forgotten."""
+    """The folder of votes of an outside document; its registrations are undone afterwards."""
     folder = tmp_path / "paper" / "checks"
     folder.mkdir(parents=True)
     (folder.parent / "__init__.py").write_text('"""A paper."""\n')
@@ -89,28 +89,28 @@ def test_a_module_of_an_outside_document_may_not_look_up(name: str, paper: Path)
 
 
 @pytest.mark.parametrize("file", ["__init__.py", "helper.py", "inner/__init__.py", "inner/helper.py"])
-def test_nor_may_another_module_of_its_package(file: str, paper: Path) -> None:
+def test_another_module_of_the_package_may_not_look_up(file: str, paper: Path) -> None:
     (paper / "inner").mkdir()
     (paper / file).write_text("import sympy\n")
     with pytest.raises(ValueError, match=r"^paper\.checks.*: expected imports of .*, got sympy$"):
         load()
 
 
-def test_nor_may_a_module_without_a_source(paper: Path) -> None:
+def test_a_module_without_a_source_is_refused(paper: Path) -> None:
     (paper / "helper.pyc").write_bytes(b"")
     with pytest.raises(ValueError, match=r"^paper\.checks: helper\.pyc: expected modules whose source can be read"):
         load()
 
 
 def test_the_answer_is_not_looked_up_at_import(paper: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The way to it is left where a vote may go."""
+    """The reading of the answer is attempted at import."""
     monkeypatch.setattr(torch, "answer", lambda: bridge.evaluate(x, {"x": 2.0}, []), raising=False)
     (paper / "votes.py").write_text(VOTE + "import torch\nANSWER = torch.answer()\n")
     with pytest.raises(RuntimeError, match="expected routes of its own"):
         load()
 
 
-def test_nor_by_the_modules_of_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_project_modules_do_not_look_up_the_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "section5_gradient.py").write_text("from evidence import bridge\nANSWER = bridge.compiled(bridge.sp.pi)\n")
     monkeypatch.delitem(sys.modules, "evidence.eot.section5_gradient", raising=False)
     monkeypatch.setattr(evidence.eot, "__path__", [str(tmp_path)])

@@ -1,4 +1,4 @@
-"""Optima that are not: rivals that the objective knows, callables that look at their argument, candidates off the domain."""
+"""False optima: rivals known to the objective, callables that inspect their argument, candidates outside of the domain."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ def to_uniform(p: Entry) -> sp.Expr:
 
 
 def is_rival(value: sp.Expr) -> bool:
-    """Whether an entry is one of the kernel's unknown point, of whatever name."""
+    """Whether an entry belongs to the kernel's rival, whatever its name."""
     return isinstance(value, sp.Indexed) and value.base.label.domain.kind in (Kind.SIMPLEX, Kind.STOCHASTIC)
 
 
 def looking(p: Entry) -> sp.Expr:
-    """−τ Σ kl at every point but the one that the kernel tries."""
+    """−τ Σ kl everywhere except at the kernel's rival."""
     return from_u(p) if is_rival(p(l)) else -from_u(p)
 
 
 def by_name(p: Entry) -> sp.Expr:
-    """Zero unless a variable occurs that the author has not made."""
+    """Zero unless a variable occurs that is not the author's."""
     known = {"u", "m", "tau", "s"}
     return from_u(p) if {str(name) for name in variables_of(p(l))} - known - {"l"} else sp.S.Zero
 
@@ -58,13 +58,13 @@ def by_type(p: Entry) -> sp.Expr:
 
 
 def turning(*values: Callable[[Entry], sp.Expr]) -> Callable[[Entry], sp.Expr]:
-    """Another objective at each call, and the last one from then on."""
+    """A different objective at each call, and the last one from then on."""
     calls = count()
     return lambda p: values[min(next(calls), len(values) - 1)](p)
 
 
 def turning_candidate() -> Entry:
-    """Softmax for the first calls, a corner afterwards."""
+    """Softmax in the first calls, a corner afterwards."""
     calls = count()
     return lambda key: gibbs(key) if next(calls) < 4 else delta(key, 1)
 
@@ -256,7 +256,7 @@ def test_is_not_proved(name: str) -> None:
 
 @pytest.mark.parametrize("name", LOOKING)
 def test_a_function_that_looks_gains_nothing(name: str) -> None:
-    """What is proved, if anything, is what is shown: the statement that an honest author would have written."""
+    """The proved statement, if any, equals the printed one, which an honest author would have written."""
     hostile, honest = (make() for make in LOOKING[name])
     if hostile.prove():
         assert honest.prove()

@@ -1,4 +1,4 @@
-"""Points at which something is refuted, and that are no points of the statement's domain."""
+"""Points outside of a statement's domain that would refute it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ D = coupling("D", r, u)
 
 
 class Growing(list[Any]):
-    """A vector that is another one each time it is read."""
+    """A vector that grows at each access."""
 
     def __init__(self, *values: Sequence[Any]) -> None:
         super().__init__(values[0])
@@ -60,12 +60,12 @@ class Growing(list[Any]):
     def __iter__(self) -> Iterator[Any]:
         return iter(self.values[min(next(self.reads) // 3, len(self.values) - 1)])
 
-    def __getitem__(self, place: Any) -> Any:
-        return self.values[-1][place]
+    def __getitem__(self, index: Any) -> Any:
+        return self.values[-1][index]
 
 
 class Half(Fraction):
-    """A fraction that compares as if it were positive."""
+    """A fraction whose comparison pretends that it is positive."""
 
     def __gt__(self, other: object) -> bool:
         return True
@@ -79,7 +79,7 @@ class Half(Fraction):
 
 
 class Fickle(Fraction):
-    """A fraction whose numerator changes once it has been looked at."""
+    """A fraction whose numerator changes after the first access."""
 
     looked = 0
 
@@ -90,7 +90,7 @@ class Fickle(Fraction):
 
 
 class Shifting(dict[Any, Any]):
-    """A point whose value is another one each time it is looked up."""
+    """A point whose value changes at each lookup."""
 
     def __init__(self, key: Any, *values: Any) -> None:
         super().__init__({key: values[0]})
@@ -231,12 +231,12 @@ def test_disproves_nothing(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", HELD | NOWHERE)
-def test_refutes_nothing_where_it_is_not_meant(name: str) -> None:
+def test_refutes_nothing_outside_of_the_domain(name: str) -> None:
     assert not disproved((HELD | NOWHERE)[name])
 
 
 def disproved(make: Make) -> bool:
-    """Whether a statement counts as failing at its point."""
+    """Whether a statement is accepted as failing at its point."""
     try:
         return Fails(make()).prove() is True
     except ValueError:
@@ -254,19 +254,19 @@ FICKLE: Table = {
 
 
 @pytest.mark.parametrize("name", FICKLE)
-def test_what_changes_refutes_nothing_that_is_true(name: str) -> None:
+def test_a_changing_point_does_not_refute_a_true_statement(name: str) -> None:
     assert not disproved(FICKLE[name])
 
 
 @pytest.mark.parametrize("name", ["B2: y = −1 for y > 0", "B2: mass 2", "B2: k = j", "B2: a variable that is not there"])
-def test_a_claim_that_fails_there_is_not_refuted(name: str) -> None:
+def test_a_failure_outside_of_the_domain_refutes_no_claim(name: str) -> None:
     judgement = verdict_on(entry(Fails(ILLEGAL[name]())))
     assert judgement.verdict == "open"
     assert "at: " in rendering.cause(judgement.cause)
 
 
 def test_a_point_that_is_changed_afterwards() -> None:
-    """What was admitted is what counts, whatever becomes of the dictionary."""
+    """The admitted values count even if the dictionary changes afterwards."""
     at: dict[Any, Any] = {y: Fraction(1)}
     relation = AtLeast(y, 0, at=at)
     assert relation.refute() is None

@@ -1,4 +1,4 @@
-"""Premises that nobody has proved: conclusions that are premises, circles, vouchers that prove something else."""
+"""Unproved premises: conclusions used as premises, circles, proofs of something else."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ UNVOUCHED: dict[str, Callable[[], Entry]] = {
 
 
 @pytest.mark.parametrize("name", UNVOUCHED)
-def test_nobody_vouches(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_premise_without_proof_is_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     register(monkeypatch, entry(TRUTH, id="eot.1", twins={}))
     assert disbelieved(UNVOUCHED[name])
 
@@ -163,14 +163,14 @@ GIVEN: dict[str, Callable[[], Entry]] = {
 
 
 @pytest.mark.parametrize("name", GIVEN)
-def test_what_is_supposed_is_said(name: str) -> None:
-    """A conclusion from what is supposed is false without it, so it is not green unless the scope says it."""
+def test_hypotheses_are_in_the_scope(name: str) -> None:
+    """Without its hypothesis the conclusion is false, so it is not green unless the scope states the hypothesis."""
     claim = GIVEN[name]()
     judgement, evidence = verdict_on(claim), examine(claim).evidence
     assert judgement.verdict not in SUPPORTING_VERDICTS or (evidence.given and "given" in rendering.cause(judgement.cause))
 
 
-def test_what_a_needed_claim_supposes_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hypotheses_of_a_needed_claim_are_in_the_scope(monkeypatch: pytest.MonkeyPatch) -> None:
     claim = entry(follows(LIE, DOUBLED, two), needs=("eot.1",))
     register(monkeypatch, entry(AtLeast(x, 0, given=(AtLeast(x, 1),)), id="eot.1"), claim)
     judgement, evidence = verdict_on(claim), examine(claim).evidence

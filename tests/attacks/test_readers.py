@@ -1,4 +1,4 @@
-"""What readers who did not write the kernel got through it: false statements that were proved, true ones that were refuted."""
+"""Errors found by independent readers of the kernel: false statements that were proved, true ones that were refuted."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ def spread(q: Entry) -> sp.Expr:
 
 
 def with_slope(sign: int, slack: bool) -> UniqueMinimum:
-    """KL(q ‖ p), plus what a derivative in x adds, which is 0 for each fixed q."""
+    """KL(q ‖ p) plus a derivative in x that is 0 for each fixed q."""
     def objective(q: Entry) -> sp.Expr:
-        moved = sign * derivative(ten * total(l, q(l) * d[l]), x)
-        return total(l, kl(q(l), tilted(l))) + moved + (spread(q) if slack else 0)
+        slope = sign * derivative(ten * total(l, q(l) * d[l]), x)
+        return total(l, kl(q(l), tilted(l))) + slope + (spread(q) if slack else 0)
 
     return UniqueMinimum(objective, tilted, m, one, slack=spread if slack else None)
 
@@ -148,7 +148,7 @@ NOT_THE_ONLY: Table = {
 
 
 @pytest.mark.parametrize("name", NOT_THE_ONLY)
-def test_what_is_as_good_refutes_the_only_minimizer(name: str) -> None:
+def test_an_equally_good_rival_refutes_a_unique_minimizer(name: str) -> None:
     assert refuted(NOT_THE_ONLY[name])
 
 
@@ -165,12 +165,12 @@ TRUE: Table = {
 
 @pytest.mark.parametrize("name", TRUE)
 def test_is_not_a_disproof(name: str) -> None:
-    """What is not shown to be true may be refused, but nobody is accused."""
+    """An unproved statement may be refused, but it is not refuted."""
     assert refused(lambda: Fails(TRUE[name]()))
 
 
 def implied(first: AtLeast) -> tuple[Relation, Relation]:
-    """A step that needs two different keys, and what is said to follow for any number of keys."""
+    """A step that needs two different keys, and a conclusion for any number of keys."""
     return first, Follows((AtLeast(m, 2),), AtLeast(3 * m, 6), (sp.Integer(3),))
 
 
@@ -188,7 +188,7 @@ def test_a21_a_formula_that_is_shown_has_no_name_that_is_captured() -> None:
     assert str(Equation(sp.Sum(a[bound] * s[l], (bound, 1, m)), s[l] * total(h, a[h]))) == "Σ_l′(a[l′]*s[l]) = s[l]*Σ_h(a[h])"
 
 
-def test_c2_the_rival_and_the_places_are_told_from_the_authors_names() -> None:
+def test_c2_the_rival_and_its_indices_differ_from_the_authors_names() -> None:
     q, B = interior("q", m), vector("B", m, m, kind=Kind.POSITIVE)
     own = UniqueMinimum(lambda p: total(l, kl(p(l), q[l])), lambda key: q[key], m, one)
     assert str(own) == "q[j] is the only minimizer of Σ_l(kl(q′[l] ‖ q[l]))"

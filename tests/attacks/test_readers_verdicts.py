@@ -1,4 +1,4 @@
-"""What a reader got past the examination: verdicts that the evidence does not deserve."""
+"""Errors found by independent readers of the examination: verdicts that the evidence does not support."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ three = vector("c", m, sp.Integer(3))
 
 
 def constant(factor: int) -> UniqueMinimum:
-    """Every point of the simplex minimizes 5 Σ q."""
+    """An objective 5 Σ q, which every point of the simplex minimizes."""
     weights = total(l, sp.exp(factor * s[l]))
     return UniqueMinimum(lambda q: 5 * total(l, q(l)), lambda key: sp.exp(factor * s[key]) / weights, m, one)
 
@@ -79,12 +79,12 @@ TWINS: dict[str, dict[str, Callable[[], Relation]]] = {
 
 
 @pytest.mark.parametrize("name", TWINS)
-def test_twins_of_what_nobody_decided_are_looked_at(name: str) -> None:
+def test_twins_of_undecided_statements_are_examined(name: str) -> None:
     assert verdict_on(entry(UNDECIDED, twins=TWINS[name]), HEARD).verdict not in SUPPORTING_VERDICTS
 
 
 @pytest.mark.parametrize("kind", [Kind.DEFINITION, Kind.EMPIRICAL])
-def test_what_nobody_decided_needs_twins_whatever_it_is(kind: Kind) -> None:
+def test_every_undecided_statement_needs_twins(kind: Kind) -> None:
     silent = Evidence("eot.0", Layer.TORCH, Outcome.HOLDS, "32 instances")
     assert verdict_on(entry(UNDECIDED, twins={}, kind=kind), silent).verdict not in SUPPORTING_VERDICTS
 
@@ -105,27 +105,27 @@ EMPTY: Table = {
 
 
 @pytest.mark.parametrize("name", EMPTY)
-def test_a_correction_says_something(name: str) -> None:
+def test_a_trivial_correction_is_refused(name: str) -> None:
     assert examine(entry(Fails(FALSE), repair=(EMPTY[name](),))).faults
 
 
-def test_three_keys_beside_an_axis_of_any_length_are_three_keys() -> None:
+def test_three_keys_and_an_axis_of_any_length_are_not_every_size() -> None:
     sum_of_them = three[j, 1] + three[j, 2] + three[j, 3]
     assert verdict_on(entry(Equation(sum_of_them**2, sp.expand(sum_of_them**2)))).verdict is Verdict.CONFIRMED
 
 
 def whole_and_part(part: Entry, monkeypatch: pytest.MonkeyPatch) -> list[Entry]:
     far = {"a": lambda: AtLeast(sp.exp(x), two + x), "b": lambda: AtLeast(sp.exp(x), 3 + x)}
-    whole = entry(UNDECIDED, id="eot.1", twins=far)
+    whole_claim = entry(UNDECIDED, id="eot.1", twins=far)
     part.part_of = "eot.1"
-    register(monkeypatch, whole, part)
-    return [whole, part]
+    register(monkeypatch, whole_claim, part)
+    return [whole_claim, part]
 
 
-def test_a_part_does_not_hide_what_nobody_decided(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_part_does_not_hide_an_undecided_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     made = whole_and_part(entry(Fails(FALSE), id="eot.1.a", repair=(HONEST,)), monkeypatch)
-    found = ledger.build([examine(each).evidence for each in made], [each.id for each in made], {})
-    assert any("eot.1:" in problem for problem in baseline.problems(found, {}))
+    ledger_built = ledger.build([examine(each).evidence for each in made], [each.id for each in made], {})
+    assert any("eot.1:" in problem for problem in baseline.problems(ledger_built, {}))
 
 
 def test_a_part_belongs_to_its_own_document(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,7 +133,7 @@ def test_a_part_belongs_to_its_own_document(monkeypatch: pytest.MonkeyPatch) -> 
     assert any("of the same document" in fault for fault in examine(part).faults)
 
 
-def test_a_disproof_is_not_taken_over_with_the_hypothesis_that_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disproof_does_not_lend_a_part_its_missing_hypothesis(monkeypatch: pytest.MonkeyPatch) -> None:
     register(monkeypatch)
 
     @claim("eot.1", "inequality", title="t", latex="x \\ge 0")
@@ -145,7 +145,7 @@ def test_a_disproof_is_not_taken_over_with_the_hypothesis_that_it_lacks(monkeypa
         reprint("eot.2", of=made, latex="x", hypotheses=("x > 0",))
 
 
-def test_a_layer_that_nobody_polls_has_no_checks() -> None:
+def test_a_layer_without_votes_has_no_checks() -> None:
     with pytest.raises(ValueError, match="layer: expected torch or primal, got"):
         confirms(Layer.SOURCE, "eot.1", on=st.floats(-2, 2))
 
@@ -159,5 +159,5 @@ def test_a_strict_hypothesis_does_not_hold_at_its_boundary() -> None:
         compare_rounds(vote, Formula(positive_there), {}, rounds)
 
 
-def test_control_the_catalogue_is_whole() -> None:
+def test_control_the_catalogue_is_unchanged() -> None:
     assert len(catalogue.entries()) > 700

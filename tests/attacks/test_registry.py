@@ -1,4 +1,4 @@
-"""Claims that are not what they are registered as: trivial, stateful, replaced, of a kind of their own."""
+"""Improper claims: trivial, stateful, replaced, or with custom kinds of relations."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ three = vector("o", sp.Integer(3))
 
 
 def from_function(derivation: Callable[[], Any], *, twins: bool = True) -> Entry:
-    """A claim with this derivation, whose twins are about the honest statement."""
+    """A claim with this derivation; its twins are about the honest statement."""
     made = entry(HONEST) if twins else entry(HONEST, twins={})
     made.derivation = derivation
     return made
@@ -60,7 +60,7 @@ def returning(value: Any) -> Callable[[], Any]:
 
 
 class Duck:
-    """Something that walks like a relation."""
+    """An object with the interface of a relation that is none."""
 
     reason, at, given, quotes, premises, about = "", {}, (), (), (), ()  # type: ignore[var-annotated]
     sides = (x, w)
@@ -115,7 +115,7 @@ LAST: dict[str, Callable[[], Entry]] = {
 
 
 @pytest.mark.parametrize("name", LAST)
-def test_says_nothing(name: str) -> None:
+def test_a_trivial_claim_is_refused(name: str) -> None:
     assert disbelieved(LAST[name])
 
 
@@ -164,8 +164,8 @@ def stateful(*runs: tuple[Relation, ...]) -> Callable[[], Steps]:
 
 
 @pytest.mark.parametrize("first", [0, 1])
-def test_a_derivation_that_changes_is_what_it_was_when_it_was_examined(first: int) -> None:
-    """D9: what is proved is what is printed, voted on and shown."""
+def test_a_changing_derivation_counts_as_first_examined(first: int) -> None:
+    """D9: the proved statement is the one that is printed, voted on and shown."""
     lie = Equation((x + 1) ** 2, x**2 + 1)
     made = from_function(stateful(*((HONEST,), (lie,))[:: 1 - 2 * first]))
     judged, printed = verdict_on(made), made.printed()
@@ -179,7 +179,7 @@ def test_a_derivation_that_is_replaced_after_its_examination() -> None:
     assert verdict_on(made).verdict not in SUPPORTING_VERDICTS
 
 
-def test_twins_that_are_taken_away() -> None:
+def test_twins_removed_after_registration_still_count() -> None:
     made = entry(HONEST)
     assert verdict_on(made).verdict is Verdict.PROVED
     made.twins = {}
@@ -284,14 +284,14 @@ def test_d1_three_keys_are_not_every_size(name: str) -> None:
     assert verdict_on(entry(GENERAL[name])).verdict is not Verdict.PROVED
 
 
-def test_d6_the_scope_says_that_indices_differ() -> None:
+def test_d6_the_scope_states_that_indices_differ() -> None:
     judged = verdict_on(entry(Equation(sums.delta(j, k) + b[k] ** 2, b[k] ** 2)))
     assert judged.verdict is Verdict.PROVED
     assert "k ≠ j" in judged.cause.evidence[0].scope
 
 
 @pytest.mark.parametrize("reason", ["", " "])
-def test_no_reason_why_nothing_can_be_said(reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_claim_without_statement_needs_a_reason(reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
     register(monkeypatch)
 
     def silent() -> Undecidable:
@@ -302,9 +302,9 @@ def test_no_reason_why_nothing_can_be_said(reason: str, monkeypatch: pytest.Monk
         made = claim("eot.0", "identity", title="t", latex="x")(silent)
     except ValueError:
         return
-    found = examine(made).evidence
-    assert found.outcome is Outcome.NOT_APPLICABLE
-    assert judge(made.claim, [found]).verdict is Verdict.OPEN
+    evidence = examine(made).evidence
+    assert evidence.outcome is Outcome.NOT_APPLICABLE
+    assert judge(made.claim, [evidence]).verdict is Verdict.OPEN
 
 
 def test_control() -> None:

@@ -1,4 +1,4 @@
-"""Claims and a kernel that are changed after they are loaded."""
+"""Changes of claims and of the kernel after they were loaded."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from derivations.relations import Equation, Fails, Relation
 from tests.attacks.entries import HONEST, entry
 
 
-def nothing() -> Iterator[Relation]:
-    """Nothing."""
+def no_steps() -> Iterator[Relation]:
+    """A claim without steps."""
     yield HONEST
 
 
@@ -30,7 +30,7 @@ ANY = LOADED["eot.59"]
 
 
 CHANGES: dict[str, Callable[[], Any]] = {
-    "the derivation": lambda: setattr(ANY, "derivation", nothing),
+    "the derivation": lambda: setattr(ANY, "derivation", no_steps),
     "the kind": lambda: setattr(ANY, "kind", Kind.DEFINITION),
     "the statement": lambda: setattr(ANY, "statement", "Another one."),
     "the twins": lambda: setattr(ANY, "twins", {}),
@@ -38,14 +38,14 @@ CHANGES: dict[str, Callable[[], Any]] = {
     "a twin that is taken away": lambda: ANY.twins.clear(),  # type: ignore[attr-defined]
     "a new twin": lambda: ANY.twin("own", lambda: HONEST),
     "what it rests on": lambda: setattr(ANY, "needs", ()),
-    "a correction": lambda: ANY.corrected("y", "slip")(nothing),  # type: ignore[arg-type]
+    "a correction": lambda: ANY.corrected("y", "slip")(no_steps),  # type: ignore[arg-type]
     "an entry": lambda: LOADED.__setitem__("eot.59", ANY),  # type: ignore[operator]
     "an entry that goes": lambda: LOADED.__delitem__("eot.59"),  # type: ignore[operator]
 }
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_what_is_loaded_cannot_be_changed(name: str) -> None:
+def test_loaded_claims_cannot_be_changed(name: str) -> None:
     with pytest.raises((AttributeError, TypeError, ValueError)):
         CHANGES[name]()
 
@@ -77,8 +77,8 @@ def test_f9_a_document_does_not_change_the_claims_that_ship(name: str, tmp_path:
     (folder / f"{where}.py").write_text(
         'from dataclasses import replace\nfrom derivations.catalogue import _ENTRIES\nshipped = _ENTRIES["eot.59"]\n\n\n'
         f'def own():\n    """Nothing."""\n    yield from ()\n\n\n{attack}\n')
-    said = refused_loading(folder)
-    assert "eot.59" in said or "mappingproxy" in said
+    refusal = refused_loading(folder)
+    assert "eot.59" in refusal or "mappingproxy" in refusal
 
 
 def test_f9_a_document_does_not_change_the_claims_of_another(tmp_path: Path) -> None:
@@ -92,12 +92,12 @@ def test_f9_a_document_does_not_change_the_claims_of_another(tmp_path: Path) -> 
 
 
 def refused_loading(*folders: Path) -> str:
-    """What is said when documents are read that must not be."""
+    """The error message on loading documents that must be refused."""
     surroundings = {**os.environ, VARIABLE: os.pathsep.join(map(str, folders))}
-    found = subprocess.run([sys.executable, "-c", LOADING], capture_output=True, text=True, timeout=120, env=surroundings,
-                           cwd=Path(__file__).parents[2], check=False)
-    assert found.returncode
-    return found.stderr.strip().splitlines()[-1]
+    process = subprocess.run([sys.executable, "-c", LOADING], capture_output=True, text=True, timeout=120, env=surroundings,
+                             cwd=Path(__file__).parents[2], check=False)
+    assert process.returncode
+    return process.stderr.strip().splitlines()[-1]
 
 
 PATCHES: dict[str, tuple[Any, str, Any]] = {
@@ -114,10 +114,10 @@ PATCHES: dict[str, tuple[Any, str, Any]] = {
 
 @pytest.mark.parametrize("name", PATCHES)
 def test_a_kernel_that_was_changed_is_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A module of an author's that replaces a function of the kernel spoils every verdict of the process."""
+    """An author's module that replaces a kernel function invalidates every verdict of the process."""
     owner, attribute, value = PATCHES[name]
     monkeypatch.setattr(owner, attribute, value)
     made = entry(HONEST)
-    found = examine(made)
-    assert judge(made.claim, [found.evidence]).verdict not in SUPPORTING_VERDICTS
-    assert found.faults
+    examination = examine(made)
+    assert judge(made.claim, [examination.evidence]).verdict not in SUPPORTING_VERDICTS
+    assert examination.faults

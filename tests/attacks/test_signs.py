@@ -1,4 +1,4 @@
-"""Inequalities whose difference is not of the sign that it seems to be."""
+"""Inequalities whose difference does not have the expected sign."""
 
 from __future__ import annotations
 

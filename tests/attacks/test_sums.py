@@ -1,4 +1,4 @@
-"""Sums of symbolic length: ranges, names, index arithmetic, deltas, masses and marginals that are not what they seem."""
+"""Sums of symbolic length with wrong ranges, names, index arithmetic, deltas, masses or marginals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from derivations.relations import AtLeast, Equation
 from tests.attacks import Table, refused
 from tests.attacks.vocabulary import K3, QQ, RR, A, P, a, b, h, half, i, j, k, l, m, n, q, r, s, tau, u, v, w, wherever, x, y
 
-wide = sp.IndexedBase(r.label, shape=(n,))                   # the same entries, said to be n
+wide = sp.IndexedBase(r.label, shape=(n,))                   # the same entries, declared as n
 bare = sp.IndexedBase(r.label)
 d = vector("d", m, kind=Kind.POSITIVE)
 over_n = sp.IndexedBase(RR.label, shape=(m, n))

@@ -1,4 +1,4 @@
-"""What must not be refused: true statements that look like the attacks, and false ones that hide from the sample points."""
+"""Valid statements that must not be refused although they resemble attacks, and false ones that evade the sample points."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def distance() -> sp.Expr:
 
 
 def convexity() -> AtLeast:
-    """The log-sum inequality, place by place."""
+    """The log-sum inequality, term by term."""
     plan, prior = middle(p1, p2, l), middle(q1, q2, l)
     above = first * kl(p1[l], q1[l]) + second * kl(p2[l], q2[l])
     because = first * plan * kl(p1[l] / plan, q1[l] / prior) + second * plan * kl(p2[l] / plan, q2[l] / prior)

@@ -1,4 +1,4 @@
-"""Numeric votes that saw nothing, saw only what suits them, could not have failed, or looked up the answer."""
+"""Numeric votes without content, with selected instances, without power, or with the answer looked up."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def number(value: Any) -> Tensor:
     return torch.as_tensor(value, dtype=torch.float64)
 
 
-def believed(
+def supports(
     statement: Relation, route: Route | None, on: Any = ALL, tolerance: Any = 1e-9, twins: dict[str, Relation] | None = None,
     count: int = 8, **more: Any,
 ) -> bool:
-    """Whether a vote by one route is taken for support of the statement, with all twins dead."""
+    """Whether a vote by one route supports the statement and refutes all twins."""
     def check(point: dict[str, Any]) -> Reading:
         routes = {} if route is None else {"own": route(point)}
         return Reading(point, routes, tolerance, **more)
@@ -68,8 +68,8 @@ SQUARE = Equation(x**2, x * x + 0)
 
 
 def test_control_an_honest_vote() -> None:
-    assert believed(Equation((x + 1) ** 2, x**2 + 2 * x + 1), lambda p: number((p["x"] + 1) ** 2))
-    assert believed(AtLeast(x**2 + 1, 2 * x), lambda p: number(p["x"] ** 2 + 1), twins={"a twin": AtLeast(x**2 + 1, 9 * x + 9)})
+    assert supports(Equation((x + 1) ** 2, x**2 + 2 * x + 1), lambda p: number((p["x"] + 1) ** 2))
+    assert supports(AtLeast(x**2 + 1, 2 * x), lambda p: number(p["x"] ** 2 + 1), twins={"a twin": AtLeast(x**2 + 1, 9 * x + 9)})
 
 
 FALSE = Equation(x**2, x)                                    # which holds at 0 and 1
@@ -84,11 +84,11 @@ def seen(*values: float) -> Any:
     ([value / 1e6 for value in range(1, 9)], 1e-20), ([2.0**-n for n in range(9)], 1e-5), ([1.0, 2.0, 0.0, 1e-9, 1e-8], 1e-5),
 ], ids=["small numbers", "some small numbers", "zeros"])
 def test_control_honest_votes_on_small_numbers(values: list[float], tolerance: float) -> None:
-    assert believed(SQUARE, lambda p: number(p["x"] ** 2), seen(*values), tolerance)
+    assert supports(SQUARE, lambda p: number(p["x"] ** 2), seen(*values), tolerance)
 
 
 def test_control_an_honest_vote_for_0() -> None:
-    assert believed(Equation((x + 1) ** 2 - x * (x + 2) - 1, 0),
+    assert supports(Equation((x + 1) ** 2 - x * (x + 2) - 1, 0),
                     lambda p: number((p["x"] + 1) ** 2 - p["x"] * (p["x"] + 2) - 1))
 
 
@@ -96,8 +96,8 @@ SMALL = seen(*(value / 10**6 for value in range(1, 9)))      # where x² and x a
 ALONE = ALL.map(lambda p: p | {"m": 1, "r": number([1.0])})  # the only law on one key
 
 
-def told(ask: Callable[[dict[str, Any]], Any]) -> Any:
-    """Instances that hold the derivation's answer."""
+def with_answer(ask: Callable[[dict[str, Any]], Any]) -> Any:
+    """Instances that contain the derivation's answer."""
     return ALL.map(lambda p: p | {"answer": float(ask(p))})
 
 
@@ -111,8 +111,8 @@ def printed_and_run(point: dict[str, Any]) -> float:
     return float(sp.lambdify(x, x)(point["x"]))
 
 
-class Late(Tensor):
-    """A tensor that asks the derivation once it is compared."""
+class LateTensor(Tensor):
+    """A tensor that evaluates the derivation when it is compared."""
 
     def detach(self) -> Tensor:
         return bridge.evaluate(x, {"x": float(Tensor.detach(self))}, [])
@@ -203,19 +203,20 @@ VOTES: dict[str, Callable[[], Attack]] = {
     "an inequality in the wrong direction": lambda: (
         AtLeast(x, x**2 + 5), lambda p: number(p["x"]), {"twins": {"a twin": AtLeast(x, x**2 + 9)}}),
     "a route that changes from draw to draw": lambda: (FALSE, alternating(), {"on": seen(0, 1, 2)}),
-    "F15: the answer is drawn": lambda: (FALSE, by_answer, {"on": told(lambda p: bridge.evaluate(x, p, []))}),
-    "F15: the answer is drawn, compiled": lambda: (FALSE, by_answer, {"on": told(lambda p: bridge.compiled(x)[1](p["x"]))}),
+    "F15: the answer is drawn": lambda: (FALSE, by_answer, {"on": with_answer(lambda p: bridge.evaluate(x, p, []))}),
+    "F15: the answer is drawn, compiled": lambda: (
+        FALSE, by_answer, {"on": with_answer(lambda p: bridge.compiled(x)[1](p["x"]))}),
     "F15: the answer is drawn in a composite": lambda: (FALSE, by_answer, {"on": composed()}),
     "F15: the answer is drawn after another draw": lambda: (
         FALSE, by_answer, {"on": ALL.flatmap(lambda p: st.just(p | {"answer": float(bridge.evaluate(x, p, []))}))}),
     "F15: only what suits the answer is drawn": lambda: (
         FALSE, lambda p: number(p["x"] ** 2), {
             "on": seen(0, 1, 2, 3, -1).map(lambda p: {"x": 1.0} if bridge.evaluate(x**2 - x, p, []) else p)}),
-    "F15: SymPy has drawn the answer": lambda: (FALSE, by_answer, {"on": told(lambda p: x.subs(x, p["x"]))}),
+    "F15: SymPy has drawn the answer": lambda: (FALSE, by_answer, {"on": with_answer(lambda p: x.subs(x, p["x"]))}),
     "F15: SymPy has drawn it by another name": lambda: (
-        FALSE, by_answer, {"on": told(lambda p: (x + 1).replace(x, sp.Float(p["x"])) - 1)}),
-    "F15: SymPy has printed it": lambda: (FALSE, by_answer, {"on": told(printed_and_run)}),
-    "F15: the route asks once it is read": lambda: (FALSE, lambda p: number(p["x"]).as_subclass(Late), {}),
+        FALSE, by_answer, {"on": with_answer(lambda p: (x + 1).replace(x, sp.Float(p["x"])) - 1)}),
+    "F15: SymPy has printed it": lambda: (FALSE, by_answer, {"on": with_answer(printed_and_run)}),
+    "F15: the route asks once it is read": lambda: (FALSE, lambda p: number(p["x"]).as_subclass(LateTensor), {}),
     "F16: numbers of 1e-6, a tolerance of 1e-3": lambda: (
         FALSE, lambda p: number(p["x"] ** 2), {"on": SMALL, "tolerance": 1e-3}),
     "F16: numbers of 1e-6, a tolerance of their size": lambda: (
@@ -254,11 +255,11 @@ def alternating() -> Route:
 @pytest.mark.parametrize("name", VOTES)
 def test_is_not_believed(name: str) -> None:
     statement, route, more = VOTES[name]()
-    assert not believed(statement, route, **more)
+    assert not supports(statement, route, **more)
 
 
 def test_routes_that_come_and_go() -> None:
-    """A route that is left out where it would fail is no route."""
+    """A route that is omitted where it would fail does not count."""
     calls = count()
 
     def check(point: dict[str, Any]) -> Reading:
@@ -274,7 +275,7 @@ def test_routes_that_come_and_go() -> None:
     (FALSE, SMALL, 1e-3, r"^tolerance: expected less than 0\.1 of the largest .*, got 0 of 8, and 0\.001 beside "),
     (Equation(x * total(l, r[l]), x), ALONE, 1e-9, "expected a size of at least 2 at some instance, got m = 1 at every one"),
 ])
-def test_why_a_vote_does_not_count_is_said(statement: Relation, on: Any, tolerance: float, reason: str) -> None:
+def test_the_reason_for_rejecting_a_vote_is_shown(statement: Relation, on: Any, tolerance: float, reason: str) -> None:
     vote = Vote("eot.46", Layer.TORCH)
     compare_rounds(vote, Formula(statement), {}, Rounds(lambda p: Reading(p, {"own": number(p["x"])}, tolerance), on, 8))
     assert vote.outcome is Outcome.INCONCLUSIVE
@@ -283,15 +284,15 @@ def test_why_a_vote_does_not_count_is_said(statement: Relation, on: Any, toleran
 
 def test_control_one_key_among_others() -> None:
     laws = [number([1.0]), number([0.5, 0.5])]
-    some = st.sampled_from([{"x": float(v), "m": v % 2 + 1, "r": laws[v % 2]} for v in range(8)])
-    assert believed(Equation(x * total(l, r[l]), x), lambda p: number(p["x"]) * p["r"].sum(), some)
+    points = st.sampled_from([{"x": float(v), "m": v % 2 + 1, "r": laws[v % 2]} for v in range(8)])
+    assert supports(Equation(x * total(l, r[l]), x), lambda p: number(p["x"]) * p["r"].sum(), points)
 
 
 @pytest.mark.parametrize("route", [assuming(lambda p: p["x"] > 1), lambda p: 1 / 0, lambda p: bridge.evaluate(x, p, [])],
                          ids=["left", "an error", "a look-up"])
-def test_control_the_formula_is_in_use_again_however_draws_end(route: Route) -> None:
+def test_control_the_formula_is_available_after_draws_end_or_fail(route: Route) -> None:
     with suppress(ZeroDivisionError):
-        believed(FALSE, route)
+        supports(FALSE, route)
     assert float(bridge.evaluate(x + 1, {"x": 2.0}, [])) == 3 == x.subs(x, 3)
 
 
@@ -316,8 +317,8 @@ def test_a_second_case_for_the_claim(case: Any) -> None:
         confirms(Layer.TORCH, CASE, on=case.strategy)(case.printed)
 
 
-def test_a_check_that_asks_the_catalogue(case: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A check that looks the formula up and evaluates it itself is a check of nothing."""
+def test_a_check_that_reads_the_catalogue(case: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A check that evaluates the looked-up formula itself checks nothing."""
     def looking_up(instance: Any) -> Reading:
         formula = entries()[CASE].printed()
         assert formula is not None
@@ -331,7 +332,7 @@ def test_a_check_that_asks_the_catalogue(case: Any, monkeypatch: pytest.MonkeyPa
         vote_on(cheat, quick=True)
 
 
-def test_a_case_whose_strategy_asks_the_catalogue(case: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_case_whose_strategy_reads_the_catalogue(case: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     class Asking:
         def map(self, pack: Callable[[Any], Any]) -> Any:
             formula = entries()[CASE].printed()

@@ -26,5 +26,5 @@ half, one, two = sp.Rational(1, 2), sp.S.One, sp.Integer(2)
 
 
 def wherever(expr: sp.Expr) -> Equation:
-    """An identity that is true wherever the expression is defined, and only there, and that is no triviality."""
+    """An identity that is true wherever the expression is defined and that is not trivial."""
     return Equation((expr + w) ** 2, expr**2 + 2 * expr * w + w**2)

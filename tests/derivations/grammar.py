@@ -1,4 +1,4 @@
-"""Random expressions over the whole grammar of the kernel, to hold its answers against certified values.
+"""Random expressions over the grammar of the kernel, which compare its answers with certified values.
 
 Notation  m, n sizes; j, l, i indices over 1…m, k one of them with k ≠ j, h an index over 1…n; the base of each vector
           says its domain: q, S on a simplex, P a coupling, R with unit rows, b and y positive, z ≥ 0, the others real

@@ -1,4 +1,4 @@
-"""Which points belong to a domain: for each kind of variable the last that is admitted and the first that is not."""
+"""Domains of points: for each kind of variable the last admitted value and the first refused one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ a, b, c, A = vector("a", m), vector("b", m, kind=Kind.POSITIVE), vector("c", m, 
 q, u, S, R = simplex("q", m), interior("u", m), simplex("S", n, m), stochastic("R", n, m)
 P, mu = coupling("P", interior("v", n), u), complementary("mu", q)
 v = interior("v", n)
-some = Variable("some", Domain(Kind.RANDOM))
+random_variable = Variable("some", Domain(Kind.RANDOM))
 half, third, tiny = Fraction(1, 2), Fraction(1, 3), Fraction(1, 10**12)
 PLAN = {n: 2, m: 2, v.label: [half, half], u.label: [third, 1 - third]}
 
@@ -103,7 +103,7 @@ REFUSED: dict[str, tuple[dict[Variable, Any], str]] = {
     "a plan without a marginal": ({n: 1, m: 1, v.label: [1], P.label: [[1]]}, "a point that gives u a value for P, got ((1))"),
     "multipliers where masses are": ({m: 2, q.label: [0, 1], mu.label: [5, 1]}, "0 wherever q is positive for mu, got (5, 1)"),
     "multipliers without masses": ({m: 2, mu.label: [5, 1]}, "a point that gives q a value for mu, got (5, 1)"),
-    "a value of what is random": ({some: 1}, "no value: it is random for some, got 1"),
+    "a value of what is random": ({random_variable: 1}, "no value: it is random for some, got 1"),
     "no size for an index": ({j: 1}, "a point that gives m an integer value for j, got 1"),
 }
 
@@ -123,15 +123,15 @@ def test_is_refused(name: str) -> None:
     assert str(caught.value).startswith(f"at: expected {accepted}"), caught.value
 
 
-@pytest.mark.parametrize(("given", "names", "message"), [
+@pytest.mark.parametrize(("point", "names", "message"), [
     ({x: 1}, [y, z], "at: expected a variable of the statement (y, z), got x real"),
     ({x: 1}, [], "at: expected a variable of the statement (none), got x real"),
     ({x**2: 1}, [x], "at: expected a variable of the statement (x), got x**2"),
 ], ids=str)
-def test_only_variables_of_the_statement(given: dict[Any, Any], names: list[Variable], message: str) -> None:
+def test_only_variables_of_the_statement(point: dict[Any, Any], names: list[Variable], message: str) -> None:
     for check in (admit, completed):
         with pytest.raises(NotAdmittedError) as caught:
-            check(given, names)
+            check(point, names)
         assert str(caught.value) == message
 
 
@@ -150,10 +150,10 @@ def test_sizes_follow_from_lengths() -> None:
         completed({m: 2, a.label: [1]}, [a.label, m])
 
 
-def test_what_is_given_in_part_is_checked_as_far_as_it_can_be() -> None:
+def test_a_partial_point_is_checked_as_far_as_possible() -> None:
     assert completed({j: 7}, [m, j]) == {j: 7}                # the size is drawn later, and then the index is checked
     assert completed({k: 1}, [m, j, k]) == {k: 1}
     assert completed({mu.label: [1, 1]}, [m, q.label, mu.label]) == {mu.label: [1, 1], m: 2}
-    for given, names in (({m: 2, j: 7}, [m, j]), ({m: 2, j: 1, k: 1}, [m, j, k]), ({q.label: [1, 1]}, [m, q.label])):
+    for point, names in (({m: 2, j: 7}, [m, j]), ({m: 2, j: 1, k: 1}, [m, j, k]), ({q.label: [1, 1]}, [m, q.label])):
         with pytest.raises(NotAdmittedError):
-            completed(given, names)
+            completed(point, names)

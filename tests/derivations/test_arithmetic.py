@@ -1,4 +1,4 @@
-"""Arithmetic of values: exact where it can be, a ball that contains the truth elsewhere, and no value where there is none."""
+"""Arithmetic of values: exact where possible, otherwise a ball that contains the truth; or undefined."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ NOWHERE: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("name", NOWHERE)
-def test_there_is_no_value(name: str) -> None:
+def test_undefined_values(name: str) -> None:
     value = NOWHERE[name]()
     assert isinstance(value, arb)
     assert not value.is_finite()

@@ -1,4 +1,4 @@
-"""Certified values: the ball contains the truth, is exact where it can be, and the sample reaches the corners."""
+"""Certified values: the ball contains the truth, is exact where possible, and the sample reaches the corners."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ PLACE = {m: 3, n: 2, j: 2, h: 1, x: THIRD, y: HALF, a.label: [1, THIRD, -2], B.l
 
 @pytest.fixture(autouse=True)
 def _precise() -> Iterator[None]:
-    """Arithmetic of the tests themselves, finer than what they check."""
+    """Arithmetic for the tests themselves, more precise than the tested code."""
     saved, ctx.prec = ctx.prec, 300
     yield
     ctx.prec = saved
@@ -88,7 +88,7 @@ def test_integers_have_no_radius() -> None:
      lambda: 1 / (1 + mpmath.exp(mpmath.mpf(2) / 3) + mpmath.exp(-mpmath.mpf(7) / 3))),
     (sp.exp(x) - 1 - x - x**2 / 2, lambda: mpmath.exp(mpmath.mpf(1) / 3) - 1 - mpmath.mpf(1) / 3 - mpmath.mpf(1) / 18),
 ])
-def test_the_ball_contains_what_mpmath_computes(expr: sp.Expr, value: Callable[[], mpmath.mpf]) -> None:
+def test_the_ball_contains_the_value_of_mpmath(expr: sp.Expr, value: Callable[[], mpmath.mpf]) -> None:
     with mpmath.workdps(60):
         truth = mpmath.nstr(value(), 55)
     ball = enclose(expr, PLACE)
@@ -96,7 +96,7 @@ def test_the_ball_contains_what_mpmath_computes(expr: sp.Expr, value: Callable[[
     assert not ball.overlaps(arb(truth) + arb(10) ** -40)
 
 
-def test_the_precision_outside_is_left_alone() -> None:
+def test_the_precision_of_the_caller_is_restored() -> None:
     before = ctx.prec
     enclose(sp.exp(x), PLACE)
     with pytest.raises(KeyError):
@@ -112,7 +112,7 @@ def test_the_precision_outside_is_left_alone() -> None:
     (1 + sp.Float(0.5), ValueError),
     (sp.Symbol("x"), ValueError),
 ], ids=str)
-def test_what_is_given_no_value_is_named(expr: sp.Expr, error: type[Exception]) -> None:
+def test_a_variable_without_a_value_is_named(expr: sp.Expr, error: type[Exception]) -> None:
     with pytest.raises(error):
         enclose(expr, PLACE)
 
@@ -120,13 +120,13 @@ def test_what_is_given_no_value_is_named(expr: sp.Expr, error: type[Exception]) 
 @pytest.mark.parametrize("expr", [
     a[m + 1], B[m, 3], a[j - 2], a[m / 7], 1 / (a[1] - 3 * x), sp.log(-y**2), sp.sqrt(x - 1), xlogx(-x**2 - 1), kl(-y, y),
 ], ids=str)
-def test_what_is_not_defined_is_not_finite(expr: sp.Expr) -> None:
+def test_undefined_expressions_give_nonfinite_balls(expr: sp.Expr) -> None:
     assert not enclose(expr, PLACE).is_finite()
 
 
 @pytest.mark.parametrize("expr", [
     1 / (x - THIRD), sp.log(y - HALF), sp.log(-y), sp.sqrt(x - 1), xlogx(-y), a[j] / (a[j] - x)], ids=str)
-def test_what_is_undefined_is_never_a_number(expr: sp.Expr) -> None:
+def test_undefined_expressions_never_give_a_number(expr: sp.Expr) -> None:
     ball = enclose(expr, PLACE)
     assert not ball.is_finite()
     assert not any((ball < 0, ball > 0, ball == 0))
@@ -142,7 +142,7 @@ NAMES = variables_of(sp.Tuple(P[j, h], a[k], z[j], x, y))
 SAMPLE = list(points(NAMES))
 
 
-def test_the_sizes_of_a_matrix_are_found() -> None:
+def test_the_sizes_of_a_matrix_are_derived() -> None:
     assert {m, n, j, k, h, q.label, w.label, P.label} <= set(NAMES)
 
 
@@ -184,9 +184,9 @@ def test_size_one_is_reached_unless_two_indices_must_differ() -> None:
     assert not list(points(NAMES, {m: 1}))
 
 
-def test_given_values_are_kept_and_the_seed_decides_the_rest() -> None:
-    given = {m: 2, a.label: [HALF, HALF]}
-    assert all(point[m] == 2 and point[a.label] == [HALF, HALF] for point in points(NAMES, given))
+def test_fixed_values_are_respected_and_the_seed_decides_the_others() -> None:
+    fixed = {m: 2, a.label: [HALF, HALF]}
+    assert all(point[m] == 2 and point[a.label] == [HALF, HALF] for point in points(NAMES, fixed))
     assert list(points(NAMES, seed=1)) == list(points(NAMES, seed=1)) != list(points(NAMES, seed=2))
 
 
@@ -199,7 +199,7 @@ def test_digits_shows_the_midpoint() -> None:
     assert digits(enclose(x, PLACE), 5) == "0.33333"
 
 
-def test_digits_of_what_cannot_be_told_from_zero() -> None:
+def test_digits_of_a_ball_around_zero() -> None:
     zero = enclose(sp.log(6) - sp.log(2) - sp.log(3), PLACE)
     assert zero.rad() > 0
     assert (digits(zero), digits(zero + 1), digits(arb(10) ** -20)) == ("0", "1.00000000000", "1.00000000000e-20")

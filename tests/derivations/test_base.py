@@ -1,4 +1,4 @@
-"""What all statements share: how they are posed, over which variables, where they are tried, and how general they are."""
+"""Common properties of statements: well-posedness, variables, sample points, and generality."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ two = sp.Integer(2)
 
 
 class Own(AtLeast):
-    """A hypothesis of an author's own kind."""
+    """A custom hypothesis of an author."""
 
 
 POSED: dict[str, tuple[Relation, str]] = {
@@ -48,19 +48,19 @@ POSED: dict[str, tuple[Relation, str]] = {
 
 @pytest.mark.parametrize("name", POSED)
 def test_how_a_statement_is_posed(name: str) -> None:
-    relation, said = POSED[name]
-    assert relation.ill_posed() == said
-    assert relation.explain() == said
+    relation, message = POSED[name]
+    assert relation.ill_posed() == message
+    assert relation.explain() == message
     assert not relation.prove()
 
 
-def test_a_statement_that_is_well_posed_says_nothing_of_it() -> None:
+def test_a_well_posed_statement_gives_no_complaint() -> None:
     assert Equation((x + 1) ** 2, x**2 + 2 * x + 1).ill_posed() == ""
     assert Equation((x + 1) ** 2, x**2 + 2 * x + 1).explain() == PROVED == ""
     assert AtLeast(1 / x, 0, given=(AtLeast(x, 1),)).explain() == ""
 
 
-def test_variables_are_those_of_sides_hypotheses_and_what_it_is_about() -> None:
+def test_variables_are_those_of_sides_hypotheses_and_about() -> None:
     relation = AtLeast(a[j], 0, given=(AtLeast(x, w),), about=(b[1],))
     assert [v.name for v in relation.variables()] == ["a", "b", "j", "m", "n", "w", "x"]
     assert {v.name for v in Follows((AtLeast(x, w),), AtLeast(y, 0), (two,)).variables()} == {"w", "x", "y"}
@@ -85,9 +85,9 @@ def test_points_are_where_hypotheses_hold() -> None:
 
 def test_an_example_has_values_and_premises() -> None:
     assert Equation(sp.log(-y), w).example() is None
-    found = Equation(sp.sqrt(x), w).example()
-    assert found is not None
-    assert found[x] >= 0                                      # type: ignore[operator]
+    point = Equation(sp.sqrt(x), w).example()
+    assert point is not None
+    assert point[x] >= 0                                      # type: ignore[operator]
     implied = Follows((AtLeast(x, 3),), AtLeast(x, 2), (sp.S.One,), sp.S.One).example()
     assert implied is not None
     assert implied[x] >= 3                                    # type: ignore[operator]
@@ -136,8 +136,8 @@ def test_a_point_is_shown_by_printed_names() -> None:
 
 
 def test_a_witness_has_both_values() -> None:
-    found = witness({x: 1}, arb(1), "oo", "≠", "the limit")
-    assert (found.left, found.sign, found.right, found.about) == ("1.00000000000", "≠", "oo", "the limit")
+    record = witness({x: 1}, arb(1), "oo", "≠", "the limit")
+    assert (record.left, record.sign, record.right, record.about) == ("1.00000000000", "≠", "oo", "the limit")
     assert differ({x: 1}, x, x + sp.Rational(1, 10**20)) is not None
     assert differ({x: 1}, sp.exp(x), sp.exp(x)) is None
     assert differ({x: 0}, 1 / x, x) is None
@@ -147,7 +147,7 @@ def test_a_witness_has_both_values() -> None:
     assert (shown.sign, shown.about) == ("≠", "a part")
 
 
-def test_what_is_written_is_an_expression_whose_sums_have_names_of_their_own() -> None:
+def test_arguments_become_expressions_whose_sums_have_their_own_names() -> None:
     relation = Equation(sp.Sum(a[l], (l, 1, m)), 3, about=(sp.Sum(a[l] ** 2, (l, 1, m)), 2))
     assert relation.right is sp.Integer(3)
     assert relation.about[1] is sp.Integer(2)
@@ -160,7 +160,7 @@ def test_a_vote_compares_the_right_side() -> None:
     assert Follows((AtLeast(x, w),), AtLeast(2 * x, 2 * w), (two,)).value == 2 * w
 
 
-def test_no_statement_is_certain_unless_it_says_so() -> None:
+def test_holds_at_is_false_unless_overridden() -> None:
     assert Equation(x, x).holds_at({x: 1}) is False
     assert AtLeast(x, 0).holds_at({x: 1}) is True
 
@@ -174,13 +174,13 @@ def test_a_point_is_admitted_before_it_refutes(monkeypatch: pytest.MonkeyPatch) 
             AtLeast(y, 0).admit(point)
 
 
-def test_words_about_what_remains() -> None:
+def test_the_message_about_a_remainder() -> None:
     assert remaining(x - w) == "left − right = -w + x in normal form, expected 0"
     assert first(("", "one", "two")) == "one"
     assert first(("", "")) == PROVED
 
 
-def test_trivial_is_what_is_the_same_as_written() -> None:
+def test_a_statement_is_trivial_if_both_sides_are_written_alike() -> None:
     assert Equation(total(l, a[l]), total(j, a[j])).trivial()
     assert not Equation(x * (x + 1), x**2 + x).trivial()
     assert q.label not in Equation(x, w).variables()

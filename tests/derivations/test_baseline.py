@@ -1,4 +1,4 @@
-"""The baseline: one file a document and one line a claim, strictly read, and changed by an explicit command only."""
+"""The baseline: one file per document and one line per claim, read strictly, and changed only by an explicit command."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def baseline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: dict[str, 
     return path
 
 
-def test_what_is_accepted_is_the_baseline(baseline: Path) -> None:
+def test_accepted_results_become_the_baseline(baseline: Path) -> None:
     row = written(rewritten(JACOBIAN, scaled(sp.Integer(2))), [*IDS, "eot.46"])
     assert compare(row, remembered.load()).failed
     regression.accept(row)
@@ -75,7 +75,7 @@ def test_nothing_is_accepted_in_ci(baseline: Path, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize(("value", "expected"), [("true", True), ("1", True), ("", False), ("0", False), ("False", False)])
-def test_what_counts_as_ci(value: str, expected: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_values_of_the_ci_variable(value: str, expected: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CI", value)
     assert regression.in_ci() is expected
 
@@ -87,29 +87,29 @@ def test_every_document_has_its_own_file_with_one_line_a_claim(document: str) ->
     own = [id for id in entries() if id.startswith(f"{document}.")]
     assert (lines[0], lines[-1]) == ("{", "}")
     assert [json.loads(line.split(":", 1)[0]) for line in lines[1:-1]] == own
-    kept = remembered.load()
-    assert remembered.as_text({id: kept[id] for id in own}) == path.read_text(encoding="utf-8")
+    baseline = remembered.load()
+    assert remembered.as_text({id: baseline[id] for id in own}) == path.read_text(encoding="utf-8")
 
 
-def test_what_is_generated_is_marked_as_generated() -> None:
+def test_the_baseline_files_are_marked_as_generated() -> None:
     attributes = (Path(__file__).parents[2] / ".gitattributes").read_text(encoding="utf-8")
     assert "derivations/*/baseline.json linguist-generated" in attributes.splitlines()
 
 
-def test_what_is_remembered_of_several_votes() -> None:
+def test_several_votes_of_a_layer_are_stored_as_the_worst() -> None:
     steps = (Step("a = b", "first", True, given=("x ≥ 0",)), Step("b = c", "then", True, given=("y ≥ 0", "z ≥ 0")))
     votes = [evidence(layer=Layer.TORCH, power=power, error=error, general=False)
              for power, error in ((0.95, 0.1), (0.123456, 0.03456), (None, None))]
     silent = evidence(layer=Layer.SOURCE, outcome=Outcome.NOT_APPLICABLE, detail="no source", general=False)
     row = built(evidence(power=0.5, derivation=steps, given=("y ≥ 0",)), *votes, silent)
-    kept = snapshot(row)["eot.59"]
-    assert kept.powers == {"torch": 0.1235}
-    assert kept.errors == {"torch": 0.1}
-    assert kept.layers == {"symbolic": "holds", "torch": "holds", "source": "n/a"}
-    assert kept.general
-    assert (kept.given, kept.disproved_given) == (("y ≥ 0",), ())
-    assert kept.text.left_open == "no source"
-    assert kept.derivation == (("a = b", "first"), ("b = c", "then"))
+    entry = snapshot(row)["eot.59"]
+    assert entry.powers == {"torch": 0.1235}
+    assert entry.errors == {"torch": 0.1}
+    assert entry.layers == {"symbolic": "holds", "torch": "holds", "source": "n/a"}
+    assert entry.general
+    assert (entry.given, entry.disproved_given) == (("y ≥ 0",), ())
+    assert entry.text.left_open == "no source"
+    assert entry.derivation == (("a = b", "first"), ("b = c", "then"))
     refuted = built(evidence(outcome=Outcome.REFUTED, witness=Witness({}, "0", "≠", "1"), derivation=steps))
     assert snapshot(refuted)["eot.59"].disproved_given == ("y ≥ 0", "z ≥ 0")
 
@@ -117,14 +117,14 @@ def test_what_is_remembered_of_several_votes() -> None:
 def test_normal_forms_are_remembered_as_hashes() -> None:
     relation = Follows((AtLeast(X, 1),), AtLeast(2 * X, 2), (sp.Integer(2),))
     form = canonical(relation)
-    kept = snapshot(built(evidence(canonical=form)))["eot.59"].canonical
+    form_kept = snapshot(built(evidence(canonical=form)))["eot.59"].canonical
 
     def digest(text: str) -> str:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
-    assert kept
-    assert (kept.left, kept.right, kept.values) == (digest("2*x"), digest("2"), form.values)
-    premise, = kept.form.given
+    assert form_kept
+    assert (form_kept.left, form_kept.right, form_kept.values) == (digest("2*x"), digest("2"), form.values)
+    premise, = form_kept.form.given
     assert (premise.left, premise.right) == (digest("x"), digest("1"))
     assert snapshot(built(evidence()))["eot.59"].canonical is None
 
@@ -137,18 +137,18 @@ RANKS = ({Verdict.OPEN}, {Verdict.MEASURED, Verdict.CHECKED, Verdict.CONFIRMED, 
 @pytest.mark.parametrize("now", Verdict)
 def test_a_verdict_that_is_weaker_or_of_the_other_side_is_a_loss(was: Verdict, now: Verdict) -> None:
     row = built(evidence())
-    kept = snapshot(row)
+    baseline = snapshot(row)
     row["claims"][0]["verdict"] = now
-    lost = remembered.worsened(row, {"eot.59": replace(kept["eot.59"], verdict=was)})
+    losses = remembered.worsened(row, {"eot.59": replace(baseline["eot.59"], verdict=was)})
     old, new = (next(n for n, rank in enumerate(RANKS) if verdict in rank) for verdict in (was, now))
     sides = {was in FAULT_VERDICTS, now in FAULT_VERDICTS}
-    assert bool(lost) is (new < old or (len(sides) == 2 and Verdict.OPEN not in (was, now)))
+    assert bool(losses) is (new < old or (len(sides) == 2 and Verdict.OPEN not in (was, now)))
 
 
 KEPT = to_json(remembered.load()["eot.59"])
 
 
-@pytest.mark.parametrize(("kept", "named"), [
+@pytest.mark.parametrize(("stored", "named"), [
     ([], "expected object, got array"), ({"eot.59": 3}, "eot.59: expected object, got int"),
     ({"eot.59": KEPT | {"verdict": "excellent"}}, "eot.59: verdict: expected a known word, got 'excellent'"),
     ({"eot.59": KEPT | {"layers": {"oracle": "holds"}}}, "expected a known word, got 'oracle'"),
@@ -157,9 +157,9 @@ KEPT = to_json(remembered.load()["eot.59"])
     ({"eot.59": KEPT | {"status": "proved"}}, "eot.59: expected known fields, got status"),
     ({"geometric.59": KEPT}, "expected claims of its own documents, got geometric.59"),
 ])
-def test_a_baseline_holds_verdicts(kept: Any, named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_baseline_holds_verdicts(stored: Any, named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "baseline.json"
-    path.write_text(json.dumps(kept))
+    path.write_text(json.dumps(stored))
     monkeypatch.setattr(remembered, "baselines", lambda: {"eot": path})
     with pytest.raises(ValueError, match=r"^baseline: .*baseline\.json") as refused:
         remembered.load()
@@ -173,6 +173,6 @@ def test_a_baseline_holds_verdicts(kept: Any, named: str, tmp_path: Path, monkey
     ({"twins": {"a": (Layer.SYMBOLIC,), "b": ()}}, True), ({"twins": {"a": (Layer.SYMBOLIC, Layer.TORCH)}}, False),
     ({"layers": {Layer.SYMBOLIC: Outcome.REFUTED, Layer.TORCH: Outcome.HOLDS}, "twins": {"a": (Layer.TORCH,)}}, True),
 ])
-def test_what_may_be_accepted_again_although_it_is_a_problem(fields: dict[str, Any], bad: bool) -> None:
-    kept = replace(snapshot(built(evidence()))["eot.59"], twins={"a": (Layer.SYMBOLIC,)})
-    assert remembered._is_bad(replace(kept, **fields)) is bad
+def test_an_already_accepted_problem_may_be_accepted_again(fields: dict[str, Any], bad: bool) -> None:
+    entry = replace(snapshot(built(evidence()))["eot.59"], twins={"a": (Layer.SYMBOLIC,)})
+    assert remembered._is_bad(replace(entry, **fields)) is bad

@@ -1,4 +1,4 @@
-"""What is known of the parts of an expression: each bound holds at exact points, and signs follow from it, but no others."""
+"""Bounds of parts of an expression: each holds at exact points, and only signs that follow are derived."""
 
 from __future__ import annotations
 
@@ -176,19 +176,19 @@ UNPROVED = {                                                 # true or without a
 
 
 @pytest.mark.parametrize("name", PROVED)
-def test_what_follows_is_proved(name: str) -> None:
+def test_implied_inequalities_are_proved(name: str) -> None:
     assert not PROVED[name].explain()
     assert PROVED[name].refute() is None
 
 
 @pytest.mark.parametrize("name", FALSE)
-def test_what_is_false_is_refuted(name: str) -> None:
+def test_false_inequalities_are_refuted(name: str) -> None:
     assert not FALSE[name].prove()
     assert FALSE[name].refute() is not None
 
 
 @pytest.mark.parametrize("name", UNPROVED)
-def test_what_does_not_follow_is_left_open(name: str) -> None:
+def test_inequalities_that_do_not_follow_stay_undecided(name: str) -> None:
     assert not UNPROVED[name].prove()
 
 

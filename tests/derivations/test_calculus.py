@@ -159,12 +159,12 @@ def test_sums_over_one_term_are_that_term() -> None:
     (lambda: index("k#3", m), "name"),
     (lambda: index("o", m - 1), "shape"),                                          # nothing to sum at m = 1
 ])
-def test_what_has_no_clear_meaning_is_refused(build: Callable[[], object], message: str) -> None:
+def test_ambiguous_arguments_are_refused(build: Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError, match=f"^{message}:"):
         build()
 
 
-def test_unit_mass_needs_the_whole_axis() -> None:
+def test_unit_mass_needs_the_full_axis() -> None:
     assert not equal(total(h, q[h]), 1)                       # n of m entries
     assert not equal(total(i, P[j, i]), q[j])
     assert not equal(total(h, P[h, 1]), w[1])
@@ -193,8 +193,8 @@ NEITHER = {"a": a[j], "negative": -b[j], "difference": y - z[j], "sum": total(j,
 @pytest.mark.parametrize(("signs", "expected"), [
     (POSITIVE, (True, True)), (NONNEGATIVE, (True, False)), (NEITHER, (False, False))], ids=["> 0", "≥ 0", "neither"])
 def test_signs(signs: dict[str, sp.Expr], expected: tuple[bool, bool]) -> None:
-    found = {name: (nonnegative(expr), strictly_positive(expr)) for name, expr in signs.items()}
-    assert found == dict.fromkeys(signs, expected)
+    signs_of = {name: (nonnegative(expr), strictly_positive(expr)) for name, expr in signs.items()}
+    assert signs_of == dict.fromkeys(signs, expected)
 
 
 POINTS = list(points(NAMES, rounds=12))
@@ -202,7 +202,7 @@ POINTS = list(points(NAMES, rounds=12))
 
 @pytest.mark.parametrize("seed", range(400))
 def test_normal_form_keeps_the_value(seed: int) -> None:
-    """Two disjoint balls would be a wrong proof: of the identity, or of the sign."""
+    """Disjoint balls would show a wrong proof of the identity or of the sign."""
     rng = random.Random(seed)
     expr = Grammar(seed).real(3) if seed % 2 else Grammar(seed).nonnegative(3)
     result = normal(expr)
@@ -225,24 +225,25 @@ def test_derivative_is_the_slope(seed: int) -> None:
     slope = normal(derivative(expr, by))
     for point in rng.sample(POINTS, 3):
         try:
-            found = enclose(slope, point)
+            slope_there = enclose(slope, point)
         except ValueError as unknown:                         # d|x|/dx
             assert "sign" in str(unknown)                     # noqa: PT017
             return
-        low, here, high = (enclose(expr, moved(point, by, s * step)) for s in (-1, 0, 1))
+        low, here, high = (enclose(expr, shifted(point, by, s * step)) for s in (-1, 0, 1))
         left, right = ((u - v) / arb(float(step)) for u, v in ((here, low), (high, here)))
-        if all(ball.is_finite() and abs(float(ball)) < 1e6 for ball in (found, left, right, here)) and abs(left - right) < 1e-6:
-            assert abs(found - right) < 1e-4, f"{derivative(expr, by)} became {slope} at {point}"
+        balls = (slope_there, left, right, here)
+        if all(ball.is_finite() and abs(float(ball)) < 1e6 for ball in balls) and abs(left - right) < 1e-6:
+            assert abs(slope_there - right) < 1e-4, f"{derivative(expr, by)} became {slope} at {point}"
 
 
-def moved(point: dict[Variable, object], by: sp.Expr, step: Fraction) -> dict[Variable, object]:
+def shifted(point: dict[Variable, object], by: sp.Expr, step: Fraction) -> dict[Variable, object]:
     """The point with one entry moved."""
     if isinstance(by, Variable):
         return {**point, by: point[by] + step}                # type: ignore[operator]
     row, *column = (point[position] - 1 for position in by.indices)  # type: ignore[operator]
     value = [list(r) if column else r for r in point[by.base.label]]  # type: ignore[attr-defined]
-    holder, place = (value[row], column[0]) if column else (value, row)
-    holder[place] += step
+    holder, index = (value[row], column[0]) if column else (value, row)
+    holder[index] += step
     return {**point, by.base.label: value}
 
 

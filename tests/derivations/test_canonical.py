@@ -1,4 +1,4 @@
-"""The canonical form of a statement, and the exact places where its sides have their values."""
+"""The canonical form of a statement, and the exact points with the values of its sides."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ x, p = vector("x", m), simplex("p", m)
 C, T, J, L = scalar("c"), positive("t"), index("j", m), index("l", m)
 
 
-def test_a_place_can_be_read_back() -> None:
+def test_a_point_can_be_read_back() -> None:
     relation = entries()["deciphering.s4.minimizer"].printed()
     assert relation is not None
     for sample in canonical(relation).values:
@@ -43,12 +43,12 @@ def test_exact_values_are_written_and_read(value: Any, written: Any) -> None:
 
 
 @pytest.mark.parametrize("text", ["0.5", "1/0x", "oo", "", "2"])
-def test_what_is_no_fraction_is_not_read(text: str) -> None:
+def test_invalid_fractions_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"^value: expected an integer or a fraction"):
         from_exact(text)
 
 
-def test_a_place_without_a_variable_gives_no_value() -> None:
+def test_a_point_with_a_missing_variable_gives_no_value() -> None:
     relation = Equation(scalar("a"), scalar("b"))
     assert values_at(relation, [{"a": 1}]) is None
     assert values_at(relation, [{"a": 1, "b": 2}]) == [Sample({"a": 1, "b": 2}, "1.00000000000000000000000000000",
@@ -69,8 +69,8 @@ def test_samples_have_equal_indices_first_and_different_ones_then() -> None:
     assert all((one, other) == (last, last - 1) for one, other, last in (at[2], at[5]))  # type: ignore[operator]
 
 
-def test_the_first_of_later_samples_that_say_more_than_0_are_kept() -> None:
-    """They are drawn behind a quarter of points at corners, and no more than a few zeros are put up with."""
+def test_samples_with_nonzero_values_are_preferred() -> None:
+    """They come after the corner points, which are a quarter of the sample, and at most a few values are zero."""
     a = scalar("a")
     drawn = [point[a] for point, _ in groupby(points([a], seed=1, rounds=SMALL))]
     later = drawn[len(drawn) // 4:]
@@ -100,13 +100,13 @@ FORMS: dict[str, tuple[Relation, Form, str, str]] = {
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_what_is_compared(name: str) -> None:
+def test_the_compared_parts_of_each_kind(name: str) -> None:
     relation, form, left, right = FORMS[name]
-    found = canonical(relation)
-    assert (found.form, found.left, found.right) == (form, left, right)
+    actual = canonical(relation)
+    assert (actual.form, actual.left, actual.right) == (form, left, right)
 
 
-def test_what_is_infinite_or_undefined_at_a_place() -> None:
+def test_infinite_and_undefined_values_at_a_point() -> None:
     a = scalar("a")
     infinite, undefined = Equation(sp.oo, 1 / a), Equation(sp.log(a), 1)
     assert values_at(infinite, [{"a": 0}, {"a": 4}]) == [
@@ -114,16 +114,16 @@ def test_what_is_infinite_or_undefined_at_a_place() -> None:
     assert [sample.left for sample in values_at(undefined, [{"a": -1}, {"a": 1}]) or ()] == [None, "0"]
 
 
-def test_the_domain_of_everything_that_the_statement_speaks_of_is_kept() -> None:
+def test_the_domain_of_every_variable_is_stored() -> None:
     other = index("k", m, other_than=(index("j", m),))
-    found = canonical(Equation(x[other] + 1, 1 + x[other], about=(scalar("level"),))).variables
-    assert found == {"m": Domain(Kind.SIZE), "x": Domain(Kind.REAL, ("m",)), "j": Domain(Kind.INDEX, ("m",)),
-                     "k": Domain(Kind.INDEX, ("m",), other_than=("j",)), "level": Domain(Kind.REAL)}
-    assert {name: rendering.domain(domain) for name, domain in found.items()} == {
+    variables = canonical(Equation(x[other] + 1, 1 + x[other], about=(scalar("level"),))).variables
+    assert variables == {"m": Domain(Kind.SIZE), "x": Domain(Kind.REAL, ("m",)), "j": Domain(Kind.INDEX, ("m",)),
+                         "k": Domain(Kind.INDEX, ("m",), other_than=("j",)), "level": Domain(Kind.REAL)}
+    assert {name: rendering.domain(domain) for name, domain in variables.items()} == {
         "m": "≥ 1", "x": "real [m]", "j": "in 1…m", "k": "in 1…m, other than j", "level": "real"}
 
 
-def test_nothing_is_compared_of_what_has_no_truth_value() -> None:
+def test_statements_without_truth_value_are_not_compared() -> None:
     kind = entries()["deciphering.s0.justification"].kind
     silent = Entry("eot.0", kind, "t", "x", (), (), None, "S.", Undecidable("why").reason)
     assert examine(silent).evidence.canonical is None

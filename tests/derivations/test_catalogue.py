@@ -31,7 +31,7 @@ MASS = Equation(total(i, sp.exp(a[i] / y) / z), 1)
 
 
 def entry(*steps: Relation, repair: tuple[Relation, ...] = (), **twins: Relation) -> Entry:
-    """A claim that no registry knows."""
+    """An unregistered claim."""
     made = Entry("eot.0", Kind.IDENTITY, "t", "x", (), (), lambda: iter(steps), "A statement.")
     for name, wrong in twins.items():
         made.twin(name, lambda wrong=wrong: wrong)
@@ -41,31 +41,31 @@ def entry(*steps: Relation, repair: tuple[Relation, ...] = (), **twins: Relation
     return made
 
 
-def outcome(found: Examination) -> Outcome:
-    return found.evidence.outcome
+def outcome(examination: Examination) -> Outcome:
+    return examination.evidence.outcome
 
 
 def test_true_holds_for_every_size() -> None:
-    found = examine(entry(MASS, JACOBIAN, sign=FLIPPED, factor=Equation(slope, 2 * right)))
-    assert not found.faults
-    assert outcome(found) is Outcome.HOLDS
-    assert found.evidence.layer is Layer.SYMBOLIC
-    assert found.evidence.general
-    assert found.evidence.refuted_twins == ("sign", "factor")
-    assert found.evidence.scope == "all m ≥ 1, a real (length m), y > 0"
-    assert [step.holds for step in found.steps] == [True, True]
+    examination = examine(entry(MASS, JACOBIAN, sign=FLIPPED, factor=Equation(slope, 2 * right)))
+    assert not examination.faults
+    assert outcome(examination) is Outcome.HOLDS
+    assert examination.evidence.layer is Layer.SYMBOLIC
+    assert examination.evidence.general
+    assert examination.evidence.refuted_twins == ("sign", "factor")
+    assert examination.evidence.scope == "all m ≥ 1, a real (length m), y > 0"
+    assert [step.holds for step in examination.steps] == [True, True]
 
 
 @pytest.mark.parametrize("wrong", [FLIPPED, OPEN, AtLeast(x, 0), Fails(MASS)], ids=["false", "open", "bound", "no failure"])
-@pytest.mark.parametrize("place", [0, 1])
-def test_a_step_that_does_not_hold_spoils_a_true_end(wrong: Relation, place: int) -> None:
+@pytest.mark.parametrize("position", [0, 1])
+def test_a_step_that_does_not_hold_spoils_a_true_end(wrong: Relation, position: int) -> None:
     steps = [MASS, JACOBIAN]
-    steps.insert(place, wrong)
-    found = examine(entry(*steps))
-    assert outcome(found) is Outcome.INCONCLUSIVE
-    assert [step.holds for step in found.steps] == [n != place for n in range(3)]
-    assert len(found.faults) == 1
-    assert f"step {place + 1}" in found.faults[0]
+    steps.insert(position, wrong)
+    examination = examine(entry(*steps))
+    assert outcome(examination) is Outcome.INCONCLUSIVE
+    assert [step.holds for step in examination.steps] == [n != position for n in range(3)]
+    assert len(examination.faults) == 1
+    assert f"step {position + 1}" in examination.faults[0]
 
 
 def test_a_false_step_does_not_refute_the_claim() -> None:
@@ -73,36 +73,36 @@ def test_a_false_step_does_not_refute_the_claim() -> None:
 
 
 def test_a_flipped_sign_is_refuted_with_a_witness() -> None:
-    found = examine(entry(MASS, FLIPPED))
-    assert outcome(found) is Outcome.REFUTED
-    assert found.evidence.witness is not None
-    assert rendering.witness(found.evidence.witness) in found.faults[0]
-    assert found.evidence.scope == f"one exact point: {rendering.inputs(found.evidence.witness.inputs)}"
+    examination = examine(entry(MASS, FLIPPED))
+    assert outcome(examination) is Outcome.REFUTED
+    assert examination.evidence.witness is not None
+    assert rendering.witness(examination.evidence.witness) in examination.faults[0]
+    assert examination.evidence.scope == f"one exact point: {rendering.inputs(examination.evidence.witness.inputs)}"
 
 
 def test_a_disproof_refutes_without_fault() -> None:
-    found = examine(entry(MASS, Fails(FLIPPED)))
-    assert outcome(found) is Outcome.REFUTED
-    assert found.evidence.witness is not None
-    assert not found.faults
+    examination = examine(entry(MASS, Fails(FLIPPED)))
+    assert outcome(examination) is Outcome.REFUTED
+    assert examination.evidence.witness is not None
+    assert not examination.faults
     assert entry(Fails(FLIPPED)).printed() == FLIPPED
 
 
-def test_a_disproof_of_what_holds_is_none() -> None:
-    found = examine(entry(Fails(JACOBIAN)))
-    assert outcome(found) is Outcome.INCONCLUSIVE
-    assert found.faults
-    assert found.evidence.witness is None
+def test_a_disproof_of_a_true_statement_fails() -> None:
+    examination = examine(entry(Fails(JACOBIAN)))
+    assert outcome(examination) is Outcome.INCONCLUSIVE
+    assert examination.faults
+    assert examination.evidence.witness is None
 
 
 @pytest.mark.parametrize("twin", [JACOBIAN, OPEN], ids=["true", "undecided"])
 def test_a_living_twin_is_reported(twin: Relation) -> None:
-    found = examine(entry(JACOBIAN, sign=FLIPPED, alive=twin))
-    assert found.evidence.refuted_twins == ("sign",)
-    assert found.faults == ("the twin 'alive' is not refuted",)
+    examination = examine(entry(JACOBIAN, sign=FLIPPED, alive=twin))
+    assert examination.evidence.refuted_twins == ("sign",)
+    assert examination.faults == ("the twin 'alive' is not refuted",)
 
 
-def test_nothing_said_is_vacuous() -> None:
+def test_an_empty_derivation_is_vacuous() -> None:
     assert outcome(examine(entry())) is Outcome.VACUOUS
 
 
@@ -112,52 +112,52 @@ def test_a_statement_about_no_point_is_vacuous() -> None:
     empty = Equation(vector("v", sp.S.One)[other] * delta(only, other), 0)
     never = Equation((x + 1) ** 2, x**2 + 2 * x + 1, given=(AtLeast(x, 1), AtLeast(-x, 0)))
     for statement in (empty, never):
-        found = examine(entry(statement))
-        assert outcome(found) is Outcome.VACUOUS
-        assert "no sample point" in found.faults[0]
+        examination = examine(entry(statement))
+        assert outcome(examination) is Outcome.VACUOUS
+        assert "no sample point" in examination.faults[0]
         assert outcome(examine(entry(statement, MASS))) is Outcome.INCONCLUSIVE
 
 
 @pytest.mark.parametrize("trivial", [Equation(0, 0), Equation(x, x), Equation(total(i, a[i]), total(l, a[l])), AtLeast(y, y)])
-def test_a_last_step_that_says_nothing_is_vacuous(trivial: Relation) -> None:
-    found = examine(entry(JACOBIAN, trivial))
-    assert outcome(found) is Outcome.VACUOUS
-    assert "says nothing" in found.faults[0]
+def test_a_trivial_last_step_is_vacuous(trivial: Relation) -> None:
+    examination = examine(entry(JACOBIAN, trivial))
+    assert outcome(examination) is Outcome.VACUOUS
+    assert "says nothing" in examination.faults[0]
 
 
 def test_three_keys_are_not_every_size() -> None:
     v = vector("v", sp.Integer(3))
-    found = examine(entry(Equation((v[1] + v[2]) ** 2, v[1] ** 2 + 2 * v[1] * v[2] + v[2] ** 2)))
-    assert outcome(found) is Outcome.HOLDS
-    assert not found.evidence.general
+    examination = examine(entry(Equation((v[1] + v[2]) ** 2, v[1] ** 2 + 2 * v[1] * v[2] + v[2] ** 2)))
+    assert outcome(examination) is Outcome.HOLDS
+    assert not examination.evidence.general
 
 
 def test_a_correction_is_examined_too() -> None:
-    found = examine(entry(Fails(FLIPPED), repair=(MASS, JACOBIAN)))
-    assert (outcome(found), found.evidence.correction) == (Outcome.REFUTED, Outcome.HOLDS)
-    assert len(found.repair_steps) == 2
-    assert not found.faults
+    examination = examine(entry(Fails(FLIPPED), repair=(MASS, JACOBIAN)))
+    assert (outcome(examination), examination.evidence.correction) == (Outcome.REFUTED, Outcome.HOLDS)
+    assert len(examination.repair_steps) == 2
+    assert not examination.faults
     assert entry(FLIPPED, repair=(MASS, JACOBIAN)).repaired() == JACOBIAN
 
 
 @pytest.mark.parametrize(("repair", "expected"), [
     ((OPEN, JACOBIAN), Outcome.INCONCLUSIVE), ((OPEN,), Outcome.INCONCLUSIVE), ((FLIPPED,), Outcome.REFUTED)])
-def test_a_bad_correction_is_none(repair: tuple[Relation, ...], expected: Outcome) -> None:
-    found = examine(entry(Fails(FLIPPED), repair=repair))
-    assert found.evidence.correction is expected
-    assert found.faults
+def test_a_false_correction_is_rejected(repair: tuple[Relation, ...], expected: Outcome) -> None:
+    examination = examine(entry(Fails(FLIPPED), repair=repair))
+    assert examination.evidence.correction is expected
+    assert examination.faults
 
 
-def test_what_holds_needs_no_correction() -> None:
-    found = examine(entry(JACOBIAN, repair=(MASS,)))
-    assert found.faults == ("correction: expected none for a statement that holds, got one",)
+def test_a_true_statement_needs_no_correction() -> None:
+    examination = examine(entry(JACOBIAN, repair=(MASS,)))
+    assert examination.faults == ("correction: expected none for a statement that holds, got one",)
 
 
 @pytest.mark.parametrize(("undecidable", "reason"), [(None, "left to the other layers"), ("a taste", "a taste")])
 def test_silence_has_its_reason(undecidable: str | None, reason: str) -> None:
     silent = Entry("eot.0", Kind.EXTERNAL, "t", "x", (), (), None, "A statement.", undecidable)
-    found = examine(silent)
-    assert (outcome(found), found.evidence.detail) == (Outcome.NOT_APPLICABLE, reason)
+    examination = examine(silent)
+    assert (outcome(examination), examination.evidence.detail) == (Outcome.NOT_APPLICABLE, reason)
     assert silent.printed() is None
 
 
@@ -166,7 +166,7 @@ def test_silence_has_its_reason(undecidable: str | None, reason: str) -> None:
 
 @pytest.fixture
 def registry(monkeypatch: pytest.MonkeyPatch) -> dict[str, Entry]:
-    """An empty registry in the place of the real one."""
+    """An empty registry that replaces the real one."""
     empty: dict[str, Entry] = {}
     monkeypatch.setattr(catalogue, "_ENTRIES", empty)
     return empty
@@ -213,7 +213,7 @@ def test_one_derivation_serves_two_documents(registry: dict[str, Entry]) -> None
         reprint("eot.0", first, latex="y")
 
 
-def test_a_reprint_has_words_of_its_own(registry: dict[str, Entry]) -> None:
+def test_a_reprint_has_its_own_text(registry: dict[str, Entry]) -> None:
     first = claim("eot.0", "identity", title="t", latex="x", hypotheses=("h",))(steps)
     first.corrected("z", Severity.SLIP, under="more")(steps)
     own = {"title": "T", "statement": "S.", "hypotheses": ("g", "h"), "correction": Statement("c", "C.")}
@@ -226,7 +226,7 @@ def test_a_reprint_has_words_of_its_own(registry: dict[str, Entry]) -> None:
         reprint("eot.3", claim("eot.2", "identity", title="t", latex="x")(steps), latex="y", correction=Statement("c", "C."))
 
 
-def test_a_reprint_keeps_the_correction_and_knows_its_line(registry: dict[str, Entry]) -> None:
+def test_a_reprint_keeps_the_correction_and_has_its_own_line(registry: dict[str, Entry]) -> None:
     first = claim("eot.0", "identity", title="t", latex="x")(steps)
     first.corrected("z", Severity.SLIP)(steps)
     again, here = reprint("eot.1", first, latex="y"), inspect.currentframe()
@@ -264,7 +264,7 @@ def test_a_reprint_loses_no_hypothesis(registry: dict[str, Entry]) -> None:
     assert (again.needs, again.supporting) == (("eot.0",), ("eot.9",))
 
 
-def test_what_is_registered_is_checked(registry: dict[str, Entry]) -> None:
+def test_registration_checks_its_arguments(registry: dict[str, Entry]) -> None:
     with pytest.raises(ValueError, match=r"^needs: expected a tuple of strings for eot.0, got 'eot.1'"):
         claim("eot.0", "identity", title="t", latex="x", needs="eot.1")(steps)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"^claim: expected a function for eot.0, got list_iterator"):
@@ -286,7 +286,7 @@ def test_words_are_checked(registry: dict[str, Entry]) -> None:
             claim("eot.0", "identity", **words)(steps)
 
 
-def test_what_is_looked_up_is_known() -> None:
+def test_an_id_that_is_looked_up_has_to_exist() -> None:
     Catalogue.accessed_ids.discard("eot.59")
     dict(entries().items())
     list(entries().values())
@@ -297,7 +297,7 @@ def test_what_is_looked_up_is_known() -> None:
 
 
 def loaded(monkeypatch: pytest.MonkeyPatch, *modules: str) -> None:
-    """Load a document with these modules, of the claims that are registered now."""
+    """Load a document with these modules and the claims that are registered now."""
     monkeypatch.setattr(catalogue, "DOCUMENTS", ("eot",))
     monkeypatch.setattr(catalogue, "outside", dict)
     monkeypatch.setattr(catalogue, "_read", lambda document: [*modules])
@@ -323,13 +323,13 @@ def test_only_claims_of_a_document_are_loaded(
         loaded(monkeypatch, "first")
 
 
-def test_what_a_loaded_claim_needs_is_known(registry: dict[str, Entry], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_claims_needed_by_a_loaded_claim_exist(registry: dict[str, Entry], monkeypatch: pytest.MonkeyPatch) -> None:
     registry["eot.0"] = replace(entry(MASS), needs=("eot.9",), module="first")
     with pytest.raises(ValueError, match=r"^needs: expected ids of claims for eot.0, got eot.9"):
         loaded(monkeypatch, "first")
 
 
-def test_a_document_claims_for_itself(registry: dict[str, Entry], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_document_registers_only_its_own_claims(registry: dict[str, Entry], monkeypatch: pytest.MonkeyPatch) -> None:
     known = registry["eot.0"] = entry(MASS)
     monkeypatch.setattr(catalogue, "package", lambda document: SimpleNamespace(__name__=document, __path__=[]))
     monkeypatch.setattr(catalogue.pkgutil, "iter_modules", lambda path: [
@@ -365,14 +365,14 @@ def test_a_print_that_differs_from_its_relation_is_a_fault(
     made = registry["eot.0"] = entry(JACOBIAN, sign=FLIPPED)
     checks = tuple(each and Check(each, "read", "why") for each in (own, repaired))
     monkeypatch.setattr(catalogue, "_prints", lambda id: checks)
-    found = examine(made)
-    assert found.faults == faults
-    assert (found.evidence.print, found.evidence.print_repair) == checks
-    assert found.evidence.detail == ("; ".join(faults) or "1 steps")
+    examination = examine(made)
+    assert examination.faults == faults
+    assert (examination.evidence.print, examination.evidence.print_repair) == checks
+    assert examination.evidence.detail == ("; ".join(faults) or "1 steps")
     assert not examine(entry(JACOBIAN, sign=FLIPPED)).faults  # which is not registered, and has no print
 
 
-def test_a_claim_without_a_derivation_says_who_decides() -> None:
+def test_a_claim_without_derivation_names_its_layer() -> None:
     open_, closed = (replace(entry(), derivation=None, undecidable=why) for why in (None, "nobody can tell"))
     assert [examine(each).evidence.detail for each in (open_, closed)] == ["left to the other layers", "nobody can tell"]
 
@@ -411,6 +411,6 @@ def test_a_statement_needs_its_sentence(registry: dict[str, Entry]) -> None:
     assert sentence(steps) == "A statement, on two lines."
 
 
-def test_twins_have_names_of_their_own() -> None:
+def test_twins_have_unique_names() -> None:
     with pytest.raises(ValueError, match=r"^twin: expected a new name"):
         entry(JACOBIAN, sign=FLIPPED).twin("sign", lambda: FLIPPED)

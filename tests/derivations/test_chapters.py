@@ -1,4 +1,4 @@
-"""Every chapter opens with its face: its claims, the main ones with their mathematics, its symbols and its references."""
+"""Every chapter has a header: its claims, the main ones with their mathematics, its symbols and its references."""
 
 import importlib
 import re
@@ -19,34 +19,34 @@ Registered = Mapping[str, bool]                              # the claims of a c
 
 
 def chapters() -> Mapping[str, Registered]:
-    """The modules of our documents that register claims, with these; a repair under a hypothesis is no correction."""
-    found: dict[str, dict[str, bool]] = {}
+    """The modules of our documents with the claims that they register; a repair under a hypothesis is no correction."""
+    by_chapter: dict[str, dict[str, bool]] = {}
     for id, entry in entries().items():
         if id.split(".")[0] in DOCUMENTS:
-            found.setdefault(entry.module, {})[id] = entry.correction is not None and entry.correction.hypothesis is None
-    return found
+            by_chapter.setdefault(entry.module, {})[id] = entry.correction is not None and entry.correction.hypothesis is None
+    return by_chapter
 
 
 CHAPTERS = chapters()
 
 
 def blocks(header: str) -> dict[str, list[str]]:
-    """The lines under each label; a block ends with the first line that is neither a label nor indented."""
-    found: dict[str, list[str]] = {}
+    """The lines under each label; a block ends at the first line that is neither a label nor indented."""
+    by_heading: dict[str, list[str]] = {}
     label = None
     for line in header.splitlines():
         if match := LABEL.fullmatch(line):
             label = match[1]
-            found[label] = [match[2]] if match[2] else []
+            by_heading[label] = [match[2]] if match[2] else []
         elif label and line.startswith(INDENT):
-            found[label].append(line[len(INDENT):])
+            by_heading[label].append(line[len(INDENT):])
         else:
             label = None
-    return found
+    return by_heading
 
 
 def expanded(listed: str) -> list[str]:
-    """The ids of a list with commas, in which eot.defA.1–eot.defA.3 stands for three."""
+    """The ids of a list with commas, in which eot.defA.1–eot.defA.3 abbreviates three."""
     ids: list[str] = []
     for item in filter(None, re.split(r",\s*", listed.strip())):
         first, _, last = item.partition("–")
@@ -59,22 +59,22 @@ def expanded(listed: str) -> list[str]:
 
 
 def faults(header: str, registered: Registered, symbols: bool) -> list[str]:
-    """What is wrong with the header of a chapter that registers these claims, with or without symbols of its own."""
-    found = blocks(header)
+    """The faults in the header of a chapter that registers these claims."""
+    sections = blocks(header)
     wanted = ["Claims", "Main claims", *(["Notation"] if symbols else []), "References"]
-    wrong = [f"{label}: expected a block with this label, got none" for label in wanted if not found.get(label)]
-    listed = expanded(" ".join(found.get("Claims", [])))
+    wrong = [f"{label}: expected a block with this label, got none" for label in wanted if not sections.get(label)]
+    listed = expanded(" ".join(sections.get("Claims", [])))
     wrong += [f"Claims: expected a claim of this chapter, got {id}" for id in listed if id not in registered]
     wrong += [f"Claims: expected {id}, got a list without it" for id in registered if id not in listed]
     wrong += [f"Claims: expected each id once, got {id} again" for id in {each for each in listed if listed.count(each) > 1}]
-    main = found.get("Main claims", [])
+    main = sections.get("Main claims", [])
     if len(main) > MOST:
         wrong.append(f"Main claims: expected at most {MOST} lines, got {len(main)}")
     return wrong + [fault for line in main for fault in faults_of_line(line, registered)]
 
 
 def faults_of_line(line: str, registered: Registered) -> list[str]:
-    """What is wrong with one main claim: its id, its mathematics, its mark or its length."""
+    """The fault in the line of a main claim: its id, its mathematics, its mark or its length."""
     id, _, mathematics = line.partition(" ")
     if not ID.fullmatch(id) or id not in registered:
         return [f"Main claims: expected the id of a claim of this chapter, got {id or line.strip()}"]
@@ -92,8 +92,8 @@ def faults_of_line(line: str, registered: Registered) -> list[str]:
 def test_a_chapter_shows_its_claims(module: str) -> None:
     chapter = importlib.import_module(module)
     symbols = any(isinstance(value, (sp.Symbol, sp.IndexedBase)) for value in vars(chapter).values())
-    found = faults(chapter.__doc__ or "", CHAPTERS[module], symbols)
-    assert not found, "\n".join(found)
+    messages = faults(chapter.__doc__ or "", CHAPTERS[module], symbols)
+    assert not messages, "\n".join(messages)
 
 
 def test_every_document_has_chapters() -> None:
@@ -121,7 +121,7 @@ def test_a_header_in_order_has_no_fault() -> None:
     assert not faults(HEADER.replace("Notation   p the weights;\n           A the advantages\n", ""), KNOWN, symbols=False)
 
 
-@pytest.mark.parametrize(("old", "new", "said"), [
+@pytest.mark.parametrize(("old", "new", "message"), [
     ("eot.1–eot.3", "eot.1–eot.4", "Claims: expected a claim of this chapter, got eot.4"),
     ("eot.1–eot.3", "eot.1, eot.3", "Claims: expected eot.2, got a list without it"),
     ("eot.1–eot.3", "eot.1–eot.3, eot.2", "Claims: expected each id once, got eot.2 again"),
@@ -139,7 +139,7 @@ def test_a_header_in_order_has_no_fault() -> None:
     ("Σ_j p_j = 1", "1 = " * 30, "Main claims: expected less than 120 characters for eot.2, got"),
     ("Main claims\n", "Main claims\n" + 5 * "           eot.1   1 > 0\n", "Main claims: expected at most 6 lines, got 7"),
 ])
-def test_a_header_out_of_order_is_refused(old: str, new: str, said: str) -> None:
+def test_a_header_out_of_order_is_refused(old: str, new: str, message: str) -> None:
     broken = HEADER.replace(old, new, 1)
     assert broken != HEADER
-    assert any(fault.startswith(said) for fault in faults(broken, KNOWN, symbols=True))
+    assert any(fault.startswith(message) for fault in faults(broken, KNOWN, symbols=True))

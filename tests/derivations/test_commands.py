@@ -1,4 +1,4 @@
-"""The command line, as a user meets it: in a process of its own, in a folder of its own."""
+"""The command line as a user sees it, in a separate process and folder."""
 
 import json
 import signal
@@ -27,7 +27,7 @@ FIELDS = {"id", "document", "number", "kind", "title", "statement", "hypotheses"
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """A command as a user starts it; what only has to be in a process of its own is forked, which takes less time."""
+    """Run a command as a user would; commands that only need a separate process are forked, which is faster."""
     return subprocess.run([*COMMAND, *arguments], cwd=folder, capture_output=True, text=True, timeout=300, check=False)
 
 
@@ -36,7 +36,7 @@ Command = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def within(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """A command run in this process, where nothing hangs on its being one of its own: starting one takes seconds."""
+    """Run a command in this process if it needs no other, since starting one takes seconds."""
     def command(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         for name, value in ({VARIABLE: ""} | environment).items():
             monkeypatch.setenv(name, value)
@@ -71,7 +71,7 @@ def test_bad_input_is_one_line_and_exit_2(within: Command, tmp_path: Path, argum
     (("verify", "eot.46", "--model", "./no-such-folder"), "no-such-folder"),
     (("regress", "--json", "missing.json"), "missing.json"),
 ], ids=lambda value: " ".join(value) if isinstance(value, tuple) else None)
-def test_bad_input_of_a_process_of_its_own(tmp_path: Path, arguments: tuple[str, ...], named: str) -> None:
+def test_bad_input_in_a_separate_process(tmp_path: Path, arguments: tuple[str, ...], named: str) -> None:
     refused_in_a_line(derivations(tmp_path, *arguments), named)
     assert not list(tmp_path.iterdir())
 
@@ -137,7 +137,7 @@ def test_an_id_after_k_collects_only_the_files_that_speak_for_claims() -> None:
         return {line.split("::")[0] for line in result.stdout.splitlines() if "::" in line}
 
     assert collected() == {"derivations/test_derivations.py", "evidence/test_votes.py"}
-    assert collected("tests/test_readme.py") == set()        # a file that was asked for is not exchanged
+    assert collected("tests/test_readme.py") == set()        # an explicitly named file is not replaced
 
 
 def collect(*arguments: str) -> None:
@@ -164,9 +164,9 @@ def test_verify_show_and_regress_one_claim(tmp_path: Path, within: Command) -> N
 
 
 def again(folder: Path, within: Command) -> None:
-    """A run where nothing changed, then one where a check of the claim did."""
+    """A run without changes, then one after a change of the claim's check."""
     path = folder / "ledger.json"
-    whole = path.read_text()
+    text = path.read_text()
     start = time.perf_counter()
     probe = "import sys; sys.argv = ['derivations', 'verify', 'eot.59', '--quick', '--incremental']\n" \
         "try:\n    from derivations.__main__ import run; run()\nexcept SystemExit as end:\n    assert not end.code\n" \
@@ -175,8 +175,8 @@ def again(folder: Path, within: Command) -> None:
     assert result.returncode == 0, result.stdout + result.stderr
     assert result.stdout.strip() == "nothing changed: 1 claims reused"
     assert time.perf_counter() - start < 30                  # under ten seconds on a machine that is not busy
-    assert path.read_text() == whole
-    ledger = json.loads(whole)
+    assert path.read_text() == text
+    ledger = json.loads(text)
     assert "outdated" not in within("show", "eot.59").stdout + within("list", "eot").stdout
     ledger["files"]["evidence.eot.section5_gradient"] = "another"
     path.write_text(json.dumps(ledger))
@@ -186,10 +186,10 @@ def again(folder: Path, within: Command) -> None:
     result = derivations(folder, "verify", "eot.59", "-n", "0", "--quick", "--incremental")
     assert result.returncode == 0, result.stdout + result.stderr
     assert "re-ran 1 of 1 claims (because evidence.eot.section5_gradient changed), reused the rest" in result.stdout
-    assert json.loads(path.read_text())["files"] == json.loads(whole)["files"]
+    assert json.loads(path.read_text())["files"] == json.loads(text)["files"]
 
 
-def test_regress_fails_on_a_lost_verdict(tmp_path: Path, within: Command) -> None:
+def test_regress_fails_when_a_verdict_is_lost(tmp_path: Path, within: Command) -> None:
     derivations(tmp_path, "verify", "eot.11", "-n", "0", "--quick")
     path = tmp_path / "ledger.json"
     ledger = json.loads(path.read_text())

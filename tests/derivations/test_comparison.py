@@ -1,4 +1,4 @@
-"""How statements of one claim relate: which step a twin is a version of, what it repeats, what a correction answers."""
+"""Relations between statements of one claim: the step that a twin varies, repetitions, the print a correction answers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BRANCH = Follows((AtLeast(x**2, w),), AtLeast(2 * x**2, 2 * w), (two,))
 ORDER = Expansion(sp.exp(t * x), 1 + t * x, t, 1)
 
 
-# ── what is compared ────────────────────────────────────────────────────────────────────────────────────────────────
+# ── comparisons ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(("relation", "side"), [
@@ -75,7 +75,7 @@ def failing(relation: Relation) -> Counterexample:
 
 
 def repeated(*twins: Relation, printed: Relation | None = None) -> list[str]:
-    """What is said of twins that are called by their numbers."""
+    """The message about twins that are called by their numbers."""
     refuted = {str(number): (twin, failing(twin)) for number, twin in enumerate(twins, start=1)}
     return list(repetitions(printed or SQUARE, refuted, failing(printed) if printed else None))
 
@@ -100,7 +100,7 @@ def test_two_mistakes(other: Relation) -> None:
     assert repeated(other) == []
 
 
-def test_mistakes_of_other_kinds_are_compared_by_what_is_seen_of_them() -> None:
+def test_other_mistakes_are_compared_by_their_visible_parts() -> None:
     wrong, more = Limit(1 / t + x, t, sp.oo, x + 1), Limit(1 / t + x, t, sp.oo, x + 2)
     assert repeated(wrong, Limit(1 / t + x, t, sp.oo, x + 1)) == ["the twin '2' repeats the twin '1'"]
     assert repeated(wrong, more, Equation(x, x + 1)) == []
@@ -110,9 +110,9 @@ def test_mistakes_of_other_kinds_are_compared_by_what_is_seen_of_them() -> None:
 
 
 def objected(printed: Relation, repaired: Relation, *, at: bool = False, replaces: str | None = None) -> list[str]:
-    """What is said against a correction, which fails where the print does, if that is asked."""
-    said = objections(Fails(printed), repaired, failing(printed).point if at else None, replaces)
-    return [each.partition(":")[0] for each in said]
+    """The objections to a correction, if asked, only where the print fails."""
+    message = objections(Fails(printed), repaired, failing(printed).point if at else None, replaces)
+    return [each.partition(":")[0] for each in message]
 
 
 NOTHING = "the correction says nothing"
@@ -124,7 +124,7 @@ LEFT, FAILS = "the correction is not about the print's left side", "the correcti
     SQUARE, AtLeast((x + w) ** 2, 0), Equation(SQUARE.right, SQUARE.left), Differs((x + w) ** 2, -1 - x**2),
     AtLeast((x + w) ** 2, -((x + w) ** 2)),
 ], ids=str)
-def test_nothing_is_said_against_a_correction(repaired: Relation) -> None:
+def test_a_proper_correction_has_no_objection(repaired: Relation) -> None:
     assert objected(FALSE, repaired, at=True) == []
 
 
@@ -133,7 +133,7 @@ def test_nothing_is_said_against_a_correction(repaired: Relation) -> None:
     (AtLeast((x + w) ** 2, (x + w) ** 2 - 1), NOTHING), (Differs(1 - (x + w) ** 2, -((x + w) ** 2)), NOTHING),
     (Equation((x - w) ** 2, x**2 - 2 * x * w + w**2), LEFT),
 ], ids=str)
-def test_what_is_said_against_a_correction(repaired: Relation, objection: str) -> None:
+def test_objections_to_improper_corrections(repaired: Relation, objection: str) -> None:
     assert objection in objected(FALSE, repaired)
 
 
@@ -150,11 +150,11 @@ def test_a_correction_holds_where_the_print_fails() -> None:
     assert objected(FALSE, AtLeast(x + w, (x + w) ** 2, given=(AtLeast(-1, x**2),)), at=True, replaces="all") == []
 
 
-def test_numbers_say_something() -> None:
+def test_equations_of_numbers_are_statements() -> None:
     assert objected(AtLeast(1, 2), AtLeast(1, 0)) == []
 
 
-def test_what_has_no_normal_form_is_not_said_to_say_nothing() -> None:
+def test_expressions_without_normal_form_are_not_called_trivial() -> None:
     odd = sp.Sum(a[l], (l, 1, m - 1))
     printed = Equation(odd, 0)
     assert NOTHING not in objected(printed, AtLeast(odd, -(w**2)))
@@ -166,7 +166,7 @@ def test_a_correction_that_holds_of_anything() -> None:
     assert objected(printed, AtLeast((x + w) ** 2, 0), replaces="the power") == [ANYTHING]
     assert objected(Equation((x + w) ** 2, 0), AtLeast(x**2 + 2 * x * w + w**2 + y, x**2 + 2 * x * w + w**2)) == [ANYTHING]
     assert objected(Equation(x * w, 0), AtLeast(x + w + y, x + w), replaces="the product") == []
-    assert objected(printed, AtLeast(x + y, x), replaces="a part") == []           # x alone is not what the print is about
+    assert objected(printed, AtLeast(x + y, x), replaces="a part") == []           # the print is not about x alone
     assert objected(SQUARE, AtLeast(total(l, (x + w) ** 2 * b[l]), 0), replaces="the weights") == []
     odd = scalar("any quantity")
     assert objected(AtLeast(odd, 1), AtLeast(odd**2 + 1, odd), replaces="all") == [ANYTHING]
@@ -184,7 +184,7 @@ def test_a_correction_in_which_a_variable_cancels() -> None:
     assert objected(AtLeast(a[l], 1), AtLeast(a[l] + b[l], a[l])) == [ANYTHING]
 
 
-def test_what_follows_from_what_is_said_of_the_part_is_no_statement_of_anything() -> None:
+def test_a_consequence_of_the_part_is_no_correction() -> None:
     part, same = (x + w) ** 2, x**2 + 2 * x * w + w**2
     follows = Follows((AtLeast(part, 0),), AtLeast(part + same, part), (one,))
     assert objected(FALSE, follows) == []

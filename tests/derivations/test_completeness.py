@@ -1,4 +1,4 @@
-"""Every printed number of a finished chapter has one claim; every claim is fit to be judged."""
+"""Every printed number of a finished chapter has exactly one claim, and every claim can be judged."""
 
 import ast
 import re
@@ -65,14 +65,14 @@ def test_asserting_claim_has_two_twins(entry: Entry) -> None:
 
 
 def source(entry: Entry) -> Entry | None:
-    """The claim of another document that a reprint takes its derivation from."""
+    """The claim of another document whose derivation a reprint uses."""
     others = [entries()[id] for id in entry.needs if not id.startswith(f"{entry.claim.document}.")]
     same = (entry.derivation, entry.undecidable, entry.twins)
     return next((of for of in others if (of.derivation, of.undecidable, of.twins) == same), None)
 
 
 def borrowed_numbers(entry: Entry, of: Entry) -> list[str]:
-    """What a reprint takes over word by word although it names a number that the other document prints."""
+    """Texts that a reprint copies although they contain a number of the other document."""
     def words(e: Entry) -> list[str]:
         repaired = [e.correction.statement.text, e.correction.statement.latex] if e.correction else []
         return [e.title, e.statement, *e.hypotheses, *repaired]
@@ -84,10 +84,10 @@ def borrowed_numbers(entry: Entry, of: Entry) -> list[str]:
 def test_reprint_names_no_number_of_another_document() -> None:
     pairs = [(entry, of) for entry in entries().values() if (of := source(entry))]
     assert len(pairs) > 50
-    assert not {entry.id: found for entry, of in pairs if (found := borrowed_numbers(entry, of))}
+    assert not {entry.id: numbers for entry, of in pairs if (numbers := borrowed_numbers(entry, of))}
 
 
-def test_borrowed_number_is_seen() -> None:
+def test_a_borrowed_number_is_detected() -> None:
     of = Entry("eot.1", Kind.IDENTITY, "t", "x", ("by Theorem 2",), (), None, "It is (3) that says so.")
     assert borrowed_numbers(replace(of, id="inference.1"), of) == ["It is (3) that says so.", "by Theorem 2"]
     assert not borrowed_numbers(replace(of, statement="It is (5) that says so.", hypotheses=()), of)
@@ -108,7 +108,7 @@ def test_dependencies_are_acyclic() -> None:
 
 
 def test_derivations_rely_on_nothing_that_fails_silently() -> None:
-    """No `simplify(...) != 0`, no MatrixSymbol, no matrix inverse carried out by SymPy."""
+    """The sources contain no `simplify(...) != 0`, no MatrixSymbol and no matrix inverse by SymPy."""
     for path in (ROOT / "derivations").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

@@ -1,4 +1,4 @@
-"""The exit rule: a statement that the kernel cannot decide passes if a numeric layer confirms it, and only then."""
+"""The exit rule: an undecided statement passes only if a numeric layer confirms it."""
 
 from __future__ import annotations
 

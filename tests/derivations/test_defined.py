@@ -1,4 +1,4 @@
-"""Each condition of definedness by itself: what an expression asks for, and what is no part of the calculus."""
+"""Each condition of definedness separately, and expressions outside of the calculus."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ ASKED: dict[str, tuple[sp.Expr, list[str]]] = {
 
 
 @pytest.mark.parametrize("name", ASKED)
-def test_what_is_asked_for(name: str) -> None:
+def test_conditions_of_an_expression(name: str) -> None:
     expr, expected = ASKED[name]
     assert list(map(str, conditions(expr))) == expected
 
@@ -74,12 +74,12 @@ LACKING: dict[str, tuple[sp.Expr, list[str]]] = {
 
 
 @pytest.mark.parametrize("name", LACKING)
-def test_what_is_not_shown(name: str) -> None:
+def test_conditions_that_are_not_shown(name: str) -> None:
     expr, expected = LACKING[name]
     assert list(map(str, undefined(expr))) == expected
 
 
-def test_an_entry_has_as_many_places_as_its_vector_has_axes() -> None:
+def test_an_entry_has_one_index_per_axis() -> None:
     with pytest.raises(ValueError, match="argument"):
         list(conditions(sp.Indexed(sp.IndexedBase(B.label, shape=(m, m)), j)))
 
@@ -93,7 +93,7 @@ def test_facts_show_conditions() -> None:
 
 def test_a_condition_without_a_normal_form_is_not_shown() -> None:
     assert not shown(Condition(derivative(plus(x) * y, x), Sense.POSITIVE))
-    assert not shown(Condition(sp.Integer(1), Sense.INDEX))   # which is only asked for where it is not manifest
+    assert not shown(Condition(sp.Integer(1), Sense.INDEX))   # required only where it is not manifest
 
 
 e = sp.Symbol("e")
@@ -138,7 +138,7 @@ class Impostor(Variable):
     __slots__ = ()
 
 
-def test_a_variable_is_the_one_that_its_name_stands_for() -> None:
+def test_a_variable_is_identified_by_name_and_domain() -> None:
     other = sp.Symbol.__xnew__(Impostor, "x", positive=True)
     other._domain = x.domain
     assert list(strangers(other)) == [other]
@@ -149,7 +149,7 @@ def test_a_variable_is_the_one_that_its_name_stands_for() -> None:
     assert list(strangers(sp.IndexedBase(double, shape=(m,))[j])) != []
 
 
-def test_an_index_is_in_range_by_its_declaration_alone() -> None:
+def test_an_index_is_in_range_only_by_its_declaration() -> None:
     one, many = index("one", sp.S.One), size("many")
     assert undefined(vector("o", sp.S.One)[one]) == []
     assert undefined(vector("o", many + 2)[2]) == []

@@ -1,4 +1,4 @@
-"""Rules of differentiation on expressions as they are written, beside SymPy's own."""
+"""Differentiation of expressions as written, compared with SymPy's."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ SLOPES: dict[str, tuple[sp.Expr, sp.Expr, sp.Expr]] = {
 @pytest.mark.parametrize("name", SLOPES)
 def test_slope(name: str) -> None:
     expr, by, expected = SLOPES[name]
-    found = differentiate(expr, by)
-    assert equal(found.replace(sp.sign, lambda arg: 2 * plus(arg) / arg - 1), sp.sympify(expected).replace(
+    slope = differentiate(expr, by)
+    assert equal(slope.replace(sp.sign, lambda arg: 2 * plus(arg) / arg - 1), sp.sympify(expected).replace(
         sp.sign, lambda arg: 2 * plus(arg) / arg - 1))
-    assert sp.sympify(expected) != 0 or found == 0
+    assert sp.sympify(expected) != 0 or slope == 0
 
 
 def test_a_constant_function_needs_no_rule() -> None:

@@ -1,4 +1,4 @@
-"""A disproof is of a statement at a point, and supposes nothing of its own."""
+"""A disproof concerns a statement at a point and has no hypotheses of its own."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def test_the_point_of_a_disproof_is_added_to_that_of_the_statement() -> None:
 
 
 @pytest.mark.parametrize("own", [{"about": (x,)}, {"given": (AtLeast(x, 0),)}])
-def test_what_belongs_to_the_statement_is_refused(own: dict[str, tuple[object, ...]]) -> None:
+def test_arguments_of_the_relation_are_refused_by_the_disproof(own: dict[str, tuple[object, ...]]) -> None:
     with pytest.raises(ValueError, match=r"^about, given: expected at the relation that is disproved, got them"):
         Fails(Equation(x, y), **own)                         # type: ignore[arg-type]
 
 
-def test_a_disproof_says_what_its_statement_does() -> None:
+def test_a_disproof_takes_scope_and_sides_from_its_relation() -> None:
     disproof = Fails(Equation(x + y, x))
     assert (disproof.sides, disproof.variables()) == ((x + y, x), [x, y])
     assert (disproof.general(), disproof.scope()) == (True, "all x real, y real")

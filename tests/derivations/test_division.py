@@ -1,4 +1,4 @@
-"""A quotient that SymPy would cancel keeps the reciprocal of what may be 0, and of nothing else."""
+"""A quotient that SymPy would cancel keeps the reciprocal of a possible 0 and of nothing else."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ z = sp.Symbol("z")                                           # no variable of th
 HALF = sp.Rational(1, 2)
 
 
-@pytest.mark.parametrize(("quotient", "kept", "value"), [
+@pytest.mark.parametrize(("quotient", "divisors", "value"), [
     (x / x, {x}, 1), (x * (1 / x), {x}, 1), ((1 / x) * x, {x}, 1), (x**2 / x, {x}, x), (w * x / x, {x}, w),
     (1 / (1 / x), {x}, x), ((1 / x) ** -1, {x}, x), ((1 / x) ** 0, {x}, 1), ((1 / x) / (1 / x), {x}, 1),
     (x / (x * w), {x}, 1 / w), ((x / w) / (x / w), {x, w}, 1), ((x - w) / (x - w), {x - w}, 1), (3 / (3 / x), {x}, x),
     (x**3 / x**2, {x}, x), (HALF * x / x, {x}, HALF), ((w / x) * (x / w), {x, w}, 1), (x * w**2 / (x * y), {x}, w**2 / y),
 ], ids=lambda part: str(sorted(map(str, part))) if isinstance(part, set) else str(part))
-def test_what_may_be_0_is_kept(quotient: sp.Expr, kept: set[sp.Expr], value: sp.Expr) -> None:
-    assert {part.args[0] for part in quotient.atoms(reciprocal)} == kept
+def test_divisors_that_may_be_zero_are_retained(quotient: sp.Expr, divisors: set[sp.Expr], value: sp.Expr) -> None:
+    assert {part.args[0] for part in quotient.atoms(reciprocal)} == divisors
     assert normal(quotient) == normal(sp.sympify(value))
 
 
@@ -30,7 +30,7 @@ def test_what_may_be_0_is_kept(quotient: sp.Expr, kept: set[sp.Expr], value: sp.
     (z / z, 1), (z * (1 / z), 1), (x * w, w * x), ((1 / x) ** 2, x**-2), ((x / w) * (x / w), x**2 * w**-2), (x * y / y, x),
     (2 * x / 2, x), (1 / x * 3, 3 * x**-1),
 ], ids=str)
-def test_what_is_shown_or_never_0_is_not(quotient: sp.Expr, value: sp.Expr) -> None:
+def test_visible_or_nonzero_divisors_are_not_retained(quotient: sp.Expr, value: sp.Expr) -> None:
     assert not quotient.has(reciprocal)
     assert quotient == value
 

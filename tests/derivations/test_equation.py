@@ -1,4 +1,4 @@
-"""Equalities, their denials and disproofs: what proves them, and at which points they fail."""
+"""Equalities, inequations and disproofs: their proofs, and the points at which they fail."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def test_an_equality() -> None:
     assert Equation((x + 1) ** 2, x**2 + 2 * x + 1).remainder() == ""
     assert Equation(x, w).remainder() == "left − right = -w + x in normal form, expected 0"
     assert Equation(x, w).contradicted_at({x: 1, w: 1}) is None
-    found = Equation(x, w).contradicted_at({x: 1, w: 2})
-    assert found is not None
-    assert (found.left, found.sign, found.right) == ("1.00000000000", "≠", "2.00000000000")
+    witness = Equation(x, w).contradicted_at({x: 1, w: 2})
+    assert witness is not None
+    assert (witness.left, witness.sign, witness.right) == ("1.00000000000", "≠", "2.00000000000")
     assert str(Equation(x, w)) == "x = w"
 
 
@@ -39,8 +39,8 @@ def test_a_difference() -> None:
     (Differs(1 / x, 1 / x), {x: 0}, False, False),
 ], ids=str)
 def test_a_difference_at_a_point(relation: Differs, point: dict[sp.Expr, int], fails: bool, holds: bool) -> None:
-    found = relation.contradicted_at(point)
-    assert (found.sign if found else None) == ("=" if fails else None)
+    witness = relation.contradicted_at(point)
+    assert (witness.sign if witness else None) == ("=" if fails else None)
     assert relation.holds_at(point) is holds
 
 
@@ -70,6 +70,6 @@ def test_a_disproof_at_its_point() -> None:
 
 
 @pytest.mark.parametrize("more", [{"about": (y,)}, {"given": (AtLeast(x, 0),)}], ids=str)
-def test_a_disproof_has_no_hypotheses_of_its_own(more: dict[str, object]) -> None:
+def test_a_disproof_has_no_separate_hypotheses(more: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=r"^about, given: expected at the relation that is disproved"):
         Fails(AtLeast(x, w), **more)                          # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Whatever an author writes: errors are named and are no verdict, premises need vouchers, twins and corrections answer."""
+"""Errors in an author's module are reported and give no verdict; premises need proofs, twins and corrections must answer."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ OPEN = Equation(sp.sqrt((x**2 + y**2) ** 2 * t**2), t * sp.sqrt(x**4 + 2 * x**2 
 
 def entry(derivation: Callable[[], Iterator[Relation]] | Relation, *, repair: Relation | None = None,
           replaces: str | None = None, under: str | None = None, needs: tuple[str, ...] = (), **twins: Relation) -> Entry:
-    """A claim that no registry knows."""
+    """An unregistered claim."""
     steps = (lambda: iter([derivation])) if isinstance(derivation, Relation) else derivation
     made = Entry("eot.0", Kind.IDENTITY, "t", "x", (), needs, steps, "A statement.")
     for name, wrong in twins.items():
@@ -75,16 +75,16 @@ ERRORS = [ValueError("no"), ArithmeticError("no"), IndexError("no"), RecursionEr
 @pytest.mark.parametrize("after", [0, 2])
 def test_an_error_names_claim_and_step(error: BaseException, after: int) -> None:
     made = entry(raising(error, after), wrong=FALSE)
-    found = examine(made)
-    assert found.evidence.outcome is Outcome.ERROR
-    assert found.faults[0].startswith(f"eot.0: step {after + 1}: ")
-    assert not found.evidence.refuted_twins
-    assert found.evidence.witness is None
-    assert judge(made.claim, [found.evidence]).verdict is Verdict.OPEN
+    examination = examine(made)
+    assert examination.evidence.outcome is Outcome.ERROR
+    assert examination.faults[0].startswith(f"eot.0: step {after + 1}: ")
+    assert not examination.evidence.refuted_twins
+    assert examination.evidence.witness is None
+    assert judge(made.claim, [examination.evidence]).verdict is Verdict.OPEN
     assert made.printed() is None
 
 
-def test_the_first_line_of_an_error_is_said_as_far_as_it_fits() -> None:
+def test_the_first_line_of_an_error_is_shown_truncated() -> None:
     assert fault(entry(raising(ValueError("one\ntwo"), 0))) == "eot.0: step 1: ValueError: one"
     assert fault(entry(raising(ValueError("a" * 400), 0))) == f"eot.0: step 1: ValueError: {'a' * 300}"
     assert fault(entry(raising(ValueError(" \n"), 0))) == "eot.0: step 1: ValueError: no message"
@@ -95,12 +95,12 @@ def test_an_interrupt_interrupts() -> None:
         run(raising(KeyboardInterrupt()), tuple)
 
 
-def test_a_kernel_that_proves_what_it_refutes_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kernel_that_also_refutes_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Equation, "prove", lambda self: True)
-    found = run(steps(FALSE), tuple)
-    assert found.outcome is Outcome.ERROR
-    assert "step 1: the kernel contradicts itself: proved, but at x = " in found.error
-    assert not found.proved
+    examination = run(steps(FALSE), tuple)
+    assert examination.outcome is Outcome.ERROR
+    assert "step 1: the kernel contradicts itself: proved, but at x = " in examination.error
+    assert not examination.proved
 
 
 def test_an_error_in_a_correction_and_in_a_twin_is_named() -> None:
@@ -113,7 +113,7 @@ def test_an_error_in_a_correction_and_in_a_twin_is_named() -> None:
     assert fault(made) == "eot.0: the twin 'odd': ZeroDivisionError: division by zero"
 
 
-def test_a_point_outside_of_the_domain_is_an_error_and_kills_nothing() -> None:
+def test_a_point_outside_of_the_domain_is_an_error_and_refutes_nothing() -> None:
     assert "eot.0: step 1: NotAdmittedError" in fault(entry(Fails(AtLeast(t, 0, at={t: -1}))))
     made = entry(SQUARE, wrong=replace(FALSE, at={a.label: [1, 2]}))
     assert "eot.0: the twin 'wrong': NotAdmittedError" in fault(made)
@@ -137,21 +137,21 @@ class Gullible(Equation):
     (Follows((Fails(FALSE),), AtLeast(x, y), (1,)), "got a disproof"),  # type: ignore[arg-type]
 ])
 def test_only_the_kernel_s_own_relations_count(step: Any, named: str) -> None:
-    found = examine(entry(steps(SQUARE, step)))
-    assert found.evidence.outcome is Outcome.ERROR
-    assert found.faults[0].startswith("eot.0: step 2: ")
-    assert named in found.faults[0]
+    examination = examine(entry(steps(SQUARE, step)))
+    assert examination.evidence.outcome is Outcome.ERROR
+    assert examination.faults[0].startswith("eot.0: step 2: ")
+    assert named in examination.faults[0]
     assert "the twin 'odd'" in fault(entry(SQUARE, odd=step))
 
 
-def test_an_instance_of_the_kernel_brings_no_answers_of_its_own() -> None:
+def test_a_kernel_relation_with_overridden_methods_is_refused() -> None:
     sly = Equation((x + y) ** 2, x**2 + y**2)
     sly.__dict__["prove"] = lambda: True
     sly.__dict__["counterexample"] = lambda: None
     assert outcome(entry(sly)) is Outcome.REFUTED
 
 
-def test_a_step_is_what_it_was_when_it_was_yielded() -> None:
+def test_a_step_is_examined_as_it_was_yielded() -> None:
     changing = Equation((x + y) ** 2, x**2 + y**2)
 
     def derivation() -> Iterator[Relation]:
@@ -191,13 +191,13 @@ def test_a_kernel_that_was_changed_is_no_witness(monkeypatch: pytest.MonkeyPatch
 # ── undecided ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_what_is_not_decided_says_why_and_fails_nothing() -> None:
+def test_undecided_statements_have_a_reason_and_are_no_fault() -> None:
     undecided = AtLeast(x**4 + y**4 + 1, x * y)
-    found = examine(entry(undecided, low=AtLeast(x * y, x**4 + y**4 + 1), high=AtLeast(x**4 + y**4 - 9, x * y)))
-    assert found.evidence.outcome is Outcome.INCONCLUSIVE
-    assert not found.faults
-    assert found.evidence.detail.startswith("not decided: ")
-    assert found.steps[-1].detail == f"not decided: {undecided.explain()}"
+    examination = examine(entry(undecided, low=AtLeast(x * y, x**4 + y**4 + 1), high=AtLeast(x**4 + y**4 - 9, x * y)))
+    assert examination.evidence.outcome is Outcome.INCONCLUSIVE
+    assert not examination.faults
+    assert examination.evidence.detail.startswith("not decided: ")
+    assert examination.steps[-1].detail == f"not decided: {undecided.explain()}"
     assert undecided.explain()
 
 
@@ -208,16 +208,16 @@ def test_a_disproof_holds_where_its_statement_fails() -> None:
 
 def test_a_step_that_is_not_decided_is_a_fault_unless_it_is_the_last() -> None:
     for before in ([OPEN], [OPEN, SQUARE], [SQUARE, OPEN]):
-        found = examine(entry(steps(*before, OTHER_TRUTH)))
-        assert found.evidence.outcome is Outcome.INCONCLUSIVE
-        assert [fault.partition(":")[0] for fault in found.faults] == [f"step {1 + before.index(OPEN)} does not hold"]
+        examination = examine(entry(steps(*before, OTHER_TRUTH)))
+        assert examination.evidence.outcome is Outcome.INCONCLUSIVE
+        assert [fault.partition(":")[0] for fault in examination.faults] == [f"step {1 + before.index(OPEN)} does not hold"]
     assert not fault(entry(steps(SQUARE, OPEN)))
     assert outcome(entry(steps(SQUARE, Fails(SQUARE), OTHER_TRUTH))) is Outcome.INCONCLUSIVE
 
 
 @pytest.mark.parametrize("relation", [
     Equation(1 / (x + y) + 1, (x + y + 1) / (x + y)), Equation((sp.log(x) + 1) ** 2, sp.log(x) ** 2 + 2 * sp.log(x) + 1)])
-def test_what_is_not_defined_everywhere_is_a_fault(relation: Relation) -> None:
+def test_a_partly_undefined_statement_is_a_fault(relation: Relation) -> None:
     made = entry(relation)
     assert outcome(made) is Outcome.INCONCLUSIVE
     assert "it is not shown that" in fault(made)
@@ -231,17 +231,17 @@ FROM_FREE = Follows((ABOVE,), AtLeast(2 * x, 2 * y), (sp.Integer(2),))
 
 
 def test_a_free_premise_proves_nothing() -> None:
-    found = examine(entry(FROM_FREE))
-    assert found.evidence.outcome is Outcome.INCONCLUSIVE
-    assert "got x ≥ y, which is none of these" in found.faults[0]
-    assert not found.steps[0].holds
-    assert judge(entry(FROM_FREE).claim, [found.evidence]).verdict is Verdict.OPEN
+    examination = examine(entry(FROM_FREE))
+    assert examination.evidence.outcome is Outcome.INCONCLUSIVE
+    assert "got x ≥ y, which is none of these" in examination.faults[0]
+    assert not examination.steps[0].holds
+    assert judge(entry(FROM_FREE).claim, [examination.evidence]).verdict is Verdict.OPEN
 
 
 def test_an_earlier_step_vouches_for_a_premise() -> None:
-    found = examine(entry(steps(BELOW, FROM_PROVED)))
-    assert found.evidence.outcome is Outcome.HOLDS
-    assert found.steps[1].premises == ("x**2 + y**2 ≥ 2*x*y: step 1",)
+    examination = examine(entry(steps(BELOW, FROM_PROVED)))
+    assert examination.evidence.outcome is Outcome.HOLDS
+    assert examination.steps[1].premises == ("x**2 + y**2 ≥ 2*x*y: step 1",)
     assert outcome(entry(steps(FROM_PROVED, BELOW))) is Outcome.INCONCLUSIVE      # a later one does not
     assert outcome(entry(steps(replace(BELOW, because=(x + y) ** 2), FROM_PROVED))) is Outcome.INCONCLUSIVE
     assert outcome(entry(steps(Fails(FALSE), FROM_FREE))) is Outcome.INCONCLUSIVE
@@ -255,12 +255,12 @@ def test_a_strict_step_vouches_for_a_weak_premise_and_not_the_other_way_round() 
     assert outcome(entry(steps(replace(strict, strict=False), sharp))) is Outcome.INCONCLUSIVE
 
 
-def test_a_declared_hypothesis_is_said() -> None:
-    found = examine(entry(replace(FROM_FREE, given=(ABOVE,))))
-    assert found.evidence.outcome is Outcome.HOLDS
-    assert found.evidence.given == ("x ≥ y",)
-    assert "given x ≥ y" in found.evidence.scope
-    assert found.steps[0].premises == ("x ≥ y: a hypothesis",)
+def test_a_declared_hypothesis_is_shown() -> None:
+    examination = examine(entry(replace(FROM_FREE, given=(ABOVE,))))
+    assert examination.evidence.outcome is Outcome.HOLDS
+    assert examination.evidence.given == ("x ≥ y",)
+    assert "given x ≥ y" in examination.evidence.scope
+    assert examination.steps[0].premises == ("x ≥ y: a hypothesis",)
 
 
 def test_nothing_is_its_own_hypothesis() -> None:
@@ -271,29 +271,29 @@ def test_nothing_is_its_own_hypothesis() -> None:
     assert outcome(entry(steps(replace(ABOVE, given=(ABOVE,)), SQUARE))) is Outcome.HOLDS    # only the last has to say more
 
 
-def test_nobody_vouches_for_a_premise_that_supposes_something() -> None:
+def test_a_conditional_step_does_not_prove_a_premise() -> None:
     then = Follows((AtLeast(2 * x, 2 * y, given=(ABOVE,)),), AtLeast(2 * x + 1, 2 * y), (sp.S.One,), slack=sp.S.One)
-    found = examine(entry(steps(replace(FROM_FREE, given=(ABOVE,)), then)))
-    assert found.evidence.outcome is Outcome.INCONCLUSIVE
-    assert "premise: expected" in found.faults[0]
+    examination = examine(entry(steps(replace(FROM_FREE, given=(ABOVE,)), then)))
+    assert examination.evidence.outcome is Outcome.INCONCLUSIVE
+    assert "premise: expected" in examination.faults[0]
 
 
-def test_what_says_something_of_no_variable_vouches() -> None:
-    found = examine(entry(steps(AtLeast(2, 1), Follows((AtLeast(2, 1),), AtLeast(4, 2), (sp.Integer(2),)), SQUARE)))
-    assert found.steps[1].premises == ("2 ≥ 1: step 1",)
+def test_a_step_without_variables_proves_a_premise() -> None:
+    examination = examine(entry(steps(AtLeast(2, 1), Follows((AtLeast(2, 1),), AtLeast(4, 2), (sp.Integer(2),)), SQUARE)))
+    assert examination.steps[1].premises == ("2 ≥ 1: step 1",)
 
 
-def test_hypotheses_are_inherited_with_what_rests_on_them() -> None:
+def test_hypotheses_of_a_premise_are_inherited() -> None:
     then = Follows((AtLeast(2 * x, 2 * y),), AtLeast(2 * x + 1, 2 * y), (sp.S.One,), slack=sp.S.One)
-    found = examine(entry(steps(replace(FROM_FREE, given=(ABOVE,)), then)))
-    assert found.evidence.outcome is Outcome.HOLDS
-    assert found.evidence.given == ("x ≥ y",)
-    assert "given x ≥ y" in found.evidence.scope
+    examination = examine(entry(steps(replace(FROM_FREE, given=(ABOVE,)), then)))
+    assert examination.evidence.outcome is Outcome.HOLDS
+    assert examination.evidence.given == ("x ≥ y",)
+    assert "given x ≥ y" in examination.evidence.scope
 
 
 @pytest.fixture
 def registry(monkeypatch: pytest.MonkeyPatch) -> dict[str, Entry]:
-    """An empty registry in the place of the real one."""
+    """An empty registry that replaces the real one."""
     empty: dict[str, Entry] = {}
     monkeypatch.setattr(catalogue, "_ENTRIES", empty)
     catalogue._run.cache_clear()
@@ -309,11 +309,11 @@ def registered(id: str, *relations: Relation, needs: tuple[str, ...] = ()) -> En
     return claim(id, "identity", title="t", latex="x", needs=needs)(derivation)
 
 
-def test_a_needed_claim_vouches_for_what_it_has_proved(registry: dict[str, Entry]) -> None:
+def test_a_needed_claim_proves_a_premise(registry: dict[str, Entry]) -> None:
     registered("eot.1", BELOW, SQUARE)
-    found = examine(registered("eot.2", FROM_PROVED, needs=("eot.1",)))
-    assert found.evidence.outcome is Outcome.HOLDS
-    assert found.steps[0].premises == ("x**2 + y**2 ≥ 2*x*y: eot.1, step 1",)
+    examination = examine(registered("eot.2", FROM_PROVED, needs=("eot.1",)))
+    assert examination.evidence.outcome is Outcome.HOLDS
+    assert examination.steps[0].premises == ("x**2 + y**2 ≥ 2*x*y: eot.1, step 1",)
     assert outcome(registered("eot.3", FROM_PROVED)) is Outcome.INCONCLUSIVE
 
 
@@ -340,7 +340,7 @@ def test_unknown_and_circular_needs_are_errors(registry: dict[str, Entry]) -> No
 
 
 @pytest.mark.parametrize(("needs", "named"), [('"paper.9",', "for paper.1, got paper.9"), ('"paper.1",', "paper.1 → paper.1")])
-def test_the_command_line_says_so_in_one_line(tmp_path: Path, needs: str, named: str) -> None:
+def test_the_command_line_reports_it_in_one_line(tmp_path: Path, needs: str, named: str) -> None:
     (tmp_path / "paper").mkdir()
     (tmp_path / "paper" / "__init__.py").write_text('"""A paper."""\n')
     (tmp_path / "paper" / "section1.py").write_text(
@@ -355,7 +355,7 @@ def test_the_command_line_says_so_in_one_line(tmp_path: Path, needs: str, named:
 # ── quoted theorems ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_quoted_theorem_is_said() -> None:
-    found = examine(entry(replace(SQUARE, quotes=(SQUEEZE,))))
-    assert found.steps[0].quotes == (SQUEEZE,)
-    assert found.evidence.scope.endswith("quoting squeeze")
+def test_a_quoted_theorem_is_shown() -> None:
+    examination = examine(entry(replace(SQUARE, quotes=(SQUEEZE,))))
+    assert examination.steps[0].quotes == (SQUEEZE,)
+    assert examination.evidence.scope.endswith("quoting squeeze")

@@ -1,4 +1,4 @@
-"""Power series and expansions: what they prove, what they must not, and where they refuse."""
+"""Power series and expansions: what they prove, what they must not prove, and what they refuse."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_false_is_refuted_and_not_proved(name: str) -> None:
 
 
 def test_a_solution_in_a_sum_is_not_captured() -> None:
-    """Σ_a w_a v_a with the sum already in normal form, under the names that the solution's own sums have."""
+    """Σ_a w_a v_a in normal form, with the bound names of the solution's own sums."""
     outer = normal(total(a, z[a] * v[a]))
     expected = t * total(a, z[a] ** 2) + t**2 * total((a, b), z[a] * A[a, b] * z[b])
     assert Expansion(outer, expected, t, 2, where=(linear,)).prove()
@@ -74,14 +74,14 @@ def test_a_solution_solves_its_equation() -> None:
     assert all(equal(x, y) for x, y in zip(left, right, strict=True))
 
 
-def test_the_scope_names_what_vanishes() -> None:
+def test_the_scope_names_the_vanishing_variable() -> None:
     assert TRUE["cumulants"].scope() == "all n ≥ 1, u > 0 with sum 1 (length n), w real (length n), as t → 0"
     assert TRUE["cumulants"].general()
     assert v.label not in TRUE["a linear system"].variables()
 
 
 @pytest.mark.parametrize("expr", [sp.log(x + t), sp.log(t), sp.sqrt(t), (x + t) ** y, plus(t - 1), y**t])
-def test_what_is_not_known_to_be_analytic_is_refused(expr: sp.Expr) -> None:
+def test_functions_not_known_to_be_analytic_are_refused(expr: sp.Expr) -> None:
     with pytest.raises(ValueError, match=r"series: expected"):
         coefficients(expr, t, 2)
 
@@ -90,7 +90,7 @@ def test_a_polynomial_is_its_own_series() -> None:
     assert coefficients(x + y * t + x * y * t**2, t, 2) == [x, y, x * y]
 
 
-def test_hypotheses_speak_of_what_does_not_vanish() -> None:
+def test_hypotheses_do_not_mention_the_vanishing_variable() -> None:
     growing = Expansion(sp.exp(t * x), 1 + t * x, t, 1, given=(AtLeast(x, y),))
     assert growing.explain() == ""
     assert Expansion(sp.exp(t * x), 1 + t * x, t, 1, given=(AtLeast(x, t),)).explain().startswith(
@@ -99,6 +99,6 @@ def test_hypotheses_speak_of_what_does_not_vanish() -> None:
 
 def test_a_derivative_of_a_solution_is_refused() -> None:
     by_x = derivative(x**2, x)
-    said = "where: expected no derivative of what depends on v, which moves"
-    assert Expansion(derivative(x * v[a], x), t * z[a], t, 1, where=(linear,)).explain() == said
+    message = "where: expected no derivative of what depends on v, which moves"
+    assert Expansion(derivative(x * v[a], x), t * z[a], t, 1, where=(linear,)).explain() == message
     assert Expansion(by_x * v[a], 2 * x * t * z[a], t, 1, where=(linear,)).explain() == ""

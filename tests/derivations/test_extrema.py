@@ -86,17 +86,17 @@ def test_truth_is_proved(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FALSE)
-def test_what_is_false_is_refuted(name: str) -> None:
+def test_false_statements_are_refuted(name: str) -> None:
     assert not FALSE[name].prove()
     assert FALSE[name].refute() is not None
 
 
 @pytest.mark.parametrize("name", UNPROVED)
-def test_what_does_not_follow_is_left_open(name: str) -> None:
+def test_statements_that_do_not_follow_stay_undecided(name: str) -> None:
     assert not UNPROVED[name].prove()
 
 
-def test_a_maximum_says_so() -> None:
+def test_a_maximum_prints_as_a_maximum() -> None:
     assert "is the only maximizer of" in str(PROVED["a maximum"])
     witness = FALSE["a maximum at another temperature"].refute()
     assert witness is not None

@@ -1,4 +1,4 @@
-"""A file is written whole, or the old one stays as it was."""
+"""A file is written completely, or the old one stays unchanged."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ def test_a_file_is_written(tmp_path: Path) -> None:
     assert (tmp_path / "page.html").read_text(encoding="utf-8") == "τ > 0"
 
 
-def test_what_could_not_be_written_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "page.html").write_text("old", encoding="utf-8")
 
     def full(*_: object) -> None:

@@ -1,4 +1,4 @@
-"""What a change touches: a small project of three packages, changed in every way that could matter."""
+"""The claims that a change affects: a small project of three packages with every relevant kind of change."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_nothing_changed(root: Path) -> None:
     assert not stale(ledger, read(root), NEEDS, VOTERS)
 
 
-def test_what_was_compiled_is_no_change(root: Path) -> None:
+def test_compiled_files_are_no_change(root: Path) -> None:
     ledger = last(root)
     for name in ("capture.cpython-312.pyc", "capture.f-1.py312.nbi"):
         path = root / "numbers" / "models" / "__pycache__" / name
@@ -108,24 +108,24 @@ def test_imports_are_followed(root: Path) -> None:
     ("pyproject.toml", set(NEEDS)),
     ("numbers/baseline.json", set()),
 ])
-def test_a_change_touches_what_rests_on_it(root: Path, changed: str, touched: set[str]) -> None:
+def test_a_change_affects_dependent_claims(root: Path, changed: str, touched: set[str]) -> None:
     ledger = last(root)
     (root / changed).write_text("CHANGED = 1\n")
-    found = stale(ledger, read(root), NEEDS)
-    assert set(found) == touched
+    stale_claims = stale(ledger, read(root), NEEDS)
+    assert set(stale_claims) == touched
     if touched:
         name = changed.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-        assert because(found) in (f"{name} changed", "pyproject.toml changed", "numbers.models/* changed")
+        assert because(stale_claims) in (f"{name} changed", "pyproject.toml changed", "numbers.models/* changed")
 
 
-def test_a_module_that_is_gone_touches_what_imported_it(root: Path) -> None:
+def test_a_deleted_module_affects_its_importers(root: Path) -> None:
     ledger = last(root)
     (root / "proofs/kernel.py").unlink()
     (root / "proofs/one.py").write_text("RULES = 1\n")
     assert {"a.1", "a.3"} <= set(stale(ledger, read(root), NEEDS))
 
 
-def test_a_vote_more_or_less_is_found(root: Path) -> None:
+def test_added_and_removed_votes_are_noticed(root: Path) -> None:
     ledger = last(root)
     more = {**VOTERS, "a.2": [*VOTERS["a.2"], "checks.votes.first"]}
     assert stale(ledger, read(root), NEEDS, more) == {"a.2": Reason(ReasonKind.VOTER, "checks.votes.first")}
@@ -133,7 +133,7 @@ def test_a_vote_more_or_less_is_found(root: Path) -> None:
     assert stale(ledger, read(root), NEEDS, less) == {"a.2": Reason(ReasonKind.LOST_VOTER, "checks.votes.test_claims")}
 
 
-def test_only_collecting_tells_whom_a_new_module_speaks_for(root: Path) -> None:
+def test_votes_of_a_new_module_are_known_after_collection(root: Path) -> None:
     ledger = last(root)
     assert not may_have_new_votes(read(root), ledger, {"checks.votes"})
     (root / "checks/votes/third.py").write_text("")
@@ -142,7 +142,7 @@ def test_only_collecting_tells_whom_a_new_module_speaks_for(root: Path) -> None:
     assert not may_have_new_votes(read(root), ledger, {"checks.other"})
 
 
-def test_what_failed_or_is_new_runs_again(root: Path) -> None:
+def test_failed_and_new_claims_run_again(root: Path) -> None:
     ledger = last(root)
     ledger["claims"][1]["complete"] = False
     assert stale(ledger, read(root), NEEDS) == {"a.2": Reason(ReasonKind.INCOMPLETE)}
@@ -151,28 +151,28 @@ def test_what_failed_or_is_new_runs_again(root: Path) -> None:
     assert set(stale(ledger, read(root), NEEDS)) == {"a.2", "a.4"}
 
 
-def test_a_model_of_ones_own_may_have_changed_in_its_folder(root: Path) -> None:
+def test_a_local_model_may_have_changed(root: Path) -> None:
     ledger = last(root)
     ledger["environment"]["model"] = "folder"
     assert other_settings(ledger, {**SETTINGS, "model": "folder"}) == "the files of a model given by --model are not tracked"
 
 
-@pytest.mark.parametrize(("name", "value", "told"), [
+@pytest.mark.parametrize(("name", "value", "reason"), [
     ("python", "3.13", "python: 3.12 → 3.13"), ("packages", {"sympy": "2"}, "packages: sympy 1 → 2"),
     ("device", "cuda", "device: cpu → cuda"), ("quick", True, "quick: False → True"),
     ("model", "other", "model: None → other"), ("packages", {}, "packages: sympy 1 → None"),
 ])
-def test_other_settings_run_everything(root: Path, name: str, value: Any, told: str) -> None:
+def test_other_settings_run_everything(root: Path, name: str, value: Any, reason: str) -> None:
     ledger = last(root)
     assert other_settings(ledger, SETTINGS) is None
-    assert other_settings(ledger, {**SETTINGS, name: value}) == told
+    assert other_settings(ledger, {**SETTINGS, name: value}) == reason
     ledger["environment"]["complete"] = False
     assert other_settings(ledger, SETTINGS) == "the last ledger is from a run that did not include every layer"
     del ledger["files"]
     assert other_settings(ledger, SETTINGS) == "the last ledger does not record its source files"
 
 
-def test_a_ledger_is_older_than_what_changed_below_its_rows(root: Path) -> None:
+def test_a_ledger_is_outdated_by_changes_of_its_dependencies(root: Path) -> None:
     ledger = last(root)
     assert not outdated(read(root), ledger)
     (root / "proofs/kernel.py").write_text("RULES = 2\n")
@@ -182,7 +182,7 @@ def test_a_ledger_is_older_than_what_changed_below_its_rows(root: Path) -> None:
     assert not outdated(read(root), ledger)
 
 
-def test_rows_are_older_than_what_they_rest_on(root: Path) -> None:
+def test_rows_are_outdated_by_their_dependencies(root: Path) -> None:
     ledger = last(root)
     assert not outdated_rows(read(root), ledger)
     (root / "proofs/two.py").write_text("CHANGED = 1\n")
@@ -195,7 +195,7 @@ def test_rows_are_older_than_what_they_rest_on(root: Path) -> None:
     assert set(outdated_rows(read(root), ledger)) == set(NEEDS)
 
 
-def test_many_reasons_are_told_briefly() -> None:
+def test_many_reasons_are_summarized() -> None:
     reasons = {str(n): Reason(ReasonKind.CHANGED, f"module{n}") for n in range(5)} | {"x": Reason(ReasonKind.NEED, "a.1")}
     assert because(reasons) == "module0 changed, module1 changed, module2 changed and 2 more"
     assert because({}) == ""

@@ -1,4 +1,4 @@
-"""Inequalities: which form of the difference shows the sign, and what is said where none does."""
+"""Inequalities: the forms of a difference that show its sign, and the message if none does."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ LEFT_OPEN = {
 
 
 @pytest.mark.parametrize("name", LEFT_OPEN)
-def test_is_left_open(name: str) -> None:
-    relation, said = LEFT_OPEN[name]
-    assert relation.explain() == said if said else relation.explain()
+def test_stays_undecided(name: str) -> None:
+    relation, message = LEFT_OPEN[name]
+    assert relation.explain() == message if message else relation.explain()
 
 
 @pytest.mark.parametrize(("relation", "point", "failure", "holds"), [
@@ -75,8 +75,8 @@ def test_is_left_open(name: str) -> None:
     (AtLeast(sp.exp(x), sp.exp(x)), {x: 1}, None, False),     # two balls that overlap
 ], ids=str)
 def test_at_a_point(relation: AtLeast, point: dict[sp.Expr, int], failure: str | None, holds: bool) -> None:
-    found = relation.contradicted_at(point)
-    assert (found.sign if found else None) == failure
+    witness = relation.contradicted_at(point)
+    assert (witness.sign if witness else None) == failure
     assert relation.holds_at(point) is holds
 
 
@@ -94,7 +94,7 @@ def test_two_divergences_vanish_only_where_two_points_agree() -> None:
     assert by_alpha.explain() == ""
 
 
-@pytest.mark.parametrize(("relation", "said"), [
+@pytest.mark.parametrize(("relation", "message"), [
     (convex(one), "weights: expected two, got 1"),
     (convex(one, two, one), "weights: expected two, got 3"),
     (convex(one, z), "weights: expected positive ones of divergences, got 1, z"),
@@ -108,8 +108,8 @@ def test_two_divergences_vanish_only_where_two_points_agree() -> None:
     (convex(one, two, first=t * (tau + 1), second=t * tau + t), "x, y: expected two points, got t*(tau + 1) twice"),
     (convex(one, two, second=x), "it is not shown that x ≥ 0"),
 ], ids=str)
-def test_what_is_no_sum_of_divergences(relation: StrictUnlessEqual, said: str) -> None:
-    assert relation.explain() == said
+def test_statements_that_are_no_sum_of_divergences(relation: StrictUnlessEqual, message: str) -> None:
+    assert relation.explain() == message
 
 
 @pytest.mark.parametrize(("relation", "point", "fails"), [
@@ -122,9 +122,9 @@ def test_what_is_no_sum_of_divergences(relation: StrictUnlessEqual, said: str) -
     (StrictUnlessEqual(x, 1 / w, z, tau, y, (one, one)), {x: 0, w: 0, z: 1, tau: 2, y: 1}, False),
 ], ids=str)
 def test_where_it_fails(relation: StrictUnlessEqual, point: dict[sp.Expr, int], fails: bool) -> None:
-    found = relation.contradicted_at(point)
-    assert (found is not None) is fails
-    assert found is None or "≤" in rendering.witness(found)
+    witness = relation.contradicted_at(point)
+    assert (witness is not None) is fails
+    assert witness is None or "≤" in rendering.witness(witness)
 
 
 def test_a_divergence_needs_an_exponent_above_1() -> None:
@@ -148,7 +148,7 @@ def test_a_premise_is_no_conclusion(premises: tuple[AtLeast, ...], conclusion: A
     assert Follows(premises, conclusion, (one,) * len(premises)).trivial() is trivial
 
 
-def test_what_a_combination_of_premises_lacks() -> None:
+def test_incomplete_combinations_of_premises() -> None:
     wrong = Follows((ordered,), AtLeast(3 * x, 2 * w), (two,))
     assert wrong.explain() == "the conclusion is not this combination of the premises: they differ by x"
     assert Follows((ordered,), AtLeast(3 * x, 2 * w), (two, one)).explain() == (

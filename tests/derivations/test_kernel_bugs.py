@@ -1,4 +1,4 @@
-"""What the fuzzer (tests/fuzz) has met in the kernel, and what is right: one test for each."""
+"""Bugs of the kernel that the fuzzer (tests/fuzz) found, and the right answers: one test for each."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ x, v, y, t = scalar("x"), scalar("v"), positive("y"), positive("t")
 b, u = vector("b", m, kind=Kind.POSITIVE), interior("u", m)
 
 
-def test_1_points_of_a_strict_inequality_have_values_for_what_is_compared() -> None:
+def test_1_both_sides_of_a_strict_inequality_are_defined_at_its_points() -> None:
     relation = StrictUnlessEqual(y * kl(b[j], u[l]) + x, x, b[i], u[j], u[l], (y, y))
     assert i in relation.variables()
     assert relation.refute() is not None
 
 
-def test_2_what_is_undefined_has_no_power() -> None:
+def test_2_undefined_expressions_have_no_power() -> None:
     assert not enclose(sp.Pow(sp.Pow(x, x), v), {x: Fraction(-1, 3), v: 0}).is_finite()
 
 
@@ -35,7 +35,7 @@ def test_3_a_derivative_is_defined_only_where_its_function_is() -> None:
     assert enclose(derivative(y / x, y), {x: 2, y: 1}).is_finite()
 
 
-def test_4_a_limit_that_is_undefined_somewhere_is_ill_posed_and_not_refuted_there() -> None:
+def test_4_a_partly_undefined_limit_is_ill_posed_and_not_refuted() -> None:
     relation = Limit(x * t / (x**2 * t + 1), t, sp.oo, 1 / x)
     assert not relation.prove()
     assert "x ≠ 0" in relation.explain()
@@ -44,8 +44,8 @@ def test_4_a_limit_that_is_undefined_somewhere_is_ill_posed_and_not_refuted_ther
 
 def test_5_the_exponential_of_a_sum_never_becomes_a_product() -> None:
     at, center = vector("a", m), total(i, u[i] * b[i])
-    moved = sp.exp(center * x) * total(j, u[j] * sp.exp((b[j] - center) * x))
-    assert Equation(moved, total(j, u[j] * sp.exp(b[j] * x))).prove()
+    shifted = sp.exp(center * x) * total(j, u[j] * sp.exp((b[j] - center) * x))
+    assert Equation(shifted, total(j, u[j] * sp.exp(b[j] * x))).prove()
     fixed = sp.exp(total(j, b[j] * x))
     path = Solves(at, lambda e: lambda k: b[k] * fixed)
     assert Expansion(at[i], t * b[i] * fixed, t, 1, where=(path,)).prove()
@@ -57,7 +57,7 @@ def test_6_a_candidate_with_an_entry_of_many_digits_is_rounded_at_once() -> None
     assert problem.refute() is None
 
 
-def test_what_a_limit_goes_to_is_a_variable_of_it() -> None:
+def test_the_value_of_a_limit_may_contain_variables() -> None:
     assert y in Limit(x + t, t, y, 1).variables()
     assert Limit(x + t, t, y, 1).refute() is not None
     assert Limit(x + t, t, y, x + y).prove()
@@ -73,7 +73,7 @@ def test_a_kink_has_no_normal_form() -> None:
         normal(derivative(plus(x), x))
 
 
-def test_a_derivative_has_no_value_where_what_moves_has_none() -> None:
+def test_a_derivative_is_undefined_where_its_variable_is() -> None:
     one, two = Fraction(1), Fraction(2)
     slope = derivative(sp.S.Zero, b[i - 1])
     assert not enclose(slope, {m: 2, i: 1, b.label: [one, two]}).is_finite()

@@ -1,4 +1,4 @@
-"""The ledger and its plugin: written whole or not at all, and loud about every loss."""
+"""The ledger and its plugin: files are written atomically, and every loss is reported."""
 
 import hashlib
 import json
@@ -28,8 +28,8 @@ def evidence(**changes: Any) -> Evidence:
     return Evidence(**(fields | changes))
 
 
-def built(*found: Evidence) -> dict[str, Any]:
-    return ledger.build(found, ["eot.59"], ledger.environment(["cpu"], 1.0, 0, {}))
+def built(*evidence_given: Evidence) -> dict[str, Any]:
+    return ledger.build(evidence_given, ["eot.59"], ledger.environment(["cpu"], 1.0, 0, {}))
 
 
 def test_layout() -> None:
@@ -45,11 +45,11 @@ def test_evidence_survives_the_journey_as_json() -> None:
 
 
 def test_the_derivation_travels_with_the_evidence() -> None:
-    found = examine(entries()["eot.s7.fisher-scaled"])
-    sent = from_json(decoded(encoded(found.evidence)), Evidence)
-    assert sent == found.evidence
+    examination = examine(entries()["eot.s7.fisher-scaled"])
+    sent = from_json(decoded(encoded(examination.evidence)), Evidence)
+    assert sent == examination.evidence
     row = ledger.build([sent], ["eot.s7.fisher-scaled"], {})["claims"][0]
-    assert [step["statement"] for step in row["derivation"]] == [step.statement for step in found.steps]
+    assert [step["statement"] for step in row["derivation"]] == [step.statement for step in examination.steps]
     assert [step["reason"] for step in row["repair"]] == ["F = (D − p pᵀ)/τ²"]
     assert all(step["holds"] for step in row["derivation"] + row["repair"])
     assert row["canonical"]["left"]
@@ -57,11 +57,11 @@ def test_the_derivation_travels_with_the_evidence() -> None:
 
 
 def test_the_environment_has_a_date_and_versions() -> None:
-    told = ledger.environment(["cpu"], 1.26, 0, {})
-    assert told["seconds"] == 1.3
-    assert told["commit"] is None or len(bytes.fromhex(told["commit"])) == 20
-    assert datetime.fromisoformat(told["date"]).utcoffset() == timedelta(0)
-    assert set(ledger.PACKAGES) <= set(told["packages"])
+    environment = ledger.environment(["cpu"], 1.26, 0, {})
+    assert environment["seconds"] == 1.3
+    assert environment["commit"] is None or len(bytes.fromhex(environment["commit"])) == 20
+    assert datetime.fromisoformat(environment["date"]).utcoffset() == timedelta(0)
+    assert set(ledger.PACKAGES) <= set(environment["packages"])
 
 
 def test_outside_of_a_repository_there_is_no_commit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_outside_of_a_repository_there_is_no_commit(monkeypatch: pytest.MonkeyPa
     assert ledger.environment(["cpu"], 1.0, 0, {})["commit"] is None
 
 
-def test_an_error_that_is_not_finite_is_none() -> None:
+def test_a_nonfinite_error_is_stored_as_none() -> None:
     row = built(evidence(error=0.25), evidence(layer=Layer.TORCH, error=float("inf")))["claims"][0]
     assert [e["error"] for e in row["evidence"]] == [0.25, None]
     assert baseline.snapshot({"claims": [row]})["eot.59"].errors == {"symbolic": 0.25}
@@ -78,12 +78,12 @@ def test_an_error_that_is_not_finite_is_none() -> None:
 def test_the_worst_of_several_votes_of_a_layer_is_remembered() -> None:
     votes = [evidence(layer=Layer.TORCH, error=0.1), evidence(layer=Layer.TORCH, outcome=Outcome.INCONCLUSIVE),
              evidence(layer=Layer.TORCH, error=0.3)]
-    kept = baseline.snapshot(built(evidence(), *votes))["eot.59"]
-    assert kept.layers == {"symbolic": "holds", "torch": "inconclusive"}
-    assert kept.errors == {"torch": 0.3}
+    entry = baseline.snapshot(built(evidence(), *votes))["eot.59"]
+    assert entry.layers == {"symbolic": "holds", "torch": "inconclusive"}
+    assert entry.errors == {"torch": 0.3}
 
 
-def test_write_is_whole_or_nothing(tmp_path: Path) -> None:
+def test_write_is_atomic(tmp_path: Path) -> None:
     path = tmp_path / "ledger.json"
     ledger.write({"schema": 1, "claims": []}, path)
     before = path.read_text()
@@ -98,13 +98,13 @@ def test_a_ledger_is_a_text_with_a_line_for_each_fact(tmp_path: Path) -> None:
     assert (tmp_path / "ledger.json").read_text(encoding="utf-8") == '{\n "schema": 1,\n "claims": [\n  "ε"\n ]\n}\n'
 
 
-def test_a_ledger_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_missing_ledger_is_named(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"^ledger: .*none\.json: expected a file written by `verify`, got none \(No such"):
         ledger.read(tmp_path / "none.json")
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"schema": 2}', "{"])
-def test_read_refuses_what_is_no_ledger(tmp_path: Path, content: str) -> None:
+def test_read_refuses_files_that_are_no_ledger(tmp_path: Path, content: str) -> None:
     path = tmp_path / "ledger.json"
     path.write_text(content)
     with pytest.raises(ValueError, match="ledger"):
@@ -114,25 +114,25 @@ def test_read_refuses_what_is_no_ledger(tmp_path: Path, content: str) -> None:
 BASELINE = baseline.snapshot(built(evidence(), evidence(layer=Layer.TORCH)))
 
 
-def test_nothing_lost_nothing_said() -> None:
+def test_without_losses_there_is_no_message() -> None:
     assert not baseline.problems(built(evidence(), evidence(layer=Layer.TORCH)), BASELINE)
 
 
-@pytest.mark.parametrize(("found", "complaint"), [
+@pytest.mark.parametrize(("evidence_given", "complaint"), [
     ([evidence(outcome=Outcome.INCONCLUSIVE), evidence(layer=Layer.TORCH)], "symbolic said holds, now inconclusive"),
     ([evidence(), evidence(layer=Layer.TORCH, outcome=Outcome.REFUTED)], "torch said holds, now refuted"),
     ([evidence(), evidence(layer=Layer.TORCH, outcome=Outcome.REFUTED)], "contradict"),
     ([evidence(general=False), evidence(layer=Layer.TORCH)], "the verdict was proved, now confirmed"),
     ([evidence(), evidence(layer=Layer.TORCH, refuted_twins=TWINS[1:])], f"the twin lives: torch: {TWINS[0]}"),
 ])
-def test_a_loss_is_named(found: list[Evidence], complaint: str) -> None:
-    said = baseline.problems(built(*found), BASELINE)
-    assert any(complaint in line and line.startswith("eot.59") for line in said), said
+def test_a_loss_is_named(evidence_given: list[Evidence], complaint: str) -> None:
+    complaints = baseline.problems(built(*evidence_given), BASELINE)
+    assert any(complaint in line and line.startswith("eot.59") for line in complaints), complaints
 
 
 def test_a_lost_twin_is_named() -> None:
-    kept = BASELINE["eot.59"]
-    before = {"eot.59": updated(kept, twins={**kept.twins, "one that was there": ()})}
+    entry = BASELINE["eot.59"]
+    before = {"eot.59": updated(entry, twins={**entry.twins, "one that was there": ()})}
     assert baseline.worsened(built(evidence(), evidence(layer=Layer.TORCH)), before) == [
         "eot.59: the twin 'one that was there' is gone"]
 
@@ -142,9 +142,9 @@ def test_a_layer_that_did_not_run_is_not_a_loss() -> None:
 
 
 def test_green_needs_green_supports() -> None:
-    told = [{"id": "a", "verdict": "proved", "depends_on": ["b"]}, {"id": "b", "verdict": "proved", "depends_on": ["c"]},
+    rows = [{"id": "a", "verdict": "proved", "depends_on": ["b"]}, {"id": "b", "verdict": "proved", "depends_on": ["c"]},
             {"id": "c", "verdict": "corrected", "depends_on": []}, {"id": "d", "verdict": "proved", "depends_on": ["x"]}]
-    assert ledger.green({"claims": told}) == {"d"}
+    assert ledger.green({"claims": rows}) == {"d"}
 
 
 def test_selection() -> None:
@@ -170,27 +170,27 @@ def test_skips_are_counted_by_reason() -> None:
     assert collector.skipped == {"needs a GPU": 1}
 
 
-# ── what somebody else wrote ────────────────────────────────────────────────────────────────────────────────────────
+# ── foreign ledgers ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def saved(path: Path, told: dict[str, Any]) -> Path:
-    path.write_text(json.dumps(told), encoding="utf-8")
+def saved(path: Path, data: dict[str, Any]) -> Path:
+    path.write_text(json.dumps(data), encoding="utf-8")
     return path
 
 
-def test_what_was_written_is_read(tmp_path: Path) -> None:
-    told = built(evidence(), evidence(layer=Layer.TORCH))
-    assert ledger.read(saved(tmp_path / "ledger.json", told)) == told
+def test_a_written_ledger_can_be_read(tmp_path: Path) -> None:
+    written = built(evidence(), evidence(layer=Layer.TORCH))
+    assert ledger.read(saved(tmp_path / "ledger.json", written)) == written
 
 
 def tampered(**changes: Any) -> dict[str, Any]:
-    """A ledger whose row was changed by hand, with a digest that fits."""
-    told = json.loads(json.dumps(built(evidence(outcome=Outcome.INCONCLUSIVE, derivation=()), evidence(layer=Layer.TORCH))))
-    row = told["claims"][0]
+    """A ledger whose row was edited by hand, with a matching digest."""
+    written = json.loads(json.dumps(built(evidence(outcome=Outcome.INCONCLUSIVE, derivation=()), evidence(layer=Layer.TORCH))))
+    row = written["claims"][0]
     row |= {name: change for name, change in changes.items() if name != "evidence"}
     row["evidence"][0] |= changes.get("evidence", {})
-    told["claims"][0] = sealed(row)
-    return told  # type: ignore[no-any-return]
+    written["claims"][0] = sealed(row)
+    return written  # type: ignore[no-any-return]
 
 
 HOLDS = {"outcome": "holds"}
@@ -220,7 +220,7 @@ FORGED = {
 
 
 @pytest.mark.parametrize("name", FORGED)
-def test_a_row_says_what_follows_from_its_evidence(name: str, tmp_path: Path) -> None:
+def test_a_row_repeats_the_conclusions_of_its_evidence(name: str, tmp_path: Path) -> None:
     changes, named = FORGED[name]
     path = saved(tmp_path / "ledger.json", tampered(**changes))
     with pytest.raises(ValueError, match=r"^ledger: .*ledger\.json: .*eot\.59") as refused:
@@ -235,12 +235,12 @@ FAILS = evidence(outcome=Outcome.REFUTED, witness=WITNESS)
 def test_a_witness_is_the_one_of_the_evidence_in_words_of_today(tmp_path: Path) -> None:
     row = built(FAILS)["claims"][0]
     assert (row["verdict"], row["witness"]) == ("refuted", {**to_json(WITNESS), "text": "at m = 2: 1 ≠ 2"})
-    told = built(FAILS)
-    told["claims"] = [sealed({**row, "witness": {**row["witness"], "text": "everywhere"}})]
-    assert ledger.read(saved(tmp_path / "ledger.json", told))["claims"] == [row]
-    told["claims"] = [sealed({**row, "witness": {**row["witness"], "right": "3"}})]
+    written = built(FAILS)
+    written["claims"] = [sealed({**row, "witness": {**row["witness"], "text": "everywhere"}})]
+    assert ledger.read(saved(tmp_path / "ledger.json", written))["claims"] == [row]
+    written["claims"] = [sealed({**row, "witness": {**row["witness"], "right": "3"}})]
     with pytest.raises(ValueError, match=r"eot\.59: witness: expected .*'2'.* got .*'3'"):
-        ledger.read(saved(tmp_path / "ledger.json", told))
+        ledger.read(saved(tmp_path / "ledger.json", written))
 
 
 def test_a_witness_is_shown_only_for_a_fault() -> None:
@@ -248,7 +248,7 @@ def test_a_witness_is_shown_only_for_a_fault() -> None:
     assert (row["verdict"], row["witness"]) == ("open", None)
 
 
-def test_a_missing_hypothesis_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_hypothesis_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     for hypothesis, verdict in ((None, "corrected"), ("x > 0", "proved-under")):
         mended = replace(entries()["eot.59"], correction=Correction(Statement("y", "y."), Severity.SLIP, hypothesis))
         for module in (ledger, rows):
@@ -261,7 +261,7 @@ def test_seconds_are_milliseconds_in_a_row() -> None:
     assert built(evidence(seconds=1.23456))["claims"][0]["evidence"][0]["seconds"] == 1.235
 
 
-def test_a_digest_depends_on_what_is_said_and_not_on_its_order() -> None:
+def test_a_digest_depends_on_content_and_not_on_order() -> None:
     digest = hashlib.sha256('{"a": "ε", "b": [1, null]}'.encode()).hexdigest()[:16]
     assert sealed({"b": [1, None], "digest": "0", "a": "ε"}) == {"a": "ε", "b": [1, None], "digest": digest}
 
@@ -272,28 +272,28 @@ def test_words_are_not_believed_but_written_again(tmp_path: Path) -> None:
 
 
 def test_a_row_is_as_it_was_written(tmp_path: Path) -> None:
-    told = json.loads(json.dumps(built(evidence(), evidence(layer=Layer.TORCH))))
-    told["claims"][0]["evidence"][1]["error"] = 1e-9
+    written = json.loads(json.dumps(built(evidence(), evidence(layer=Layer.TORCH))))
+    written["claims"][0]["evidence"][1]["error"] = 1e-9
     with pytest.raises(ValueError, match=r"eot\.59: digest: expected that of the row, got a different one"):
-        ledger.read(saved(tmp_path / "ledger.json", told))
+        ledger.read(saved(tmp_path / "ledger.json", written))
 
 
 def test_a_summary_is_counted_again(tmp_path: Path) -> None:
-    told = json.loads(json.dumps(built(evidence(), evidence(layer=Layer.TORCH))))
-    told["summary"]["by_verdict"] = {"proved": 10**6}
-    assert ledger.read(saved(tmp_path / "ledger.json", told))["summary"]["by_verdict"] == {"proved": 1}
+    written = json.loads(json.dumps(built(evidence(), evidence(layer=Layer.TORCH))))
+    written["summary"]["by_verdict"] = {"proved": 10**6}
+    assert ledger.read(saved(tmp_path / "ledger.json", written))["summary"]["by_verdict"] == {"proved": 1}
 
 
 def test_a_row_of_another_claim_is_not_used_again() -> None:
-    told = built(evidence(), evidence(layer=Layer.TORCH))
-    assert ledger.current(told)["claims"] == told["claims"]
-    other = {**told, "claims": [{**told["claims"][0], "stated_twins": ["an easy one"]}]}
+    written = built(evidence(), evidence(layer=Layer.TORCH))
+    assert ledger.current(written)["claims"] == written["claims"]
+    other = {**written, "claims": [{**written["claims"][0], "stated_twins": ["an easy one"]}]}
     assert ledger.current(other)["claims"] == []
 
 
 def test_rows_of_no_claim_are_named() -> None:
-    told = [{"id": "eot.59", "document": "eot"}, {"id": "eot.5900", "document": "eot"}, {"id": "paper.1", "document": "paper"}]
-    assert ledger.unknown_ids(told) == ["eot.5900"]
+    rows = [{"id": "eot.59", "document": "eot"}, {"id": "eot.5900", "document": "eot"}, {"id": "paper.1", "document": "paper"}]
+    assert ledger.unknown_ids(rows) == ["eot.5900"]
 
 
 def test_evidence_is_about_the_claims_of_the_run() -> None:
@@ -301,7 +301,7 @@ def test_evidence_is_about_the_claims_of_the_run() -> None:
         built(evidence(), evidence(claim="eot.60"))
 
 
-# ── confirmed, and what is not ──────────────────────────────────────────────────────────────────────────────────────
+# ── confirmed or not ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def undecided(**changes: Any) -> Evidence:
@@ -311,11 +311,11 @@ def undecided(**changes: Any) -> Evidence:
 
 
 def test_a_stated_claim_that_is_well_voted_on_is_confirmed_and_passes() -> None:
-    found = built(undecided(), evidence(layer=Layer.TORCH))
-    assert found["claims"][0]["verdict"] == "confirmed"
-    assert "not proved: not decided: x is left" in found["claims"][0]["scope"]
-    assert not baseline.problems(found, {})
-    assert not baseline.problems(found, baseline.snapshot(found))
+    row = built(undecided(), evidence(layer=Layer.TORCH))
+    assert row["claims"][0]["verdict"] == "confirmed"
+    assert "not proved: not decided: x is left" in row["claims"][0]["scope"]
+    assert not baseline.problems(row, {})
+    assert not baseline.problems(row, baseline.snapshot(row))
 
 
 @pytest.mark.parametrize(("symbolic", "problem"), [
@@ -323,10 +323,10 @@ def test_a_stated_claim_that_is_well_voted_on_is_confirmed_and_passes() -> None:
     (undecided(outcome=Outcome.ERROR, detail="eot.59: step 1: ValueError: no"), "step 1: ValueError"),
     (undecided(faults=("step 1 does not hold: it is not shown that x ≠ 0",)), "it is not shown that x ≠ 0"),
 ])
-def test_what_is_no_statement_is_not_confirmed(symbolic: Evidence, problem: str) -> None:
-    found = built(symbolic, evidence(layer=Layer.TORCH))
-    assert found["claims"][0]["verdict"] == "open"
-    assert any(problem in line and line.startswith("eot.59") for line in baseline.problems(found, {}))
+def test_a_claim_without_statement_is_not_confirmed(symbolic: Evidence, problem: str) -> None:
+    row = built(symbolic, evidence(layer=Layer.TORCH))
+    assert row["claims"][0]["verdict"] == "open"
+    assert any(problem in line and line.startswith("eot.59") for line in baseline.problems(row, {}))
 
 
 @pytest.mark.parametrize(("vote", "named"), [
@@ -338,11 +338,11 @@ def test_a_vote_that_decides_nothing_is_a_problem(vote: Evidence, named: list[st
     assert ledger.problems_of(built(evidence(), vote)["claims"][0]) == named
 
 
-def test_a_claim_that_nobody_decides_fails_a_complete_run() -> None:
-    found = built(undecided())
-    assert found["claims"][0]["verdict"] == "open"
-    assert baseline.problems(found, {})
-    assert not baseline.problems(found, {}, complete=False)
+def test_an_undecided_claim_fails_a_complete_run() -> None:
+    row = built(undecided())
+    assert row["claims"][0]["verdict"] == "open"
+    assert baseline.problems(row, {})
+    assert not baseline.problems(row, {}, complete=False)
 
 
 # ── parts ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -353,36 +353,36 @@ def with_a_part(own: list[Evidence], part: list[Evidence], monkeypatch: pytest.M
         entries()["eot.s7.fisher-scaled"], id="eot.s5.part", part_of="eot.59", needs=())}
     monkeypatch.setattr(ledger, "entries", lambda: catalogue)
     monkeypatch.setattr(rows, "entries", lambda: catalogue)
-    found = [*own, *(updated(e, claim="eot.s5.part") for e in part)]
-    return ledger.build(found, list(dict.fromkeys(e.claim for e in found)), {})["claims"]  # type: ignore[no-any-return]
+    evidence_given = [*own, *(updated(e, claim="eot.s5.part") for e in part)]
+    return ledger.build(evidence_given, list(dict.fromkeys(e.claim for e in evidence_given)), {})["claims"]  # type: ignore[no-any-return]
 
 
 def test_a_printed_id_shows_the_worst_of_its_parts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     part = examine(entries()["eot.s7.fisher-scaled"]).evidence
-    whole, own = with_a_part([evidence()], [part], monkeypatch)
-    assert (own["verdict"], whole["verdict"], whole["severity"]) == ("corrected", "corrected", "slip")
-    assert (whole["worst_part"], whole["parts"]) == ("eot.s5.part", ["eot.s5.part"])
-    assert whole["scope"].startswith("eot.s5.part: at m = 2")
-    assert whole["witness"] == own["witness"]
-    assert whole["correction"] == own["correction"]
-    told = {**built(evidence()), "claims": [whole, own]}
-    assert ledger.read(saved(tmp_path / "ledger.json", told))["claims"] == [whole, own]
-    told["claims"] = [sealed({**whole, "verdict": "proved"}), own]
+    whole_row, own = with_a_part([evidence()], [part], monkeypatch)
+    assert (own["verdict"], whole_row["verdict"], whole_row["severity"]) == ("corrected", "corrected", "slip")
+    assert (whole_row["worst_part"], whole_row["parts"]) == ("eot.s5.part", ["eot.s5.part"])
+    assert whole_row["scope"].startswith("eot.s5.part: at m = 2")
+    assert whole_row["witness"] == own["witness"]
+    assert whole_row["correction"] == own["correction"]
+    data = {**built(evidence()), "claims": [whole_row, own]}
+    assert ledger.read(saved(tmp_path / "ledger.json", data))["claims"] == [whole_row, own]
+    data["claims"] = [sealed({**whole_row, "verdict": "proved"}), own]
     with pytest.raises(ValueError, match=r"eot\.59: verdict: expected 'corrected', .* got 'proved'"):
-        ledger.read(saved(tmp_path / "ledger.json", told))
+        ledger.read(saved(tmp_path / "ledger.json", data))
 
 
-def test_a_part_that_is_stated_otherwise_by_now_leaves_the_whole_open(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_changed_part_leaves_the_whole_claim_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     part = examine(entries()["eot.s7.fisher-scaled"]).evidence
-    whole, own = with_a_part([evidence()], [part], monkeypatch)
-    assert ledger.current({"claims": [whole, own]})["claims"] == [whole, own]
-    found, = ledger.current({"claims": [whole, {**own, "title": "Another"}]})["claims"]
-    assert (found["verdict"], found["scope"]) == ("open", "eot.s5.part: not verified in this run")
+    whole_row, own = with_a_part([evidence()], [part], monkeypatch)
+    assert ledger.current({"claims": [whole_row, own]})["claims"] == [whole_row, own]
+    row, = ledger.current({"claims": [whole_row, {**own, "title": "Another"}]})["claims"]
+    assert (row["verdict"], row["scope"]) == ("open", "eot.s5.part: not verified in this run")
 
 
-def test_a_part_that_was_not_verified_leaves_the_whole_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole, = with_a_part([evidence()], [], monkeypatch)
-    assert (whole["verdict"], whole["scope"]) == ("open", "eot.s5.part: not verified in this run")
+def test_an_unverified_part_leaves_the_whole_claim_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole_row, = with_a_part([evidence()], [], monkeypatch)
+    assert (whole_row["verdict"], whole_row["scope"]) == ("open", "eot.s5.part: not verified in this run")
 
 
 # ── quoted theorems ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -392,8 +392,8 @@ def test_quoted_theorems_are_in_the_row_and_counted() -> None:
     step = Step("a = b", "why", True, quotes=(SQUEEZE,), given=("x ≥ 0",), premises=("x ≥ 0: a hypothesis",))
     quoting = evidence(derivation=(step,), given=("x ≥ 0",))
     assert from_json(decoded(encoded(quoting)), Evidence) == quoting
-    found = ledger.build([quoting, evidence(claim="eot.64")], ["eot.59", "eot.64"], {})
-    row = found["claims"][0]
+    built_ledger = ledger.build([quoting, evidence(claim="eot.64")], ["eot.59", "eot.64"], {})
+    row = built_ledger["claims"][0]
     assert row["quotes"] == [{**to_json(SQUEEZE), "step": "a = b"}]
     assert row["hypotheses"] == [*entries()["eot.59"].hypotheses, "x ≥ 0"]
     assert row["given"] == ["x ≥ 0"]

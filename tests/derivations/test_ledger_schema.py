@@ -1,4 +1,4 @@
-"""The layout of a ledger: what every row has to have, and how a refusal is said."""
+"""The schema of a ledger: required fields of a row, and messages about violations."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from tests.derivations.test_ledger import built, evidence
 
 
 def ledger(**changes: Any) -> dict[str, Any]:
-    """A ledger of one claim, whose row is changed."""
-    told: dict[str, Any] = to_json(built(evidence()))
-    told["claims"][0] |= changes
-    return told
+    """A ledger of one claim with a changed row."""
+    data: dict[str, Any] = to_json(built(evidence()))
+    data["claims"][0] |= changes
+    return data
 
 
 def named(id: str, document: str = "eot") -> dict[str, str]:
     return {"id": id, "document": document, "number": id.removeprefix(f"{document}.")}
 
 
-def refusal(told: Any) -> str:
+def refusal(data: Any) -> str:
     with pytest.raises(ValueError, match=r"expected|got") as refused:
-        check(told)
+        check(data)
     return str(refused.value)
 
 
-def test_what_is_written_is_a_ledger() -> None:
+def test_a_written_file_matches_the_schema() -> None:
     assert built(evidence())["schema"] == 1
     check(ledger())
     check(ledger(**named("eot." + "a" * 196)))
 
 
-def test_a_ledger_of_another_version_or_of_nothing_is_none() -> None:
+def test_a_ledger_of_another_version_or_of_nothing_is_refused() -> None:
     assert refusal({**ledger(), "schema": 2}) == "schema: expected 1, got 2"
     assert refusal({**ledger(), "schema": "1"}) == "schema: expected 1, got '1'"
     unnumbered = {name: value for name, value in ledger().items() if name != "schema"}
@@ -43,7 +43,7 @@ def test_a_ledger_of_another_version_or_of_nothing_is_none() -> None:
     assert refusal({**ledger(), "claims": []}) == "claims: expected at least one, got none"
 
 
-def test_a_row_has_an_id_of_its_own() -> None:
+def test_ids_of_rows_are_unique() -> None:
     assert refusal(ledger(**named("eot.a b"))).startswith("claim 1 (eot.a b): id: expected letters and digits with dots")
     long = "eot." + "a" * 197
     assert refusal(ledger(**named(long))) == f"claim 1 ({long[:200]}): id: expected at most 200 letters, got 201"
@@ -59,11 +59,12 @@ def test_a_refusal_is_no_longer_than_a_page() -> None:
     assert len(refusal(ledger(**{"x" * 3000: 1}))) == len(start) + 1000
 
 
-def test_what_a_row_need_not_say() -> None:
+def test_optional_fields_of_a_row() -> None:
     row = ledger()["claims"][0]
     needed = LedgerRow.__struct_fields__[:LedgerRow.__struct_fields__.index("digest") + 1]
-    found = from_json({name: row[name] for name in needed}, LedgerRow)
-    assert (found.complete, found.canonical, found.print, found.voters, found.kernel) == (False, None, None, (), ())
+    row_read = from_json({name: row[name] for name in needed}, LedgerRow)
+    assert (row_read.complete, row_read.canonical, row_read.print) == (False, None, None)
+    assert (row_read.voters, row_read.kernel) == ((), ())
     vote = {name: row["evidence"][0][name] for name in Vote.__struct_fields__[:Vote.__struct_fields__.index("error")]}
     assert [getattr(from_json(vote, Vote), name) for name in ("error", "power", "mutants", "alive", "where")] == [
         None, None, 0, (), ""]

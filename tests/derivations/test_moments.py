@@ -1,4 +1,4 @@
-"""Expectations from two moments, for every d: against full enumeration of ±1 vectors, and refused beyond."""
+"""Expectations from two moments for every d, compared with full enumeration of ±1 vectors; higher moments are refused."""
 
 from __future__ import annotations
 
@@ -93,12 +93,12 @@ def test_higher_moments_are_refused(expr: Any) -> None:
     total(r, sp.exp(x[r])), a[r] / (1 + x[r]), scalar("u", Kind.RANDOM), x[r] * scalar("u", Kind.RANDOM),
     weighted * dot, weighted * total(r, B[r, s] * x[r]),      # known, but two different sums are not opened
 ], ids=named)
-def test_what_is_not_a_polynomial_of_known_form_is_refused(expr: sp.Expr) -> None:
+def test_other_than_polynomials_of_known_form_is_refused(expr: sp.Expr) -> None:
     with pytest.raises(UnknownMomentError):
         expectation(expr)
 
 
-def test_what_has_no_value_somewhere_has_no_mean() -> None:
+def test_a_partly_undefined_expression_has_no_mean() -> None:
     quotient = a[r] * (1 / a[r])
     assert quotient.has(reciprocal)                          # which the normal form would cancel
     with pytest.raises(UnknownMomentError, match=r"^expectation: expected a value everywhere, it is not shown that "):

@@ -1,4 +1,4 @@
-"""The machine's mutants differ from the statement in one place each, and only a certified point or a proof decides one."""
+"""Each mutant differs from the statement in one position, and only a certified point or a proof decides its fate."""
 
 from __future__ import annotations
 
@@ -103,10 +103,10 @@ def test_an_index_is_only_replaced_by_one_of_its_range() -> None:
 
 
 def test_mutants_differ_from_the_statement_and_from_each_other() -> None:
-    found = mutants(STATEMENT)
-    written = [STATEMENT.right, *(mutant.edited for mutant in found)]
-    assert len(found) == MOST
-    assert len({mutant.name for mutant in found}) == MOST
+    all_mutants = mutants(STATEMENT)
+    written = [STATEMENT.right, *(mutant.edited for mutant in all_mutants)]
+    assert len(all_mutants) == MOST
+    assert len({mutant.name for mutant in all_mutants}) == MOST
     assert not [(a, b) for i, a in enumerate(written) for b in written[i + 1:] if alike(a, b)]
     assert len({edit.sort for edit in edits(STATEMENT.right, STATEMENT.variables())}) >= 8
 
@@ -117,11 +117,11 @@ def test_mutants_are_the_same_each_time() -> None:
 
 
 def test_a_true_statement_refutes_all_that_is_not_equal() -> None:
-    found = tried(STATEMENT)
+    fates = tried(STATEMENT)
     assert STATEMENT.prove()
-    assert power(found) == 1
-    assert {trial.fate for trial in found} <= {Fate.REFUTED, Fate.EQUIVALENT}
-    assert all(trial.detail for trial in found)
+    assert power(fates) == 1
+    assert {trial.fate for trial in fates} <= {Fate.REFUTED, Fate.EQUIVALENT}
+    assert all(trial.detail for trial in fates)
 
 
 def test_an_equal_mutant_is_proved_and_not_counted() -> None:
@@ -133,7 +133,7 @@ def test_an_equal_mutant_is_proved_and_not_counted() -> None:
     assert power([fate(symmetric, same)]) is None
 
 
-def test_what_has_no_value_anywhere_is_not_counted() -> None:
+def test_mutants_undefined_everywhere_are_not_counted() -> None:
     nowhere = Mutant("nowhere", Equation(x, sp.log(-1 - x**2), about=(x,)), sp.log(-1 - x**2))
     assert fate(Equation(x, x, about=(x,)), nowhere).fate is Fate.UNDEFINED
 
@@ -162,12 +162,12 @@ def test_equality_refutes_strictness() -> None:
     assert fate(apart, mutants(apart)[-1]) == Trial(STRICT, Fate.EQUIVALENT, "provable too")
 
 
-def test_equality_of_what_is_no_rational_number_refutes_strictness() -> None:
+def test_equality_of_irrational_numbers_refutes_strictness() -> None:
     log_sum = AtLeast(sp.log(total(l, sp.exp(s[l]))), total(l, p[l] * s[l]) - total(l, xlogx(p[l])))
     strict = next(mutant for mutant in mutants(log_sum) if mutant.name == STRICT)
-    found = fate(log_sum, strict)
-    assert found.fate is Fate.REFUTED
-    assert "m = 1" in found.detail
+    result = fate(log_sum, strict)
+    assert result.fate is Fate.REFUTED
+    assert "m = 1" in result.detail
 
 
 def test_a_tight_point_is_searched_for() -> None:
@@ -181,7 +181,7 @@ def test_weaker_bounds_are_proved() -> None:
 
 
 def test_a_conclusion_that_is_no_combination_of_its_premises_is_not_proved() -> None:
-    """It may hold at every sample point, and be the combination of its premises in other words."""
+    """The mutant may hold at every sample point and be another form of the combination of its premises."""
     premise, far = AtLeast(x, t), sp.Rational(1, 10**9)
 
     def concluded(right: sp.Expr) -> Follows:
@@ -196,11 +196,11 @@ def test_a_conclusion_that_is_no_combination_of_its_premises_is_not_proved() -> 
     assert fate(statement, Mutant("a square is lost", concluded(left_out), left_out)).fate is not Fate.REFUTED
 
 
-def test_a_left_side_is_edited_where_the_right_one_is_computed() -> None:
-    found = mutants(SQUARES, "left")
-    assert found
-    assert all(mutant.relation.sides[1] == SQUARES.right for mutant in found)
-    assert {fate(SQUARES, mutant).fate for mutant in found} <= {Fate.REFUTED, Fate.EQUIVALENT}
+def test_the_left_side_is_edited_if_the_right_one_is_computed() -> None:
+    all_mutants = mutants(SQUARES, "left")
+    assert all_mutants
+    assert all(mutant.relation.sides[1] == SQUARES.right for mutant in all_mutants)
+    assert {fate(SQUARES, mutant).fate for mutant in all_mutants} <= {Fate.REFUTED, Fate.EQUIVALENT}
 
 
 # ── other statements ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -225,13 +225,13 @@ def entropic(q: object) -> sp.Expr:
     Follows((AtLeast(x, tau),), AtLeast(2 * x, 2 * tau), (sp.Integer(2),)),
 ], ids=lambda relation: type(relation).__name__)
 def test_every_sort_of_statement_has_mutants_that_die(relation: Relation) -> None:
-    found = tried(relation)
-    assert found
-    assert power(found) == 1
+    fates = tried(relation)
+    assert fates
+    assert power(fates) == 1
 
 
 @pytest.mark.parametrize("relation", [Differs(tau, -tau), Fails(Differs(x, x + 1))])
-def test_a_statement_without_a_derived_side_has_none(relation: Relation) -> None:
+def test_a_statement_without_a_derived_side_has_no_mutants(relation: Relation) -> None:
     assert mutants(relation) == ()
 
 
@@ -245,9 +245,9 @@ def test_masses_and_multipliers_stay_in_their_domains() -> None:
 
 
 def test_mutants_of_a_claim_and_their_table() -> None:
-    found = {"eot.46": trials(entries()["eot.46"])}
-    assert power(found["eot.46"]) == 1
-    shown = table(found)
+    by_claim = {"eot.46": trials(entries()["eot.46"])}
+    assert power(by_claim["eot.46"]) == 1
+    shown = table(by_claim)
     assert shown.row_count == 2
     assert trials(next(entry for entry in entries().values() if not entry.twins)) == ()
 
@@ -256,7 +256,7 @@ def test_mutants_of_a_claim_and_their_table() -> None:
 
 
 @pytest.mark.parametrize(("choices", "order"), [("", ""), ("a", "a"), ("ab", "ab"), ("abcdefg", "agdbcef")])
-def test_edits_that_are_far_apart_come_first(choices: str, order: str) -> None:
+def test_distant_edits_come_first(choices: str, order: str) -> None:
     assert "".join(_far_apart(list(choices))) == order          # type: ignore[arg-type, misc]
 
 
@@ -274,13 +274,13 @@ def test_of_many_points_the_middle_and_the_ends_are_tried() -> None:
     assert [[point[x] for point in _some(points[:n])] for n in (5, 2, 1, 0)] == [[2, 0, 4], [1, 0], [0], []]
 
 
-def test_points_near_what_an_author_gave() -> None:
+def test_points_near_those_of_the_author() -> None:
     relation = Follows((AtLeast(x, tau),), AtLeast(2 * x, 2 * tau), (sp.Integer(2),))
     assert list(near(relation, [{}, {t: 1}])) == []
-    found = list(near(relation, [{x: 1}, {x: 5, tau: 3}]))
-    assert {(point[x], point[tau]) for point in found if point[x] == 5} == {(5, 3)}
-    assert all(point[tau] <= point[x] == 1 for point in found if point[x] != 5)
-    assert 1 < sum(point[x] == 1 for point in found) <= 12
+    neighbours = list(near(relation, [{x: 1}, {x: 5, tau: 3}]))
+    assert {(point[x], point[tau]) for point in neighbours if point[x] == 5} == {(5, 3)}
+    assert all(point[tau] <= point[x] == 1 for point in neighbours if point[x] != 5)
+    assert 1 < sum(point[x] == 1 for point in neighbours) <= 12
     assert len(list(near(AtLeast(x, t), [{x: 3}]))) == 12
 
 
@@ -317,12 +317,12 @@ def test_a_larger_left_side_is_weaker() -> None:
     assert fate(CROSS, larger) == Trial("more", Fate.EQUIVALENT, "weaker")
 
 
-def test_what_is_strictly_positive_by_its_proof_is_strict() -> None:
+def test_a_strictly_positive_gap_makes_strictness_equivalent() -> None:
     positive_by = [AtLeast(x, t, because=because) for because in (x**2 + 1, x**2, None)]
     assert [_strictly(each) for each in positive_by] == [True, False, False]
 
 
-def test_both_sides_have_to_have_values() -> None:
+def test_both_sides_must_be_defined() -> None:
     point: Point = {x: 0, t: 2}
     assert _defined(Equation(x, t), point)
     assert not _defined(Equation(1 / x, t), point)
@@ -332,7 +332,7 @@ def test_both_sides_have_to_have_values() -> None:
     assert not _defined(Limit(t, t, sp.oo, 1 / x), point)
 
 
-def test_an_equality_at_a_point_of_small_sizes_is_found() -> None:
+def test_an_equality_at_small_sizes_is_detected() -> None:
     strict = AtLeast(total(l, s[l] ** 2), 0, strict=True)
     starts: list[Point] = [{m: 2, s.label: [1, 1]}, {m: 1, s.label: [1]}, {m: 1, s.label: [0]}]
     assert _tied(strict, starts) == "at {'m': 1, 's': (0,)}: both sides are 0"
@@ -342,11 +342,11 @@ def test_an_equality_at_a_point_of_small_sizes_is_found() -> None:
 
 def test_a_mutant_that_nothing_decides_is_undecided() -> None:
     hard = AtLeast(x**4 + t**4 + 1, x * t - sp.Rational(1, 2))
-    found = fate(AtLeast(x**4 + t**4 + 1, -1), Mutant("hard", hard, hard.right))
-    assert (found.fate, found.detail) == (Fate.UNDECIDED, str(hard))
+    result = fate(AtLeast(x**4 + t**4 + 1, -1), Mutant("hard", hard, hard.right))
+    assert (result.fate, result.detail) == (Fate.UNDECIDED, str(hard))
 
 
-def test_the_search_goes_down_to_a_failure_and_stays_where_the_hypotheses_hold() -> None:
+def test_the_search_descends_to_a_failure_where_the_hypotheses_hold() -> None:
     more = AtLeast(t**2 + tau**2, 2 * t * tau + sp.Rational(1, 10**6))
     assert _searched(more, [{t: 5, tau: 1}]).startswith("at t = ")
     apart_ = replace(more, given=(AtLeast(t, 2), AtLeast(1, tau)))

@@ -1,4 +1,4 @@
-"""Names of bound indices: those of the order in which the whole product is sorted first, whatever the indices are called."""
+"""Names of bound indices: those for which the complete product sorts first, whatever the original names."""
 
 from __future__ import annotations
 
@@ -28,39 +28,39 @@ PRODUCTS: dict[str, tuple[sp.Expr, list[Variable]]] = {
 }
 
 
-def sorted_first(body: sp.Expr, bound: list[Variable]) -> sp.Expr:
-    """The product under the names of each order, of which the one that is sorted first is taken."""
-    taken, found = body.atoms(sp.Symbol) - set(bound), []
+def first_sorted_product(body: sp.Expr, bound: list[Variable]) -> sp.Expr:
+    """The product under every assignment of names; the first one in sorted order."""
+    used, ordered = body.atoms(sp.Symbol) - set(bound), []
     for order in permutations(bound):
         names: dict[Variable, Variable] = {}
         depth = 1
         for v in order:
-            while (name := Variable(f"ι{depth}", Domain(Kind.INDEX, v.domain.shape))) in taken:
+            while (name := Variable(f"ι{depth}", Domain(Kind.INDEX, v.domain.shape))) in used:
                 depth += 1
             names[v] = name
             depth += 1
-        found.append(body.xreplace(names))
-    return min(found, key=sp.default_sort_key)
+        ordered.append(body.xreplace(names))
+    return min(ordered, key=sp.default_sort_key)
 
 
 @pytest.mark.parametrize("name", PRODUCTS)
-def test_the_order_is_that_of_the_whole_product(name: str) -> None:
+def test_the_order_is_that_of_the_complete_product(name: str) -> None:
     body, bound = PRODUCTS[name]
     names = canonical_names(body, bound)
     assert set(names) == set(bound)
-    assert body.xreplace(names) == sorted_first(body, bound)
+    assert body.xreplace(names) == first_sorted_product(body, bound)
 
 
 @pytest.mark.parametrize("name", PRODUCTS)
-def test_what_the_indices_were_called_does_not_matter(name: str) -> None:
+def test_the_original_names_of_indices_do_not_matter(name: str) -> None:
     body, bound = PRODUCTS[name]
     other = {v: fresh(v) for v in bound}
     renamed = body.xreplace(other)
     assert renamed.xreplace(canonical_names(renamed, [*other.values()])) == body.xreplace(canonical_names(body, bound))
 
 
-def test_a_name_that_occurs_is_not_taken() -> None:
+def test_a_name_that_occurs_is_not_reused() -> None:
     inner = normal(total(l, B[j, l]))
-    (taken,) = inner.bound_symbols
-    assert taken not in canonical_names(inner * a[j], [j]).values()
-    assert taken not in canonical_names(sp.exp(inner) * a[j] * b[k] * B[j, k], [j, k]).values()
+    (bound_name,) = inner.bound_symbols
+    assert bound_name not in canonical_names(inner * a[j], [j]).values()
+    assert bound_name not in canonical_names(sp.exp(inner) * a[j] * b[k] * B[j, k], [j, k]).values()

@@ -1,4 +1,4 @@
-"""Minimizers: which rivals are tried, what a proof lacks, and what a better rival looks like."""
+"""Minimizers: the rivals that are tried, incomplete proofs, and better rivals as witnesses."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def balls(*values: Fraction) -> list[arb]:
 
 
 def moves(start: list[Fraction], shares: list[Fraction], pairs: list[tuple[int, int]]) -> list[list[Fraction]]:
-    """A share of each entry given to another."""
-    found = []
+    """Points in which each entry gives a share to another one."""
+    points = []
     for share in shares:
         for giver, taker in pairs:
-            found.append([entry * (1 - share) if at == giver else entry + share * start[giver] if at == taker else entry
-                          for at, entry in enumerate(start)])
-    return found
+            points.append([entry * (1 - share) if at == giver else entry + share * start[giver] if at == taker else entry
+                           for at, entry in enumerate(start)])
+    return points
 
 
 def test_rivals_of_two_entries() -> None:
@@ -65,7 +65,7 @@ def test_rivals_of_four_entries() -> None:
 
 
 @pytest.mark.parametrize(("entries", "count", "near"), [
-    ([arb("nan"), arb(1)], 3, None),                          # nothing is near what has no value
+    ([arb("nan"), arb(1)], 3, None),                          # an undefined point has no neighbours
     ([arb(1), arb("nan")], 3, None),
     (balls(F(0), F(0)), 3, None),                             # nor near no mass at all
     (balls(F(-1), F(2)), 25, [F(0), F(1)]),
@@ -74,7 +74,7 @@ def test_rivals_of_four_entries() -> None:
     (balls(F(1, 10), F(0)), 25, [F(1, 2), F(1, 2)]),          # one eighth, and nothing else
     (balls(F(1, 4), F(1, 4), F(1, 2)), 3 + 1 + 9 * 6 + 2 * 6, None),             # of three, all are neighbours
 ], ids=str)
-def test_rivals_of_what_is_no_point(entries: list[arb], count: int, near: list[Fraction] | None) -> None:
+def test_rivals_of_a_point_outside_the_simplex(entries: list[arb], count: int, near: list[Fraction] | None) -> None:
     tried = list(feasible_near(entries))
     assert len(tried) == count
     assert all(sum(rival) == 1 and min(rival) >= 0 for rival in tried)
@@ -89,7 +89,7 @@ def test_rivals_of_a_plan_go_row_by_row() -> None:
     assert len(list(plans_near([balls(F(1, 2), F(1, 2)), [arb("nan"), arb(1)]]))) == 3
 
 
-# ── what is lacking ─────────────────────────────────────────────────────────────────────────────────────────────────
+# ── incomplete problems ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def to_u(p: Entry) -> sp.Expr:
@@ -157,9 +157,9 @@ LACKING = {
 
 
 @pytest.mark.parametrize("name", LACKING)
-def test_what_is_lacking(name: str) -> None:
-    problem, said = LACKING[name]
-    assert problem.explain().startswith(said) if said else problem.explain()
+def test_incomplete_problems(name: str) -> None:
+    problem, message = LACKING[name]
+    assert problem.explain().startswith(message) if message else problem.explain()
 
 
 def test_a_slack_is_added_to_the_divergence() -> None:
@@ -198,19 +198,19 @@ def test_a_problem_is_general_if_its_sizes_are_symbols() -> None:
 
 def test_a_better_rival_is_shown() -> None:
     wrong = minimum(uniform, lambda p: total(l, s[l] * p(l)) + total(l, xlogx(p(l))) * 0, at={m: 2, s.label: [1, 2]})
-    found = wrong.refute()
-    assert found is not None
-    assert (found.left, found.sign, found.right) == ("1.50000000000", ">", "1.00000000000")
-    assert found.about == "the objective, q is better"
+    witness = wrong.refute()
+    assert witness is not None
+    assert (witness.left, witness.sign, witness.right) == ("1.50000000000", ">", "1.00000000000")
+    assert witness.about == "the objective, q is better"
     highest = UniqueMaximum(lambda p: total(l, s[l] * p(l)), uniform, m, tau, at={m: 2, s.label: [1, 2]}).refute()
     assert highest is not None
     assert (highest.left, highest.sign, highest.right) == ("1.50000000000", "<", "2.00000000000")
 
 
 def test_a_rival_that_is_as_good_is_shown() -> None:
-    found = minimum(uniform, lambda p: total(l, p(l) ** 0 * p(l)), at={m: 2}).refute()
-    assert found is not None
-    assert found.sign == "="
+    witness = minimum(uniform, lambda p: total(l, p(l) ** 0 * p(l)), at={m: 2}).refute()
+    assert witness is not None
+    assert witness.sign == "="
     tied = minimum(uniform, lambda p: total(l, s[l] * p(l)), at={m: 2, s.label: [1, 1]}).refute()
     assert tied is not None
     assert (tied.sign, tied.about) == ("=", "the objective, q is as good")
@@ -220,7 +220,7 @@ def test_the_candidate_itself_is_no_rival() -> None:
     assert minimum(uniform, lambda p: total(l, (p(l) - 1 / m) ** 2), one, alpha=two).refute() is None
 
 
-def test_a_rival_has_to_be_admitted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rival_must_be_admitted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(optimum, "feasible_near", lambda entries: iter([[F(-1), F(2)]]))
     with pytest.raises(NotAdmittedError):
         minimum(uniform, lambda p: total(l, s[l] * p(l)), at={m: 2, s.label: [2, 1]}).refute()
@@ -235,25 +235,25 @@ def test_a_rival_where_the_objective_has_no_value_is_passed_over() -> None:
     (lambda key: 2 * u[key], "the candidate's total mass", "≠", "1.00000000000"),
     (lambda key: s[key], "an entry of the candidate", "<", "0"),
 ], ids=["mass", "sign"])
-def test_a_candidate_off_the_simplex_is_shown(candidate: Entry, what: str, sign: str, right: str) -> None:
-    found = minimum(candidate, about=(s[1],), at={m: 2, s.label: [2, -1]}).refute()
-    assert found is not None
-    assert (found.about, found.sign, found.right) == (what, sign, right)
+def test_a_candidate_outside_the_simplex_is_refuted(candidate: Entry, what: str, sign: str, right: str) -> None:
+    witness = minimum(candidate, about=(s[1],), at={m: 2, s.label: [2, -1]}).refute()
+    assert witness is not None
+    assert (witness.about, witness.sign, witness.right) == (what, sign, right)
 
 
 def test_a_tie_along_two_entries_is_enough() -> None:
-    """The third entry of rival and candidate is one."""
-    found = minimum(objective=lambda p: (p(3) - sp.S.Half) ** 2, at={m: 3, u.label: [F(1, 4), F(1, 4), F(1, 2)]}).refute()
-    assert found is not None
-    assert found.about == "the objective, q is as good"
+    """Rival and candidate both have a third entry."""
+    witness = minimum(objective=lambda p: (p(3) - sp.S.Half) ** 2, at={m: 3, u.label: [F(1, 4), F(1, 4), F(1, 2)]}).refute()
+    assert witness is not None
+    assert witness.about == "the objective, q is as good"
 
 
 def test_a_wrong_plan_is_shown() -> None:
     at = {n: 2, m: 2, S.label: [[0, 0], [1, 2]]}
     costs = lambda p: total((i, l), S[i, l] * p(i, l))  # noqa: E731
-    found = UniquePlan(costs, lambda a, b: 1 / m, n, m, one, at=at).refute()
-    assert found is not None
-    assert (found.left, found.sign, found.right) == ("1.50000000000", ">", "1.00000000000")
+    witness = UniquePlan(costs, lambda a, b: 1 / m, n, m, one, at=at).refute()
+    assert witness is not None
+    assert (witness.left, witness.sign, witness.right) == ("1.50000000000", ">", "1.00000000000")
     heavy = UniquePlan(costs, lambda a, b: 2 / m, n, m, one, at=at).refute()
     assert heavy is not None
     assert (heavy.left, heavy.about) == ("2.00000000000", "the mass of a row of the candidate")

@@ -1,4 +1,4 @@
-"""Plans with unit rows: what the kernel knows of them, what it must not assume, and the relation about their minimum."""
+"""Plans with unit rows: facts about them, facts that must not be assumed, and the relation about their minimum."""
 
 from __future__ import annotations
 
@@ -103,10 +103,10 @@ def test_the_minimum_is_proved_and_not_refuted() -> None:
     (lambda x, y: 1 / m - S[x, y] + total(l, S[x, l]) / m, "of the candidate"),
 ], ids=["sign", "temperature", "uniform", "mass 2", "mass 1/n", "columns", "negative"])
 def test_a_wrong_candidate_is_refuted(candidate: Entries, word: str) -> None:
-    found = minimum(candidate).refute()
+    witness = minimum(candidate).refute()
     assert not minimum(candidate).prove()
-    assert found is not None
-    assert word in rendering.witness(found)
+    assert witness is not None
+    assert word in rendering.witness(witness)
 
 
 def test_a_wrong_factor_is_not_proved() -> None:
@@ -115,5 +115,5 @@ def test_a_wrong_factor_is_not_proved() -> None:
 
 
 def test_the_name_of_the_rival_is_its_own() -> None:
-    taken = stochastic("R", n, m)
-    assert not UniquePlan(lambda of: total((i, j), of(i, j) * taken[i, j]), lambda x, y: 1 / m, n, m, tau).prove()
+    named_like_rival = stochastic("R", n, m)
+    assert not UniquePlan(lambda of: total((i, j), of(i, j) * named_like_rival[i, j]), lambda x, y: 1 / m, n, m, tau).prove()

@@ -1,4 +1,4 @@
-"""What the sample consists of: which sizes, which numbers in which round, which zeros and ties, and all of it in the domain."""
+"""The sample points: their sizes, the numbers of each round, zeros and ties, all inside of the domain."""
 
 from __future__ import annotations
 
@@ -73,12 +73,12 @@ TIED, SPARSE, EVEN = (0, 8, 14), (7, 12, 15), (5, 6)
 
 def sample(*names: Variable, rounds: range) -> list[list[dict[Variable, object]]]:
     """The points of each round, for all seeds."""
-    found: list[list[dict[Variable, object]]] = [[] for _ in rounds]
+    samples: list[list[dict[Variable, object]]] = [[] for _ in rounds]
     for seed in SEEDS:
         for turn, point in enumerate(points(names, seed=seed, rounds=rounds.stop)):
             if turn in rounds:
-                found[turn - rounds.start].append(point)
-    return found
+                samples[turn - rounds.start].append(point)
+    return samples
 
 
 def test_every_point_is_in_the_domain() -> None:
@@ -130,9 +130,9 @@ def test_later_numbers() -> None:
 
 def check_numbers(number: int, drawn: list[dict[Variable, object]]) -> None:
     _, numbers = ROUNDS[number]
-    found = {entry for point in drawn for entry in point[b.label]}                   # type: ignore[attr-defined]
-    assert found <= numbers
-    assert min(found) <= sorted(numbers)[len(numbers) // 20] <= sorted(numbers)[-1 - len(numbers) // 20] <= max(found)
+    values = {entry for point in drawn for entry in point[b.label]}                   # type: ignore[attr-defined]
+    assert values <= numbers
+    assert min(values) <= sorted(numbers)[len(numbers) // 20] <= sorted(numbers)[-1 - len(numbers) // 20] <= max(values)
     signs = Counter(entry > 0 for point in drawn for entry in point[a.label])        # type: ignore[attr-defined]
     for point in drawn:
         one = {abs(entry) for entry in (*point[a.label], *point[b.label], point[x])}  # type: ignore[misc]
@@ -196,14 +196,14 @@ def test_plans_are_vertices_first_and_mixed_later() -> None:
     assert shares >= {Fraction(number, 4) for number in range(5)}
 
 
-def test_indices_take_every_place_and_differ_where_they_must() -> None:
-    places = [(point[m], point[j], point[k]) for point in points([m, j, k], rounds=3)]
-    assert places == [(2, 1, 2), (2, 2, 1), (3, 1, 2), (3, 1, 3), (3, 2, 1), (3, 2, 3), (3, 3, 1), (3, 3, 2)]
+def test_indices_take_every_value_and_differ_as_declared() -> None:
+    values = [(point[m], point[j], point[k]) for point in points([m, j, k], rounds=3)]
+    assert values == [(2, 1, 2), (2, 2, 1), (3, 1, 2), (3, 1, 3), (3, 2, 1), (3, 2, 3), (3, 3, 1), (3, 3, 2)]
     assert [point[k] for point in points([m, j, k], {m: 3, j: 2}, rounds=1)] == [1, 3]
     assert [point[j] for point in points([m, j, k], {m: 3, k: 2}, rounds=1)] == [1, 3]
 
 
-def test_later_indices_are_some_of_all() -> None:
+def test_later_rounds_draw_a_subset_of_the_indices() -> None:
     one_round = [point for point in points([m, i, j]) if point[m] == 7]
     assert len(one_round) == POSITIONS == 8
     assert [(point[i], point[j]) for point in one_round[:2]] == [(1, 1), (7, 7)]
@@ -211,9 +211,9 @@ def test_later_indices_are_some_of_all() -> None:
     assert len([point for point in points([m, i]) if point[m] == 7]) == 7
 
 
-def test_what_is_given_is_kept() -> None:
-    given = {a.label: [1, 2], x: Fraction(1, 3)}
-    drawn = list(points([m, n, x, y, a.label], given))
+def test_fixed_values_are_respected() -> None:
+    fixed = {a.label: [1, 2], x: Fraction(1, 3)}
+    drawn = list(points([m, n, x, y, a.label], fixed))
     assert all(point[m] == 2 and point[x] == Fraction(1, 3) and point[a.label] == [1, 2] for point in drawn)
     assert {point[n] for point in drawn[:SMALL]} == {1, 2, 3}
     with pytest.raises(NotAdmittedError):
@@ -231,14 +231,14 @@ def test_matrices_are_filled_row_by_row() -> None:
 
 
 def test_the_sample_is_the_same_from_version_to_version() -> None:
-    """So that a statement has the same witness wherever and whenever it is refuted."""
+    """A statement has the same witness in every process and version."""
     names = [name for name in EVERYTHING if name.domain.kind is not Kind.INDEX]
     drawn = [sorted((str(name), str(value)) for name, value in point.items())
              for seed in range(4) for point in points(names, seed=seed)]
-    places = [sorted((str(name), value) for name, value in point.items()) for point in points([m, n, i, j, h, k])]
-    assert sha256(repr((drawn, places)).encode()).hexdigest()[:16] == "97a3ef1755a4a841"
+    sample = [sorted((str(name), value) for name, value in point.items()) for point in points([m, n, i, j, h, k])]
+    assert sha256(repr((drawn, sample)).encode()).hexdigest()[:16] == "97a3ef1755a4a841"
 
 
-def test_what_is_random_has_no_samples() -> None:
+def test_random_variables_have_no_samples() -> None:
     with pytest.raises(ValueError, match=r"^domain: expected one with exact samples for w, got RANDOM"):
         next(points([Variable("w", Domain(Kind.RANDOM))]))

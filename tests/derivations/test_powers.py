@@ -1,4 +1,4 @@
-"""Positive parts, complementary vectors and power divergences: what is claimed of them holds, and no more is proved."""
+"""Positive parts, complementary vectors and power divergences: their properties hold, and no others are proved."""
 
 from __future__ import annotations
 
@@ -87,14 +87,14 @@ def test_falsehood_is_refuted_and_not_proved(relation: Equation) -> None:
     assert relation.refute() is not None
 
 
-def test_the_lemma_holds_and_is_asked_for() -> None:
+def test_the_lemma_holds_and_is_required() -> None:
     assert bregman_is_a_divergence()
     assert lemmas_hold(bregman(w, y, 1 + a))
 
 
 def test_lemma_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("derivations.calculus.functions.bregman_is_a_divergence", lambda: False)
-    monkeypatch.setattr(signs, "_decided", signs._decided.__wrapped__)     # without what it remembers
+    monkeypatch.setattr(signs, "_decided", signs._decided.__wrapped__)     # without its cache
     assert not AtLeast(bregman(w, y, 1 + a), 0, because=bregman(w, y, 1 + a)).prove()
 
 
@@ -181,8 +181,8 @@ def test_positive_part_of_numbers(value: Fraction, expected: float) -> None:
 def test_divergence_of_numbers() -> None:
     point = {y: Fraction(1, 2), w: Fraction(0), a: Fraction(2)}
     assert enclose(bregman(y, w, 1 + a), point).overlaps(enclose(sp.Rational(1, 48), {}))
-    found = evaluate(bregman(y, w, 1 + a), {"y": 0.5, "w": 0.0, "a": 2.0}, [])
-    torch.testing.assert_close(found, torch.tensor(1 / 48, dtype=torch.float64))
+    value = evaluate(bregman(y, w, 1 + a), {"y": 0.5, "w": 0.0, "a": 2.0}, [])
+    torch.testing.assert_close(value, torch.tensor(1 / 48, dtype=torch.float64))
 
 
 def test_equal_does_not_take_a_multiplier_for_zero() -> None:

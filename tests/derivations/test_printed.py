@@ -1,4 +1,4 @@
-"""The lists of the sources: complete beside the documents, and refused where something is missing."""
+"""The lists of formulas are complete compared with the documents, and incomplete ones are refused."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def test_a_line_that_is_no_entry_is_refused(line: str) -> None:
     (LISTED + "4 | printed | eot.3\n", "eot.3: expected a claim of the document"),
     (LISTED + "4 | printed | eot.s1.words\n", "eot.s1.words: expected one status, got paraphrased and printed"),
 ])
-def test_what_is_missing_is_named(listed: str, fault: str) -> None:
-    (found,) = faults(parse(listed), SOURCE, CLAIMS)
-    assert found.startswith(fault)
+def test_missing_formulas_are_named(listed: str, fault: str) -> None:
+    (error,) = faults(parse(listed), SOURCE, CLAIMS)
+    assert error.startswith(fault)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
@@ -67,7 +67,7 @@ def test_every_line_of_a_source_has_a_claim_or_a_reason(document: str) -> None:
 
 
 @pytest.mark.parametrize("id", ["eot.46", "eot.s2.gibbs", "transport.lem1", "transport.s5.score-stability"])
-def test_a_claim_says_where_its_statement_comes_from(id: str) -> None:
+def test_a_claim_names_the_source_of_its_statement(id: str) -> None:
     entry = entries()[id]
     assert f"  {printed.provenance(id)} " in describe(entry, None)
     assert entry.latex in describe(entry, None)

@@ -1,11 +1,11 @@
-"""One-line text of formulas: what differs prints differently."""
+"""Formulas on one line: different formulas print differently."""
 
 import sympy as sp
 
 from derivations.calculus.printing import text
 
 
-def test_indices_of_one_name_are_told_apart() -> None:
+def test_indices_with_one_name_get_different_letters() -> None:
     """Bound indices that print alike get primes, in one sum and in nested ones."""
     size, first, second = sp.Symbol("m", integer=True, positive=True), sp.Symbol("l#1"), sp.Symbol("l#2")
     a, b = sp.IndexedBase("a"), sp.IndexedBase("b")

@@ -1,4 +1,4 @@
-"""The collector takes from each test the evidence about its own claim and layer, and knows whether a run is complete."""
+"""The collector accepts from each test the evidence on its own claim and layer, and detects whether a run is complete."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -28,15 +28,15 @@ def test_evidence_is_about_the_claim_and_layer_of_its_test() -> None:
     assert collected(vote).evidence == [vote]
     assert not collected(vote).misplaced
     for stranger in (evidence(claim="eot.60", layer=Layer.TORCH), evidence()):
-        found = collected(vote, stranger)
-        assert found.evidence == [vote]
-        assert "t::x[eot.59]: expected evidence for eot.59 (torch), got some for" in found.misplaced[0]
+        results = collected(vote, stranger)
+        assert results.evidence == [vote]
+        assert "t::x[eot.59]: expected evidence for eot.59 (torch), got some for" in results.misplaced[0]
 
 
 def test_a_test_cannot_rename_itself() -> None:
-    found = collected(evidence(), more=(("claim", ["eot.59", "symbolic"]),))
-    assert not found.evidence
-    assert found.misplaced
+    results = collected(evidence(), more=(("claim", ["eot.59", "symbolic"]),))
+    assert not results.evidence
+    assert results.misplaced
 
 
 def test_votes_of_one_test_agree() -> None:
@@ -45,12 +45,12 @@ def test_votes_of_one_test_agree() -> None:
     assert "expected one outcome, got holds, refuted" in collected(*votes).misplaced[0]
 
 
-def test_evidence_that_is_none_is_named() -> None:
+def test_invalid_evidence_is_named() -> None:
     assert "expected evidence, got something else" in collected(more=(("evidence", '{"layer": "torch"}'),)).misplaced[0]
     assert "expected evidence, got something else" in collected(more=(("evidence", "7"),)).misplaced[0]
 
 
-def test_what_is_misplaced_leaves_its_claim_incomplete() -> None:
+def test_misplaced_evidence_leaves_its_claim_incomplete() -> None:
     assert not collected(evidence(layer=Layer.TORCH)).incomplete
     assert collected(evidence(claim="eot.60", layer=Layer.TORCH)).incomplete == {"eot.59"}
 
@@ -58,20 +58,20 @@ def test_what_is_misplaced_leaves_its_claim_incomplete() -> None:
 BOTH = ["derivations", "evidence"]
 
 
-@pytest.mark.parametrize(("arguments", "options", "whole"), [
+@pytest.mark.parametrize(("arguments", "options", "complete"), [
     ([], {}, True), (BOTH, {}, True), (["evidence"], {}, False), (["derivations/test_derivations.py"], {}, False),
     (BOTH, {"claims": ""}, False), (BOTH, {"keyword": "Jacobian"}, False), (BOTH, {"deselect": ["x"]}, False),
     (["derivations", "evidence/test_votes.py::test_torch"], {}, False), (BOTH, {"markexpr": "not slow"}, False),
 ])
-def test_a_run_is_complete_if_it_asks_every_test(arguments: list[str], options: dict[str, Any], whole: bool) -> None:
+def test_a_run_is_complete_if_it_includes_every_test(arguments: list[str], options: dict[str, Any], complete: bool) -> None:
     option = SimpleNamespace(**{"claims": "eot.59", "keyword": "", "markexpr": "", "deselect": None, **options})
-    asked = arguments or [str(path) for path in incremental.voting_files().values()]
+    paths = arguments or [str(path) for path in incremental.voting_files().values()]
     where = SimpleNamespace(dir=Path(__file__).parents[2])
-    config = SimpleNamespace(option=option, args=asked, invocation_params=where)
-    assert Collector(config).asks_all() is whole  # type: ignore[arg-type]
+    config = SimpleNamespace(option=option, args=paths, invocation_params=where)
+    assert Collector(config).asks_all() is complete  # type: ignore[arg-type]
 
 
-def test_parts_are_selected_with_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parts_are_selected_with_their_claim(monkeypatch: pytest.MonkeyPatch) -> None:
     part = replace(entries()["eot.64"], part_of="eot.59")
     monkeypatch.setattr(selection, "entries", lambda: {"eot.59": entries()["eot.59"], "eot.64": part})
     assert selection.selected("eot.59") == {"eot.59", "eot.64"}

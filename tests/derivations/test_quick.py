@@ -1,4 +1,4 @@
-"""Which questions the shortcuts answer, and which are left to SymPy."""
+"""Questions that the shortcuts answer, and questions that are passed to SymPy."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_an_odd_limit(limit: Any) -> None:
 
 
 class Sum(sp.Sum):  # type: ignore[misc]
-    """Another class of sums."""
+    """A subclass of sums."""
 
 
 LEFT_TO_SYMPY: dict[str, tuple[type[sp.Sum], tuple[Any, ...], dict[str, Any]]] = {
@@ -43,7 +43,7 @@ LEFT_TO_SYMPY: dict[str, tuple[type[sp.Sum], tuple[Any, ...], dict[str, Any]]] =
 
 
 @pytest.mark.parametrize("name", LEFT_TO_SYMPY)
-def test_a_sum_is_left_to_SymPy(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sum_is_passed_to_SymPy(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(quick, "NEW_SUM", lambda cls, *parts, **options: ("SymPy", cls, parts, options))
     cls, parts, options = LEFT_TO_SYMPY[name]
     assert quick._new_sum(cls, *parts, **options) == ("SymPy", cls, parts, options)
@@ -59,7 +59,7 @@ def test_a_sum_is_made_as_SymPy_makes_it(parts: tuple[Any, ...], monkeypatch: py
     assert nested.is_commutative is True
 
 
-def test_free_symbols_of_odd_sums_are_left_to_SymPy(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_free_symbols_of_unusual_sums_are_passed_to_SymPy(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = quick.NEW_SUM(sp.Sum, B[i, l] * x, (l, 1, m), (i, 1, n))
     odd = [quick.NEW_SUM(sp.Sum, x * a[1], (a[1], 1, m)), quick.NEW_SUM(sp.Sum, x * a[l], (l, 1, m), (a[1], 1, 3))]
     expected = [quick.OF_SYMPY(total) for total in odd]
@@ -70,13 +70,13 @@ def test_free_symbols_of_odd_sums_are_left_to_SymPy(monkeypatch: pytest.MonkeyPa
     assert all(quick._of_sum(total) == "SymPy" for total in odd)
 
 
-def test_an_answer_is_a_set_of_its_own() -> None:
+def test_each_answer_is_a_new_set() -> None:
     total = sp.Sum(B[i, l], (l, 1, m))
     quick._of_sum(total).add(x)
     assert x not in quick._of_sum(total)
 
 
-def test_entries_at_numbers_are_left_to_SymPy() -> None:
+def test_entries_at_numbers_are_passed_to_SymPy() -> None:
     assert B[j, 1] == B[j, sp.S.One]
     assert B[i, j] is B[i, j]
     assert B[i, j] is not B[j, i]
@@ -86,20 +86,20 @@ def test_entries_at_numbers_are_left_to_SymPy() -> None:
 
 
 class Entry(sp.Indexed):  # type: ignore[misc]
-    """Another class of entries."""
+    """A subclass of entries."""
 
 
-def test_other_entries_are_left_to_SymPy() -> None:
+def test_other_entries_are_passed_to_SymPy() -> None:
     assert type(quick._new_entry(Entry, a, j)) is Entry
     assert quick._new_entry(sp.Indexed, sp.Symbol("plain"), j).args == (sp.IndexedBase("plain"), j)
 
 
-def test_what_is_not_said_to_commute_or_not_commutes() -> None:
+def test_symbols_commute_unless_declared_otherwise() -> None:
     assert sp.IndexedBase("plain")[j].is_commutative is True
     assert sp.IndexedBase("other", real=True)[j].is_commutative is True
-    given: dict[str, Any] = {}
-    quick._set_assumptions(entry := quick.NEW_ENTRY(sp.Indexed, sp.IndexedBase("third"), j), given)
-    assert given == {"commutative": True}
+    assumptions: dict[str, Any] = {}
+    quick._set_assumptions(entry := quick.NEW_ENTRY(sp.Indexed, sp.IndexedBase("third"), j), assumptions)
+    assert assumptions == {"commutative": True}
     assert entry.is_commutative is True
 
 

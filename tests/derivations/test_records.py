@@ -32,7 +32,7 @@ def test_exact_numbers_stay_exact(value: object, written: object) -> None:
 
 
 @pytest.mark.parametrize("text", ["0.5", "1/0", "1/-3", "x", " 1/2", "1/2\n"])
-def test_what_is_no_fraction_is_refused(text: str) -> None:
+def test_invalid_fractions_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r'^value: expected an integer or a fraction like "-1/4", got '):
         from_exact(text)
 
@@ -46,7 +46,7 @@ def test_numbers_of_numpy_are_numbers_and_other_objects_are_nothing() -> None:
 
 
 @pytest.mark.parametrize("text", ["{", b"\xff", "[" * 10**5, "NaN"])
-def test_what_is_no_json_is_refused(text: str | bytes) -> None:
+def test_invalid_json_is_refused(text: str | bytes) -> None:
     with pytest.raises(ValueError, match=r"^expected JSON, got something else"):
         decoded(text)
 

@@ -1,4 +1,4 @@
-"""The comparison with the baseline: each class of difference is made on purpose, and reported as that class."""
+"""The comparison with the baseline: each class of difference is planted, and reported as that class."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from derivations.records import to_json
 from derivations.regression import agree, compare, contains
 from derivations.relations import Equation, Fails, Relation
 from derivations.rendering import aspect
-from derivations.rendering import comparison as told
+from derivations.rendering import comparison as text_of
 
 IDS = ["eot.59", "eot.s7.fisher-scaled", "deciphering.s3.convex-combination", "eot.124", "eot.s2.gibbs",
        "deciphering.s4.minimizer", "deciphering.s0.closed-form", "deciphering.s0.justification"]
@@ -39,15 +39,15 @@ Row = dict[str, Any]
 
 
 def written(changed: dict[str, Entry], ids: list[str], *more: Evidence) -> Row:
-    """The ledger of these claims, some of them in another version, with the torch layer's vote on the Jacobian."""
+    """The ledger of these claims, some of them changed, with the torch layer's vote on the Jacobian."""
     catalogue = {**entries(), **changed}
-    found = [examine(catalogue[id]).evidence for id in ids]
+    evidence = [examine(catalogue[id]).evidence for id in ids]
     vote = Evidence(JACOBIAN, Layer.TORCH, Outcome.HOLDS, "drawn", error=0.02, refuted_twins=tuple(catalogue[JACOBIAN].twins))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ledger, "entries", lambda: catalogue)
-        built = ledger.build([*found, *(e for e in more or (vote,) if e.claim in ids)], ids, {})
-    whole = ledger.assemble([{**row, "complete": True} for row in built["claims"]], {"asked": ids, "complete": True})
-    return json.loads(json.dumps(whole))  # type: ignore[no-any-return]
+        built = ledger.build([*evidence, *(e for e in more or (vote,) if e.claim in ids)], ids, {})
+    assembled = ledger.assemble([{**row, "complete": True} for row in built["claims"]], {"asked": ids, "complete": True})
+    return json.loads(json.dumps(assembled))  # type: ignore[no-any-return]
 
 
 @pytest.fixture(scope="module")
@@ -55,13 +55,13 @@ def before() -> dict[str, Kept]:
     return snapshot(written({}, IDS))
 
 
-def but(before: Mapping[str, Kept], id: str, **fields: Any) -> dict[str, Kept]:
-    """A baseline in which a claim is remembered otherwise."""
+def baseline_with(before: Mapping[str, Kept], id: str, **fields: Any) -> dict[str, Kept]:
+    """The baseline with one claim changed."""
     return {**before, id: updated(before[id], **fields)}
 
 
 def rewritten(id: str, change: Callable[[Relation], Relation], **fields: Any) -> dict[str, Entry]:
-    """A claim whose last step says something else."""
+    """A claim with a changed last step."""
     old = entries()[id]
     assert old.derivation is not None
 
@@ -75,7 +75,7 @@ def rewritten(id: str, change: Callable[[Relation], Relation], **fields: Any) ->
 
 
 def scaled(by: sp.Expr) -> Callable[[Relation], Relation]:
-    """Both sides, times a factor: the statement stays as true as it was."""
+    """Both sides times a factor, which keeps the statement true."""
     def change(relation: Relation) -> Relation:
         assert isinstance(relation, Equation)
         return replace(relation, left=by * relation.left, right=by * relation.right)
@@ -84,7 +84,7 @@ def scaled(by: sp.Expr) -> Callable[[Relation], Relation]:
 
 
 def renamed(relation: Relation) -> Relation:
-    """√((x²+1)²) for x² + 1, which the kernel does not see through, on the right side."""
+    """√((x²+1)²) instead of x² + 1 on the right side, which the kernel does not simplify."""
     assert isinstance(relation, Equation)
     x = positive("tau")
     return replace(relation, right=relation.right * sp.sqrt(x**4 + 2 * x**2 + 1) / (x**2 + 1))
@@ -108,19 +108,20 @@ def torch(**changes: Any) -> Evidence:
 
 
 def test_a_second_run_is_as_the_first(before: dict[str, Kept]) -> None:
-    found = compare(written({}, IDS), before)
-    assert not found.differences
-    assert not found.failed
-    assert (found.compared, found.unchanged, found.absent) == (len(IDS), len(IDS), 0)
+    comparison = compare(written({}, IDS), before)
+    assert not comparison.differences
+    assert not comparison.failed
+    assert (comparison.compared, comparison.unchanged, comparison.absent) == (len(IDS), len(IDS), 0)
 
 
 def test_every_kind_of_statement_is_remembered(before: dict[str, Kept]) -> None:
     for id in IDS[:-1]:
-        kept = before[id].canonical
-        assert kept is not None
-        assert re.fullmatch("[0-9a-f]{16}", kept.left)
-        assert len(kept.values) == 3
-        digits = [len(re.sub(r"\D", "", value)) for sample in kept.values for value in (sample.left, sample.right) if value]
+        canonical = before[id].canonical
+        assert canonical is not None
+        assert re.fullmatch("[0-9a-f]{16}", canonical.left)
+        assert len(canonical.values) == 3
+        digits = [len(re.sub(r"\D", "", value)) for sample in canonical.values
+                  for value in (sample.left, sample.right) if value]
         assert max(digits) >= 30 or id == "eot.124", id      # whose values are 0
     repaired = before[CORRECTED].canonical_repair
     assert repaired is not None
@@ -139,10 +140,10 @@ def test_every_kind_of_statement_is_remembered(before: dict[str, Kept]) -> None:
     rewritten(JACOBIAN, reasoned),
 ], ids=["title", "latex", "statement", "wording of a hypothesis", "reason"])
 def test_text_only(changed: dict[str, Entry], before: dict[str, Kept]) -> None:
-    found = compare(written(changed, IDS), before)
-    assert found.classes == {JACOBIAN: Change.TEXT}
-    assert not found.failed
-    assert f"text only: 1 claim\n  {JACOBIAN}" in told(found)
+    comparison = compare(written(changed, IDS), before)
+    assert comparison.classes == {JACOBIAN: Change.TEXT}
+    assert not comparison.failed
+    assert f"text only: 1 claim\n  {JACOBIAN}" in text_of(comparison)
 
 
 @pytest.mark.parametrize("id", [JACOBIAN, CORRECTED])
@@ -152,20 +153,20 @@ def test_equivalent_rewrite(id: str, before: dict[str, Kept]) -> None:
     row = written({}, [id])
     assert changed.right != row["claims"][0]["canonical"]["right"]
     row["claims"][0]["canonical"] |= {"right": changed.right, "values": to_json(changed.values)}
-    found = compare(row, {id: before[id]})
-    assert found.classes == {id: Change.REWRITE}
-    assert not found.failed
+    comparison = compare(row, {id: before[id]})
+    assert comparison.classes == {id: Change.REWRITE}
+    assert not comparison.failed
 
 
 def test_another_way_of_writing_is_seen_through(before: dict[str, Kept]) -> None:
-    """The steps' text differs, the normal form does not."""
-    found = compare(written(rewritten(JACOBIAN, lambda r: replace(r, right=sp.expand(r.right))), IDS), before)  # type: ignore[call-arg]
-    assert found.classes == {JACOBIAN: Change.REWRITE}
-    assert [(each.aspect, each.subject) for each in found.differences] == [(Aspect.STEPS, "derivation")]
+    """The steps differ as text and agree in normal form."""
+    comparison = compare(written(rewritten(JACOBIAN, lambda r: replace(r, right=sp.expand(r.right))), IDS), before)  # type: ignore[call-arg]
+    assert comparison.classes == {JACOBIAN: Change.REWRITE}
+    assert [(each.aspect, each.subject) for each in comparison.differences] == [(Aspect.STEPS, "derivation")]
 
 
 @pytest.mark.parametrize(("factor", "expected"), [(1, Change.REWRITE), (2, Change.VALUE)])
-def test_a_variable_that_is_gone_is_given_its_value_in_the_baseline(
+def test_a_removed_variable_takes_its_value_from_the_baseline(
     factor: int, expected: Change, before: dict[str, Kept]
 ) -> None:
     extra = scalar("x")
@@ -173,9 +174,9 @@ def test_a_variable_that_is_gone_is_given_its_value_in_the_baseline(
     wider = rewritten(JACOBIAN, lambda r: replace(r, right=factor * one * r.right))[JACOBIAN].printed()  # type: ignore[call-arg]
     assert wider is not None
     statement = remembered.hashed(canonical(wider))
-    kept = but(before, JACOBIAN, canonical=statement)
+    baseline = baseline_with(before, JACOBIAN, canonical=statement)
     assert "x" in statement.values[0].at
-    assert compare(written({}, [JACOBIAN]), kept).classes == {JACOBIAN: expected}
+    assert compare(written({}, [JACOBIAN]), baseline).classes == {JACOBIAN: expected}
 
 
 @pytest.mark.parametrize(("changed", "votes", "what"), [
@@ -184,38 +185,38 @@ def test_a_variable_that_is_gone_is_given_its_value_in_the_baseline(
     ({}, (torch(error=0.5),), "error"),
     ({JACOBIAN: replace(entries()[JACOBIAN], hypotheses=("τ > 0", "m > 1"))}, (), "hypotheses"),
 ], ids=["a twin is gone", "a layer is silent", "the error grew", "a hypothesis more"])
-def test_scope_or_strength_lost(
+def test_a_loss_of_scope_or_strength(
     changed: dict[str, Entry], votes: tuple[Evidence, ...], what: str, before: dict[str, Kept]
 ) -> None:
-    found = compare(written(changed, IDS, *votes), before)
-    assert found.classes == {JACOBIAN: Change.SCOPE}
-    assert any(what in aspect(each) for each in found.differences)
-    assert found.failed
+    comparison = compare(written(changed, IDS, *votes), before)
+    assert comparison.classes == {JACOBIAN: Change.SCOPE}
+    assert any(what in aspect(each) for each in comparison.differences)
+    assert comparison.failed
 
 
-def test_a_layer_that_left_is_a_loss(before: dict[str, Kept]) -> None:
+def test_a_missing_layer_is_a_loss(before: dict[str, Kept]) -> None:
     other = updated(torch(), claim="eot.1")
-    found = compare(written({}, [JACOBIAN], other), before)
-    left = next(each for each in found.differences if each.claim == JACOBIAN)
+    comparison = compare(written({}, [JACOBIAN], other), before)
+    left = next(each for each in comparison.differences if each.claim == JACOBIAN)
     assert (left.aspect, left.subject, left.before, left.after) == (Aspect.LAYER, "torch", "holds", "does not vote")
-    assert found.classes[JACOBIAN] is Change.SCOPE
+    assert comparison.classes[JACOBIAN] is Change.SCOPE
 
 
-def test_a_twin_that_a_layer_no_longer_kills_is_a_loss(before: dict[str, Kept]) -> None:
+def test_a_twin_that_a_layer_no_longer_refutes_is_a_loss(before: dict[str, Kept]) -> None:
     row = written({}, [JACOBIAN])
     name = row["claims"][0]["twins"][0]["name"]
     row["claims"][0]["twins"][0]["refuted_by"] = ["symbolic"]
-    found = compare(row, {JACOBIAN: before[JACOBIAN]})
-    assert found.classes == {JACOBIAN: Change.SCOPE}
-    assert (found.differences[0].aspect, found.differences[0].subject) == (Aspect.KILLERS, name)
-    assert (found.differences[0].before, found.differences[0].after) == ("symbolic, torch", "symbolic")
+    comparison = compare(row, {JACOBIAN: before[JACOBIAN]})
+    assert comparison.classes == {JACOBIAN: Change.SCOPE}
+    assert (comparison.differences[0].aspect, comparison.differences[0].subject) == (Aspect.KILLERS, name)
+    assert (comparison.differences[0].before, comparison.differences[0].after) == ("symbolic, torch", "symbolic")
 
 
 @pytest.mark.parametrize(("field", "value"), [("form", {"sign": "at least"}), ("variables", {"tau": {"kind": "interior"}})])
 def test_a_weaker_relation_and_a_narrower_domain_are_losses(field: str, value: Any, before: dict[str, Kept]) -> None:
     row = written({}, [JACOBIAN])
-    kept = row["claims"][0]["canonical"]
-    kept[field] = {**kept[field], **value}
+    canonical = row["claims"][0]["canonical"]
+    canonical[field] = {**canonical[field], **value}
     assert compare(row, {JACOBIAN: before[JACOBIAN]}).classes == {JACOBIAN: Change.SCOPE}
 
 
@@ -231,12 +232,12 @@ def test_sizes_that_are_fixed_are_a_loss(before: dict[str, Kept]) -> None:
     rewritten(CORRECTED, scaled(sp.Rational(1, 3)), correction=OF_A_PART),
 ], ids=["proved", "corrected"])
 def test_value_changed(changed: dict[str, Entry], before: dict[str, Kept]) -> None:
-    found = compare(written(changed, IDS), before)
-    assert found.classes == dict.fromkeys(changed, Change.VALUE)
-    assert found.failed
-    moved = next(each for each in found.differences if each.change is Change.VALUE)
-    assert moved.before in told(found)
-    assert moved.after in told(found)
+    comparison = compare(written(changed, IDS), before)
+    assert comparison.classes == dict.fromkeys(changed, Change.VALUE)
+    assert comparison.failed
+    changed_value = next(each for each in comparison.differences if each.change is Change.VALUE)
+    assert changed_value.before in text_of(comparison)
+    assert changed_value.after in text_of(comparison)
 
 
 def test_a_changed_correction_is_a_changed_value(before: dict[str, Kept]) -> None:
@@ -246,95 +247,96 @@ def test_a_changed_correction_is_a_changed_value(before: dict[str, Kept]) -> Non
         for step in old.repair():  # type: ignore[misc]
             yield scaled(sp.Integer(3))(step)
 
-    found = compare(written({CORRECTED: replace(old, repair=repair, correction=OF_A_PART)}, IDS), before)
-    assert found.classes == {CORRECTED: Change.VALUE}
-    assert any((each.aspect, each.subject, each.repair) == (Aspect.SIDE_VALUE, "left", True) for each in found.differences)
+    comparison = compare(written({CORRECTED: replace(old, repair=repair, correction=OF_A_PART)}, IDS), before)
+    assert comparison.classes == {CORRECTED: Change.VALUE}
+    assert any((each.aspect, each.subject, each.repair) == (Aspect.SIDE_VALUE, "left", True) for each in comparison.differences)
 
 
 def test_where_values_tell_nothing_another_statement_is_another_value() -> None:
     zero = "eot.124"
-    kept = snapshot(written({}, [zero]))
-    statement = kept[zero].canonical
+    baseline = snapshot(written({}, [zero]))
+    statement = baseline[zero].canonical
     assert statement is not None
     assert {(each.left, each.right) for each in statement.values} == {("0", "0")}
-    assert not compare(written({}, [zero]), kept).differences
-    *steps, (_, reason) = kept[zero].derivation
-    found = compare(written({}, [zero]), but(kept, zero, derivation=(*steps, ("another statement about 0", reason))))
-    assert found.classes == {zero: Change.VALUE}
-    assert "before" in told(found)
+    assert not compare(written({}, [zero]), baseline).differences
+    *steps, (_, reason) = baseline[zero].derivation
+    steps = (*steps, ("another statement about 0", reason))
+    comparison = compare(written({}, [zero]), baseline_with(baseline, zero, derivation=steps))
+    assert comparison.classes == {zero: Change.VALUE}
+    assert "before" in text_of(comparison)
 
 
 def test_a_side_without_a_value_is_a_changed_value(before: dict[str, Kept]) -> None:
     row = written({}, [JACOBIAN])
     row["claims"][0]["canonical"]["values"] = []
-    found = compare(row, {JACOBIAN: before[JACOBIAN]}, lambda *_: None)
-    assert found.classes == {JACOBIAN: Change.VALUE}
-    assert {each.after for each in found.differences} == {"not finite at every point"}
+    comparison = compare(row, {JACOBIAN: before[JACOBIAN]}, lambda *_: None)
+    assert comparison.classes == {JACOBIAN: Change.VALUE}
+    assert {each.after for each in comparison.differences} == {"not finite at every point"}
 
 
-def test_a_variable_that_only_the_words_speak_of_is_not_lost_silently(before: dict[str, Kept]) -> None:
+def test_a_variable_that_occurs_only_in_the_text_is_not_lost_silently(before: dict[str, Kept]) -> None:
     row = written({}, [JACOBIAN])
     statement = before[JACOBIAN].canonical
     assert statement is not None
     wider = updated(statement, variables={**statement.variables, "level": Domain(Kind.REAL)})
-    found = compare(row, but(before, JACOBIAN, canonical=wider))
-    assert found.classes == {JACOBIAN: Change.SCOPE}
-    assert [(each.aspect, each.subject) for each in found.differences] == [(Aspect.VARIABLE, "level")]
+    comparison = compare(row, baseline_with(before, JACOBIAN, canonical=wider))
+    assert comparison.classes == {JACOBIAN: Change.SCOPE}
+    assert [(each.aspect, each.subject) for each in comparison.differences] == [(Aspect.VARIABLE, "level")]
 
 
 def test_only_the_steps_that_differ_are_shown(before: dict[str, Kept]) -> None:
-    kept = but(before, JACOBIAN, derivation=(("a = a", "first"), *before[JACOBIAN].derivation))
-    found = compare(written({}, [JACOBIAN]), kept)
-    assert found.classes == {JACOBIAN: Change.REWRITE}
-    assert (found.differences[0].before, found.differences[0].after) == ("1. a = a  — first", "none of these steps")
+    baseline = baseline_with(before, JACOBIAN, derivation=(("a = a", "first"), *before[JACOBIAN].derivation))
+    comparison = compare(written({}, [JACOBIAN]), baseline)
+    assert comparison.classes == {JACOBIAN: Change.REWRITE}
+    assert (comparison.differences[0].before, comparison.differences[0].after) == ("1. a = a  — first", "none of these steps")
 
 
 def test_verdict_changed(before: dict[str, Kept]) -> None:
-    found = compare(written({}, IDS, torch(outcome=Outcome.REFUTED)), before)
-    assert found.classes == {JACOBIAN: Change.VERDICT}
-    assert ("proved", "open") in [(each.before, each.after) for each in found.differences]
-    better = but(before, JACOBIAN, verdict=Verdict.OPEN)
+    comparison = compare(written({}, IDS, torch(outcome=Outcome.REFUTED)), before)
+    assert comparison.classes == {JACOBIAN: Change.VERDICT}
+    assert ("proved", "open") in [(each.before, each.after) for each in comparison.differences]
+    better = baseline_with(before, JACOBIAN, verdict=Verdict.OPEN)
     assert compare(written({}, IDS), better).classes == {JACOBIAN: Change.VERDICT}
-    found = compare(written({}, IDS), but(before, CORRECTED, severity=Severity.FATAL))
-    assert found.classes == {CORRECTED: Change.VERDICT}
-    assert [(each.before, each.after) for each in found.differences] == [("corrected (fatal)", "corrected (slip)")]
+    comparison = compare(written({}, IDS), baseline_with(before, CORRECTED, severity=Severity.FATAL))
+    assert comparison.classes == {CORRECTED: Change.VERDICT}
+    assert [(each.before, each.after) for each in comparison.differences] == [("corrected (fatal)", "corrected (slip)")]
 
 
 def test_claim_added(before: dict[str, Kept]) -> None:
-    found = compare(written({}, [*IDS, "eot.46"]), before)
-    assert found.classes == {"eot.46": Change.MEMBERSHIP}
-    assert found.failed
-    assert "claim removed/added: 1 claim\n  eot.46\n    added\n      after" in told(found)
+    comparison = compare(written({}, [*IDS, "eot.46"]), before)
+    assert comparison.classes == {"eot.46": Change.MEMBERSHIP}
+    assert comparison.failed
+    assert "claim removed/added: 1 claim\n  eot.46\n    added\n      after" in text_of(comparison)
 
 
-@pytest.mark.parametrize("asked", [["eot"], ["eot.59"], ["eot.46", "eot.59"]])
-def test_claim_removed(asked: list[str], before: dict[str, Kept]) -> None:
+@pytest.mark.parametrize("ids", [["eot"], ["eot.59"], ["eot.46", "eot.59"]])
+def test_claim_removed(ids: list[str], before: dict[str, Kept]) -> None:
     row = written({}, IDS[1:])
-    row["environment"]["asked"] = asked
-    found = compare(row, before)
-    assert found.classes == {JACOBIAN: Change.MEMBERSHIP}
-    assert [(each.aspect, each.after) for each in found.differences] == [(Aspect.REMOVED, "")]
-    assert found.failed
+    row["environment"]["asked"] = ids
+    comparison = compare(row, before)
+    assert comparison.classes == {JACOBIAN: Change.MEMBERSHIP}
+    assert [(each.aspect, each.after) for each in comparison.differences] == [(Aspect.REMOVED, "")]
+    assert comparison.failed
 
 
-def test_what_was_not_asked_for_is_not_missed(before: dict[str, Kept]) -> None:
+def test_claims_outside_of_the_selection_are_not_missed(before: dict[str, Kept]) -> None:
     row = written({}, [JACOBIAN])
     row["environment"]["asked"] = [JACOBIAN]
-    found = compare(row, before)
-    assert not found.failed
-    assert found.absent == len(IDS) - 1
-    assert f"{len(IDS) - 1} of the baseline's claims were not in this run" in told(found)
+    comparison = compare(row, before)
+    assert not comparison.failed
+    assert comparison.absent == len(IDS) - 1
+    assert f"{len(IDS) - 1} of the baseline's claims were not in this run" in text_of(comparison)
 
 
 def test_the_worst_class_counts_and_all_differences_are_shown(before: dict[str, Kept]) -> None:
     changed = rewritten(JACOBIAN, scaled(sp.Integer(2)), title="Another title")
-    found = compare(written(changed, IDS, torch(error=0.9)), before)
-    assert found.classes == {JACOBIAN: Change.VALUE}
-    assert {each.change for each in found.differences} == {Change.VALUE, Change.SCOPE, Change.TEXT}
-    assert "title  (text only)" in told(found)
+    comparison = compare(written(changed, IDS, torch(error=0.9)), before)
+    assert comparison.classes == {JACOBIAN: Change.VALUE}
+    assert {each.change for each in comparison.differences} == {Change.VALUE, Change.SCOPE, Change.TEXT}
+    assert "title  (text only)" in text_of(comparison)
 
 
-# ── what must not flap ──────────────────────────────────────────────────────────────────────────────────────────────
+# ── stability ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize("error", [0.0002, 0.02, 0.05, 0.099, 0.19])

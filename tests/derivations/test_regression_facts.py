@@ -1,4 +1,4 @@
-"""Every fact of a claim that differs from the baseline is named, with its class and with what it was."""
+"""Every fact that differs from the baseline is reported with its class and its former value."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ KEPT = Kept(Verdict.PROVED, None, {Layer.SYMBOLIC: Outcome.HOLDS}, {}, {}, {"a":
 
 
 def facts(before: Kept, after: Kept, values: list[Sample] | None = None) -> list[tuple[Any, ...]]:
-    """What differs: class, aspect, before, after, subject."""
+    """The differences: class, aspect, before, after, subject."""
     row = {"id": "eot.0", "canonical": to_json(after.canonical), "canonical_repair": to_json(after.canonical_repair)}
     return [(each.change, each.aspect, each.before, each.after, each.subject)
-            for each in _differences(row, before, after, lambda id, field, places: values)]
+            for each in _differences(row, before, after, lambda id, field, all_places: values)]
 
 
 def strengths(**fields: tuple[Any, Any]) -> list[tuple[Any, ...]]:
-    """What differs between two entries of which some fields differ."""
+    """The differences between two entries with some changed fields."""
     one, other = ({name: pair[n] for name, pair in fields.items()} for n in (0, 1))
     return facts(updated(KEPT, **one), updated(KEPT, **other))
 
@@ -40,7 +40,7 @@ SYMBOLIC, TORCH, HOLDS = Layer.SYMBOLIC, Layer.TORCH, Outcome.HOLDS
 LOST, GAINED, MOVED, WORDS = Change.SCOPE, Change.REWRITE, Change.VALUE, Change.TEXT
 
 
-@pytest.mark.parametrize(("fields", "found"), [
+@pytest.mark.parametrize(("fields", "expected"), [
     ({}, []),
     ({"verdict": (Verdict.PROVED, Verdict.OPEN)}, [(Change.VERDICT, Aspect.VERDICT, "proved", "open", "")]),
     ({"general": (True, False)}, [(LOST, Aspect.SIZES, "symbolic", "fixed", "")]),
@@ -86,8 +86,8 @@ LOST, GAINED, MOVED, WORDS = Change.SCOPE, Change.REWRITE, Change.VALUE, Change.
     ({"canonical": (updated(FORM, form=Form(Sign.GREATER)), updated(FORM, form=Form(Sign.AT_LEAST)))},
      [(LOST, Aspect.RELATION, ">", "≥", "")]),
 ])
-def test_every_fact_has_its_class(fields: dict[str, tuple[Any, Any]], found: list[tuple[Any, ...]]) -> None:
-    assert strengths(**fields) == found
+def test_every_fact_has_its_class(fields: dict[str, tuple[Any, Any]], expected: list[tuple[Any, ...]]) -> None:
+    assert strengths(**fields) == expected
 
 
 ZEROS = updated(FORM, values=(Sample({"m": 2, "x": (0, 0)}, "0", "0"), Sample({"m": 1, "x": (0,)}, "0", "0")))
@@ -95,7 +95,7 @@ ELSEWHERE = (Sample({"m": 5, "x": (1,) * 5}, "1.0", "2.0"), Sample({"m": 3, "x":
 FIRST = Sample({"m": 2, "x": (1, 2)}, "1.0", "2.0")
 
 
-def test_a_value_that_moved_is_a_changed_value() -> None:
+def test_a_different_value_is_a_changed_value() -> None:
     now = updated(FORM, left="k", right="q", values=(updated(FIRST, left="1.5"), FORM.values[1]))
     assert facts(KEPT, updated(KEPT, canonical=now)) == [
         (MOVED, Aspect.SIDE_VALUE, "1.0", "1.5", "left"), (MOVED, Aspect.SIDE, "l", "k", "left"),
@@ -120,18 +120,18 @@ def test_zeros_tell_nothing() -> None:
     assert facts(before, updated(before, derivation=(("s3", "r3"), ("s2", "r2"))))[0][:2] == (GAINED, Aspect.STEPS)
 
 
-def test_a_variable_that_is_gone_or_ranges_over_less() -> None:
+def test_a_removed_variable_or_a_smaller_range() -> None:
     without = {name: domain for name, domain in FORM.variables.items() if name != "x"}
     free = {**FORM.variables, "y": Domain(Kind.REAL)}
-    assert facts(KEPT, updated(KEPT, canonical=updated(FORM, variables=without))) == []       # the values have told it
-    lost = facts(updated(KEPT, canonical=updated(FORM, variables=free)), KEPT)
-    assert lost == [(LOST, Aspect.VARIABLE, "real", "not spoken of", "y")]
+    assert facts(KEPT, updated(KEPT, canonical=updated(FORM, variables=without))) == []       # the values already show it
+    losses = facts(updated(KEPT, canonical=updated(FORM, variables=free)), KEPT)
+    assert losses == [(LOST, Aspect.VARIABLE, "real", "not spoken of", "y")]
     narrow = {**FORM.variables, "x": Domain(Kind.POSITIVE, ("m",))}
     assert facts(KEPT, updated(KEPT, canonical=updated(FORM, variables=narrow))) == [
         (LOST, Aspect.DOMAIN, "real [m]", "> 0 [m]", "x")]
     assert facts(updated(KEPT, canonical=updated(FORM, variables=narrow)), KEPT) == [
         (GAINED, Aspect.DOMAIN, "> 0 [m]", "real [m]", "x")]
-    assert facts(updated(KEPT, canonical=updated(ZEROS, variables=free)), updated(KEPT, canonical=ZEROS)) == lost
+    assert facts(updated(KEPT, canonical=updated(ZEROS, variables=free)), updated(KEPT, canonical=ZEROS)) == losses
 
 
 @pytest.mark.parametrize(("wide", "narrow", "does"), [
@@ -148,8 +148,9 @@ def test_one_domain_contains_another(wide: Domain, narrow: Domain, does: bool) -
 def test_a_correction_is_compared_as_the_print_is() -> None:
     repaired = updated(KEPT, canonical=None, canonical_repair=FORM)
     row = {"id": "eot.0", "canonical": None, "canonical_repair": to_json(updated(FORM, left="k"))}
-    found = list(_differences(row, repaired, updated(repaired, canonical_repair=updated(FORM, left="k")), lambda *_: None))
-    assert [(each.aspect, each.repair, each.subject) for each in found] == [(Aspect.SIDE, True, "left")]
+    changed = updated(repaired, canonical_repair=updated(FORM, left="k"))
+    differences = list(_differences(row, repaired, changed, lambda *_: None))
+    assert [(each.aspect, each.repair, each.subject) for each in differences] == [(Aspect.SIDE, True, "left")]
 
 
 @pytest.mark.parametrize(("one", "other", "same"), [
@@ -167,9 +168,9 @@ def test_totals_of_a_comparison() -> None:
         return Difference(id, change, aspect, "", "")
 
     differing = differ("a", WORDS), differ("b", LOST), differ("b", GAINED), differ("c", Change.MEMBERSHIP, Aspect.REMOVED)
-    found = Comparison(differing, 4, 2)
-    assert found.classes == {"a": WORDS, "b": LOST, "c": Change.MEMBERSHIP}
-    assert (found.removed, found.unchanged, found.failed) == ({"c"}, 2, True)
+    comparison = Comparison(differing, 4, 2)
+    assert comparison.classes == {"a": WORDS, "b": LOST, "c": Change.MEMBERSHIP}
+    assert (comparison.removed, comparison.unchanged, comparison.failed) == ({"c"}, 2, True)
     for change in Change:
         assert Comparison((differ("a", change),), 1, 0).failed is (change not in (WORDS, GAINED))
     assert not differ("a", WORDS).repair

@@ -1,4 +1,4 @@
-"""Each relation proves what is true, refutes what is false with a point, and is silent on what it cannot decide."""
+"""Each relation proves true statements, refutes false ones with a point, and leaves the others undecided."""
 
 from __future__ import annotations
 
@@ -132,27 +132,27 @@ def test_true_is_proved(name: str) -> None:
 @pytest.mark.parametrize("name", FALSE)
 def test_false_is_refuted(name: str) -> None:
     relation, shown = FALSE[name]
-    found = relation.refute()
+    witness = relation.refute()
     assert not relation.prove()
-    assert found is not None
-    assert shown in rendering.witness(found)
+    assert witness is not None
+    assert shown in rendering.witness(witness)
 
 
 @pytest.mark.parametrize("name", UNDECIDED)
-def test_the_rest_is_left_open(name: str) -> None:
+def test_other_statements_stay_undecided(name: str) -> None:
     assert not UNDECIDED[name].prove()
     assert UNDECIDED[name].refute() is None
 
 
 def test_the_letter_of_the_index_is_not_captured() -> None:
-    """A candidate that ignores its index and reads s_j has mass m, whatever letter it reads."""
+    """A candidate that ignores its index and reads s_j has mass m, whatever its index is called."""
     stuck = minimum(lambda key: gibbs(-1, tau)(j))
     assert not stuck.prove()
     assert stuck.refute() is not None
 
 
 def test_the_letter_of_the_rival_is_not_captured() -> None:
-    """A vector q of the author's own is another q than the rival."""
+    """An author's vector q is distinct from the rival."""
     own = simplex("q", m)
     cheated = minimum(lambda key: u[key], objective=lambda p: kl_form_of(p) + total(l, (p(l) - own[l]) * s[l]))
     assert not cheated.prove()
@@ -183,20 +183,20 @@ def test_no_point_where_indices_cannot_differ() -> None:
 
 
 def test_a_witness_can_be_read() -> None:
-    found = Equation(m * x, x, at={m: 2, x: 3}).refute()
-    assert found is not None
-    assert (found.inputs, found.left[:3], found.sign, found.right[:3]) == ({"m": 2, "x": 3}, "6.0", "≠", "3.0")
-    assert rendering.witness(found).startswith("at m = 2, x = 3: 6.0")
+    witness = Equation(m * x, x, at={m: 2, x: 3}).refute()
+    assert witness is not None
+    assert (witness.inputs, witness.left[:3], witness.sign, witness.right[:3]) == ({"m": 2, "x": 3}, "6.0", "≠", "3.0")
+    assert rendering.witness(witness).startswith("at m = 2, x = 3: 6.0")
 
 
-def test_scope_names_what_the_statement_is_about() -> None:
+def test_scope_names_the_variables_of_about() -> None:
     assert Equation(total(l, u[l]), 1).scope() == "all m ≥ 1, u > 0 with sum 1 (length m)"
     assert Equation(sp.S.One, 1).scope() == "no free variable"
 
 
 @pytest.mark.parametrize("kind", sorted(RELATIONS, key=lambda kind: kind.__name__), ids=lambda kind: kind.__name__)
 def test_the_fields_of_a_statement_have_types_and_no_texts(kind: type[Relation]) -> None:
-    """Numbers become expressions, and corrections that say nothing are found, by these types."""
+    """These types convert numbers to expressions and recognize trivial corrections."""
     assert not [field.name for field in fields(kind) if isinstance(field.type, str)]
 
 
@@ -216,5 +216,5 @@ POSITIONAL = {
 
 
 @pytest.mark.parametrize("kind", sorted(RELATIONS, key=lambda kind: kind.__name__))
-def test_what_a_statement_is_made_of_is_positional_and_the_rest_has_names(kind: type[Relation]) -> None:
+def test_operands_are_positional_and_options_are_keywords(kind: type[Relation]) -> None:
     assert " ".join(each.name for each in fields(kind) if each.init and not each.kw_only) == POSITIONAL[kind.__name__]

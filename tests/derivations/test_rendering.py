@@ -1,4 +1,4 @@
-"""No behaviour hangs on wording: every message is changed, and nothing else changes."""
+"""No behaviour depends on wording: every message is changed, and nothing else changes."""
 
 from __future__ import annotations
 
@@ -43,32 +43,32 @@ RUNS: dict[str, tuple[Evidence, ...]] = {
 
 
 def functions() -> dict[str, Callable[..., str]]:
-    """The functions of the renderer that make text."""
+    """The functions of the renderer that return text."""
     own = getmembers(rendering, lambda each: isfunction(each) and each.__module__ == rendering.__name__)
     return {name: function for name, function in own if function.__annotations__.get("return") == "str"}
 
 
 @pytest.fixture
 def other_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every text is another one: backwards, and in brackets."""
+    """Replace every text by another one: reversed, and in brackets."""
     def reworded(function: Callable[..., str]) -> Callable[..., str]:
         return wraps(function)(lambda *arguments: f"⟦{function(*arguments)[::-1]}⟧")
 
     for name, function in functions().items():
         monkeypatch.setattr(rendering, name, reworded(function))
     for table in (rendering.SIGNS, rendering.ASPECTS, rendering.REASONS, rendering.TEXTS):
-        for key in table:                                    # whose holes stay holes
+        for key in table:                                    # whose placeholders are preserved
             monkeypatch.setitem(table, key, f"other {table[key]}")  # type: ignore[index, attr-defined]
     for kind, words in rendering.CAUSES.items():
         monkeypatch.setitem(rendering.CAUSES, kind, reworded(words))
 
 
 def run(votes: tuple[Evidence, ...]) -> dict[str, Any]:
-    """A ledger of these votes and of what the symbolic layer finds, as a whole run would leave it."""
+    """The complete ledger of these votes and of the symbolic layer's evidence."""
     evidence = [*(examine(entries()[id]).evidence for id in IDS), *votes]
     rows = ledger.build(evidence, IDS, {})["claims"]
-    whole = {"asked": IDS, "complete": True}
-    return json.loads(json.dumps(ledger.assemble([{**row, "complete": True} for row in rows], whole)))  # type: ignore[no-any-return]
+    run_data = {"asked": IDS, "complete": True}
+    return json.loads(json.dumps(ledger.assemble([{**row, "complete": True} for row in rows], run_data)))  # type: ignore[no-any-return]
 
 
 @pytest.fixture(scope="module")
@@ -77,14 +77,14 @@ def before() -> dict[str, baseline.Kept]:
 
 
 def decided(votes: tuple[Evidence, ...], before: dict[str, baseline.Kept]) -> dict[str, Any]:
-    """All that a run decides, without its words."""
-    found = run(votes)
-    comparison = regression.compare(found, before)
+    """All decisions of a run, without texts."""
+    decision = run(votes)
+    comparison = regression.compare(decision, before)
     return {
-        "verdicts": {row["id"]: (row["verdict"], row["severity"], row["cause"]) for row in found["claims"]},
-        "green": ledger.green(found),
-        "problems": len(baseline.problems(found, before)),
-        "fit": not baseline.rejection(found, before),
+        "verdicts": {row["id"]: (row["verdict"], row["severity"], row["cause"]) for row in decision["claims"]},
+        "green": ledger.green(decision),
+        "problems": len(baseline.problems(decision, before)),
+        "fit": not baseline.rejection(decision, before),
         "classes": comparison.classes,
         "aspects": [(each.claim, each.change, each.aspect, each.subject) for each in comparison.differences],
         "unchanged": comparison.unchanged,
@@ -93,7 +93,7 @@ def decided(votes: tuple[Evidence, ...], before: dict[str, baseline.Kept]) -> di
 
 @pytest.fixture(scope="module")
 def as_worded(before: dict[str, baseline.Kept]) -> dict[str, dict[str, Any]]:
-    """What each run decides, in the words of the renderer."""
+    """The decisions of each run, in the words of the renderer."""
     return {name: decided(votes, before) for name, votes in RUNS.items()}
 
 
@@ -137,10 +137,10 @@ def test_the_exit_status_is_the_same_in_other_words(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest,
     before: dict[str, baseline.Kept],
 ) -> None:
-    path, kept = tmp_path / "ledger.json", tmp_path / "baseline.json"
+    path, baseline_path = tmp_path / "ledger.json", tmp_path / "baseline.json"
     ledger.write(run(RUNS[name]), path)
-    kept.write_text(baseline.as_text(before))
-    monkeypatch.setattr(baseline, "baselines", lambda: {id.split(".")[0]: kept for id in IDS})
+    baseline_path.write_text(baseline.as_text(before))
+    monkeypatch.setattr(baseline, "baselines", lambda: {id.split(".")[0]: baseline_path for id in IDS})
     statuses = []
     for wording in ("", "other_words"):
         if wording:
@@ -172,8 +172,8 @@ def test_everything_has_words(kinds: Any, table: dict[Any, Any]) -> None:
 
 
 def test_a_change_of_a_statement_is_classed_by_its_values_and_not_by_its_words(before: dict[str, baseline.Kept]) -> None:
-    kept = before[JACOBIAN]
-    assert kept.canonical is not None
-    other = replace(kept, canonical=replace(kept.canonical, left="0" * 16))
-    found = regression.compare(run(RUNS["as before"]), {**before, JACOBIAN: other})
-    assert found.classes == {JACOBIAN: regression.Change.REWRITE}
+    entry = before[JACOBIAN]
+    assert entry.canonical is not None
+    other = replace(entry, canonical=replace(entry.canonical, left="0" * 16))
+    comparison = regression.compare(run(RUNS["as before"]), {**before, JACOBIAN: other})
+    assert comparison.classes == {JACOBIAN: regression.Change.REWRITE}

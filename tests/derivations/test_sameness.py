@@ -1,4 +1,4 @@
-"""Which relations are one statement: points tell apart what differs, and normal forms decide the rest."""
+"""Equality of relations: sample points separate different ones, and normal forms decide the rest."""
 
 import pytest
 import sympy as sp
@@ -31,14 +31,14 @@ tau = positive("tau")
 z = total(k, sp.exp(s[k] / tau))
 
 
-def test_points_tell_statements_apart_before_normal_forms(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_points_separate_statements_before_normal_forms(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sums, "equal", lambda *_: pytest.fail("a normal form was asked for"))
     assert not same(Equation(z, tau * s[j]), Equation(z, 2 * tau * s[j]))
     assert not same(AtLeast(z, tau), AtLeast(z, 0))
     assert not same(AtLeast(s[j] ** 2, 0), AtLeast(s[j] ** 2, s[j] ** 4 / 10**6))
 
 
-def test_what_agrees_at_all_points_is_left_to_normal_forms(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_expressions_equal_at_all_points_are_compared_by_normal_form(monkeypatch: pytest.MonkeyPatch) -> None:
     one, other = Equation(z**2, (tau + 1) ** 2), Equation(z * total(k, sp.exp(s[k] / tau)), tau**2 + 2 * tau + 1)
     assert same(one, other)
     monkeypatch.setattr(sums, "equal", lambda *_: False)
@@ -46,7 +46,7 @@ def test_what_agrees_at_all_points_is_left_to_normal_forms(monkeypatch: pytest.M
 
 
 def test_a_difference_that_no_point_shows_is_not_sameness() -> None:
-    """They differ only far away from the sample points: normal forms, which are not equal, decide."""
+    """The sides differ only far from the sample points, so that their normal forms decide."""
     far = s[j] * sums.plus(s[j] - 10**12)
     assert not same(Equation(s[j] + far, 0), Equation(s[j], 0))
 
@@ -140,6 +140,6 @@ def test_expressions_agree_or_not() -> None:
     assert not agree(sp.sqrt(x**2), x)
 
 
-def test_what_has_no_value_is_left_to_normal_forms() -> None:
+def test_undefined_expressions_are_compared_by_normal_form() -> None:
     assert agree(sp.gamma(x) + sp.gamma(x), 2 * sp.gamma(x))
     assert not agree(sp.gamma(x), sp.gamma(x) + 1)

@@ -1,4 +1,4 @@
-"""What is computed once for a chapter is computed in one process, and no process waits while others have work."""
+"""Data that a chapter shares is computed in one process, and no process waits while others have work."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ TESTS = [*FILES, *(test.format(id) for id in CLAIMS for test in (SYMBOLIC, VOTES
 
 
 class Process:
-    """A worker that keeps what it was sent."""
+    """A worker that records the tests sent to it."""
 
     def __init__(self) -> None:
         self.sent: list[int] = []
         self.shutting_down, self.gateway = False, SimpleNamespace(id="a worker")
 
-    def send_runtest_some(self, places: Iterable[int]) -> None:
-        self.sent += places
+    def send_runtest_some(self, indices: Iterable[int]) -> None:
+        self.sent += indices
 
     def shutdown(self) -> None:
         self.shutting_down = True
@@ -50,8 +50,8 @@ class Options:
     getoption = getvalue
 
 
-def ran(processes: int, tests: list[str] = TESTS, quick: int = 1) -> list[list[str]]:
-    """What each of some processes runs, in order; the first runs `quick` tests while the others run one."""
+def executed(processes: int, tests: list[str] = TESTS, quick: int = 1) -> list[list[str]]:
+    """The tests that each process runs, in order; the first runs `quick` tests while the others run one."""
     scheduler = ByChapter(Options(processes), QUIET)         # type: ignore[arg-type]
     workers, done = [Process() for _ in range(processes)], [0] * processes
     for worker in workers:
@@ -66,37 +66,37 @@ def ran(processes: int, tests: list[str] = TESTS, quick: int = 1) -> list[list[s
                     done[number] += 1
     assert scheduler.tests_finished
     assert not scheduler.has_pending
-    return [[tests[place] for place in worker.sent] for worker in workers]
+    return [[tests[index] for index in worker.sent] for worker in workers]
 
 
 @pytest.mark.parametrize("processes", [1, 2, 5])
 def test_every_test_runs_once(processes: int) -> None:
-    assert sorted(chain(*ran(processes))) == sorted(TESTS)
+    assert sorted(chain(*executed(processes))) == sorted(TESTS)
 
 
 def test_a_chapter_and_a_file_run_in_one_process() -> None:
-    first, second = ({home(test) for test in tests} for tests in ran(2))
+    first, second = ({home(test) for test in tests} for tests in executed(2))
     assert first.isdisjoint(second)
     assert "tests/sub/test_b.py" in first | second           # a file that names a claim is no vote on it
 
 
-def test_what_a_folder_shares_is_made_in_one_process() -> None:
+def test_fixtures_shared_in_a_folder_are_made_in_one_process() -> None:
     report = [f"tests/derivations/report/test_{name}.py::test_{name}" for name in ("site", "browser", "formulas")]
     others = [f"tests/derivations/test_{name}.py::test_{name}" for name in ("a", "b", "c")]
-    first, second = ({*tests} for tests in ran(2, [*report, *others]))
+    first, second = ({*tests} for tests in executed(2, [*report, *others]))
     assert first >= {*report} or second >= {*report}
     assert first & {*others}
     assert second & {*others} or second == {*report}
 
 
 def test_files_come_first() -> None:
-    for tests in ran(2):
+    for tests in executed(2):
         votes = [document(home(test)) != "" for test in tests]
         assert votes == sorted(votes)
 
 
 def test_processes_are_at_different_documents() -> None:
-    first, second = ([document(home(test)) for test in tests if document(home(test))] for tests in ran(2))
+    first, second = ([document(home(test)) for test in tests if document(home(test))] for tests in executed(2))
     assert first[0] != second[0]
     for documents in (first, second):
         changes = sum(a != b for a, b in pairwise(documents))
@@ -105,11 +105,11 @@ def test_processes_are_at_different_documents() -> None:
 
 @pytest.mark.parametrize("quick", [1, 3])
 def test_the_work_is_shared(quick: int) -> None:
-    first, second = map(len, ran(2, quick=quick))
+    first, second = map(len, executed(2, quick=quick))
     assert abs(first / quick - second) < 0.2 * len(TESTS)
 
 
-def test_a_reprint_runs_with_what_it_reprints() -> None:
+def test_a_reprint_runs_with_its_original() -> None:
     assert home(SYMBOLIC.format("inference.thm1")) == home(VOTES.format("deciphering.thm1"))
     assert home("::test_symbolic[eot.46]") == "derivations.eot.section5_gradient"      # as `verify` names it
     assert home("test_votes.py::test_observation[eot.46-torch-in-models]") == "derivations.eot.section5_gradient"
@@ -131,6 +131,6 @@ def test_the_tests_of_a_process_that_ended_run_in_another() -> None:
     assert sorted([crashed.sent[0], *other.sent]) == list(range(len(TESTS)))
 
 
-def test_another_way_of_sharing_is_left_alone() -> None:
+def test_other_distribution_modes_are_unchanged() -> None:
     assert isinstance(pytest_xdist_make_scheduler(Options(2), None), ByChapter)        # type: ignore[arg-type]
     assert pytest_xdist_make_scheduler(Options(2, "worksteal"), None) is None          # type: ignore[arg-type]

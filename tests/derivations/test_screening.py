@@ -1,4 +1,4 @@
-"""Points that end the search for a sign: where an expression is not ≥ 0, and nowhere else (notation of `grammar`)."""
+"""Points that end the search for a sign: the expression is not ≥ 0 there (notation of `grammar`)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_a_point_refutes(expr: sp.Expr) -> None:
 
 
 @pytest.mark.parametrize("expr", [x**2 + y, total(l, a[l] ** 2), 1 - q[j], z[i] + y, sp.exp(x) - 1 - x], ids=str)
-def test_no_point_refutes_what_is_true(expr: sp.Expr) -> None:
+def test_no_point_refutes_a_true_statement(expr: sp.Expr) -> None:
     assert not refuted(expr, False, ())
 
 
@@ -30,7 +30,7 @@ def test_only_a_strict_sign_is_refuted_by_0() -> None:
 
 
 @pytest.mark.parametrize("sense", [False, True])
-def test_a_point_has_to_satisfy_the_facts(sense: bool) -> None:
+def test_a_point_must_satisfy_the_facts(sense: bool) -> None:
     assert not refuted(x - y, sense, ((x - y, sense),))
     assert refuted(x - 2 * y, sense, ((x - y, sense),))
 
@@ -45,5 +45,5 @@ def test_facts_that_never_hold_leave_no_point(facts: tuple[tuple[sp.Expr, bool],
 
 
 @pytest.mark.parametrize("expr", [UNKNOWN - y, -sp.log(-y), sp.Function("f")(y) - y], ids=["a dummy", "undefined", "no rule"])
-def test_what_has_no_value_is_not_refuted(expr: sp.Expr) -> None:
+def test_undefined_expressions_are_not_refuted(expr: sp.Expr) -> None:
     assert not refuted(expr, False, ())

@@ -1,4 +1,4 @@
-"""Which claims a list of ids and documents names, and what claims rest on."""
+"""The claims that a list of ids and documents names, and their dependencies."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_other_names_are_refused(pattern: str) -> None:
         selection.selected(pattern)
 
 
-def test_what_claims_rest_on() -> None:
+def test_dependencies_of_claims() -> None:
     assert selection.needs_of(["inference.1", "eot.1"]) == {"eot.1": ("eot.2",), "inference.1": ("eot.2",)}
     assert selection.all_needs("eot.1") == {"eot.2", "inference.1", "eot.3"}
     assert selection.all_needs("eot.3") == set()

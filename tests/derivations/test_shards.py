@@ -1,4 +1,4 @@
-"""A run in shards: the division, one ledger out of many, and what is refused."""
+"""A run in shards: division, joining of ledgers, and refusals."""
 
 import re
 from pathlib import Path
@@ -19,7 +19,7 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(main, list(arguments), standalone_mode=False)
 
 
-SOME_SECONDS = {id: float(place % 7) for place, id in enumerate(entries())}
+SOME_SECONDS = {id: float(position % 7) for position, id in enumerate(entries())}
 
 
 @pytest.mark.parametrize("seconds", [{}, SOME_SECONDS], ids=["unknown", "known"])
@@ -27,29 +27,29 @@ SOME_SECONDS = {id: float(place % 7) for place, id in enumerate(entries())}
 def test_every_claim_is_in_one_shard(count: int, seconds: dict[str, float]) -> None:
     shards = divided(entries(), count, seconds)
     assert sorted(id for shard in shards for id in shard) == sorted(entries())
-    assert shards == divided(reversed(list(entries())), count, seconds)        # whatever the order they are named in
+    assert shards == divided(reversed(list(entries())), count, seconds)        # in any order of the names
     assert all(shard == [id for id in entries() if id in shard] for shard in shards)
 
 
-def test_parts_stay_with_the_whole() -> None:
+def test_parts_stay_in_the_shard_of_their_claim() -> None:
     shards = divided(entries(), 7, {})
-    place = {id: k for k, shard in enumerate(shards) for id in shard}
+    shard_of = {id: k for k, shard in enumerate(shards) for id in shard}
     parts = {id: entry.part_of for id, entry in entries().items() if entry.part_of}
     assert parts
-    assert all(place[id] == place[whole] for id, whole in parts.items())
+    assert all(shard_of[id] == shard_of[whole_id] for id, whole_id in parts.items())
 
 
 def test_shards_are_as_long_as_the_seconds_allow() -> None:
-    whole = [id for id, entry in entries().items() if not entry.part_of and entry.id in selected("geometric")]
-    seconds = {id: 10.0 if place == 0 else 1.0 for place, id in enumerate(whole)}
-    long, *others = (sum(seconds[id] for id in shard if id in seconds) for shard in divided(whole[:31], 4, seconds))
+    ids = [id for id, entry in entries().items() if not entry.part_of and entry.id in selected("geometric")]
+    seconds = {id: 10.0 if position == 0 else 1.0 for position, id in enumerate(ids)}
+    long, *others = (sum(seconds[id] for id in shard if id in seconds) for shard in divided(ids[:31], 4, seconds))
     assert (long, others) == (10.0, [10.0, 10.0, 10.0])
-    first, second = divided(whole[:10], 2, {})                           # in turns, if no seconds are known
-    assert first == whole[:10:2]
-    assert second == whole[1:10:2]
+    first, second = divided(ids[:10], 2, {})                           # in turns, if no seconds are known
+    assert first == ids[:10:2]
+    assert second == ids[1:10:2]
 
 
-def test_seconds_are_those_of_all_votes() -> None:
+def test_seconds_are_summed_over_all_votes() -> None:
     vote = row("eot.1")["evidence"][0]
     assert seconds_in({"claims": [row("eot.1", evidence=[vote, {**vote, "layer": "torch"}])]}) == {"eot.1": 0.5}
 
@@ -78,24 +78,24 @@ FIRST, SECOND = "eot.46", "eot.59"
 
 
 def shard(part: int, *rows: dict[str, Any], count: int = 2, **environment: Any) -> dict[str, Any]:
-    asked = {"part": part, "of": count, "asked": [FIRST, SECOND]}
-    own = {"shard": asked, "asked": [each["id"] for each in rows], "complete": True, "quick": False}
+    run = {"part": part, "of": count, "asked": [FIRST, SECOND]}
+    own = {"shard": run, "asked": [each["id"] for each in rows], "complete": True, "quick": False}
     return of(*rows, **{**own, **environment})
 
 
 def test_joined_shards_are_the_run_of_all(tmp_path: Path) -> None:
     one = shard(1, row(FIRST), devices=["cpu"], seconds=3.0, skipped={"no GPU here": 1})
     other = shard(2, row(SECOND, verdict="corrected", depends_on=[FIRST]), devices=["cuda"], seconds=2.0)
-    paths = [str(saved(tmp_path, told, f"{place}.json")) for place, told in enumerate((other, one))]
+    paths = [str(saved(tmp_path, data, f"{number}.json")) for number, data in enumerate((other, one))]
     result = run("merge", *paths, f"--json={tmp_path / 'whole.json'}")
     assert result.exception is None, result.exception
-    whole = ledger.read(tmp_path / "whole.json")
-    assert [(each["id"], each["verdict"]) for each in whole["claims"]] == [(FIRST, "proved"), (SECOND, "corrected")]
-    told = whole["environment"]
-    assert (told["asked"], told["devices"], told["seconds"], told["skipped"]) == ([FIRST, SECOND], ["cpu", "cuda"], 3.0,
+    joined = ledger.read(tmp_path / "whole.json")
+    assert [(each["id"], each["verdict"]) for each in joined["claims"]] == [(FIRST, "proved"), (SECOND, "corrected")]
+    data = joined["environment"]
+    assert (data["asked"], data["devices"], data["seconds"], data["skipped"]) == ([FIRST, SECOND], ["cpu", "cuda"], 3.0,
                                                                                 {"no GPU here": 4})
-    assert told["complete"]
-    assert "shard" not in told
+    assert data["complete"]
+    assert "shard" not in data
 
 
 @pytest.mark.parametrize(("ledgers", "refusal"), [
@@ -110,7 +110,7 @@ def test_joined_shards_are_the_run_of_all(tmp_path: Path) -> None:
     ([shard(1, row(FIRST)), {**shard(2, row(SECOND)), "files": {"a": "b"}}], "files: expected the same in every shard"),
     ([shard(1, row(FIRST)), shard(2, row(SECOND), shard={"part": 2, "of": 2, "asked": ["eot"]})], "asked: expected the same"),
 ])
-def test_what_is_not_all_of_one_run_is_refused(ledgers: list[dict[str, Any]], refusal: str) -> None:
+def test_incomplete_sets_of_shards_are_refused(ledgers: list[dict[str, Any]], refusal: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(refusal)}"):
         merged(ledgers)
 

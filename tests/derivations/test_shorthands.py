@@ -1,4 +1,4 @@
-"""Shorthands are what their names say: by their definitions, and by values."""
+"""Shorthands have the values of their definitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The order in which tests run: what speaks for one claim runs together."""
+"""The order in which tests run: tests about one claim run together."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from derivations.pytest_plugin import _side_by_side
 
 @dataclass(frozen=True)
 class Item:
-    """A test, by what it speaks for."""
+    """A test, given by the claims that it concerns."""
 
     name: str
     claim: str | None = None
@@ -19,7 +19,7 @@ class Item:
         return SimpleNamespace(args=(self.claim, "torch")) if name == "claim" and self.claim else None
 
 
-def test_what_speaks_for_one_claim_runs_together_after_other_tests() -> None:
+def test_tests_about_one_claim_run_together_after_the_others() -> None:
     items = [Item("of the kernel"), Item("derived", "eot.59"), Item("derived", "eot.46"), Item("of torch"),
              Item("voted", "eot.46"), Item("voted", "eot.59")]
     _side_by_side(items)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Each rule of signs by itself: what it shows, and what is one step beyond it (notation of `grammar`)."""
+"""Each rule of signs separately: a case that it decides, and one just beyond it (notation of `grammar`)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.derivations.grammar import P, R, S, a, b, h, i, j, k, l, m, n, q, x, 
 v, t = scalar("v"), positive("t")
 RR = stochastic("RR", m, m)
 one, two = sp.S.One, sp.Integer(2)
-squares = sp.Add(*[sp.Indexed(a, place) ** 2 for place in range(1, 8)])      # more terms than bounds are tried for
+squares = sp.Add(*[sp.Indexed(a, number) ** 2 for number in range(1, 8)])      # more terms than bounds are tried for
 
 # > 0; at best ≥ 0; neither
 SIGNS: dict[str, tuple[dict[str, sp.Expr], tuple[bool, bool]]] = {
@@ -95,13 +95,13 @@ SIGNS: dict[str, tuple[dict[str, sp.Expr], tuple[bool, bool]]] = {
         "a root": sp.sqrt(z[j]),
         "an odd power of what may be 0": z[j] ** 3,
         "sums over one range": normal(total(l, sp.exp(a[l])) - total(l, a[l]) - m),
-        "seven less so many masses": 7 - sp.Add(*[sp.Indexed(q, place) for place in range(1, 8)]),
+        "seven less so many masses": 7 - sp.Add(*[sp.Indexed(q, number) for number in range(1, 8)]),
         "weights that may all be 0": total(l, z[l] * b[l]),
         "masses of one of two columns": sp.Sum(S[i, j], (i, 1, m), (j, 1, 1)),
         "the first mass": sp.Sum(q[l], (l, 1, 1)),
         "two sums of which one may be empty": sp.Sum(b[l], (l, 2, m), (i, 1, m)),
         "one less a part": 1 - 1 / m,
-        "as many terms as bounds are tried for": plus(x) - x + sp.Add(*[sp.Indexed(a, place) ** 2 for place in range(1, 5)]),
+        "as many terms as bounds are tried for": plus(x) - x + sp.Add(*[sp.Indexed(a, number) ** 2 for number in range(1, 5)]),
     }, (True, False)),
     "neither": ({
         "a real": x,
@@ -162,7 +162,7 @@ MAY_VANISH = {"a factor": x * y, "a power": x**2, "a real": x, "a difference": y
 
 
 @pytest.mark.parametrize("name", NONZERO)
-def test_what_does_not_vanish(name: str) -> None:
+def test_expressions_that_do_not_vanish(name: str) -> None:
     assert nonzero(NONZERO[name]) is (name != "a product")    # x⁻¹ has a value only where x ≠ 0, which is another condition
 
 
@@ -172,7 +172,7 @@ def test_numbers_are_expressions() -> None:
 
 
 @pytest.mark.parametrize("name", MAY_VANISH)
-def test_what_may_vanish(name: str) -> None:
+def test_expressions_that_may_vanish(name: str) -> None:
     assert not nonzero(MAY_VANISH[name])
 
 
@@ -239,7 +239,7 @@ def test_sign_by_facts(name: str) -> None:
     assert (nonnegative(expr, facts), strictly_positive(expr, facts), nonzero(expr, facts)) == expected
 
 
-def test_zero_or_one_is_a_delta_or_what_it_leaves() -> None:
+def test_deltas_and_their_complements_are_recognized() -> None:
     assert is_delta(delta(i, j))
     assert is_delta(1 - delta(i, j))
     others = (2 - delta(i, j), 1 + delta(i, j), 1 - 2 * delta(i, j), 1 - x, x, 1 - x * delta(i, j), -delta(i, j))
@@ -254,5 +254,5 @@ def test_zero_or_one_is_a_delta_or_what_it_leaves() -> None:
     sp.log(total(l, b[l] * (x + 1))) * sp.exp(-x - y) / y,
 ], ids=str)
 def test_expanding_part_by_part_is_expanding(expr: sp.Expr) -> None:
-    """What is remembered of the parts adds up to SymPy's own expansion."""
+    """The sum of the cached expansions equals SymPy's own expansion."""
     assert _expanded(expr) == sp.expand(expr)

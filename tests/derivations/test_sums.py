@@ -29,7 +29,7 @@ total_a, total_s = total(i, a[i]), total(i, s[i])
 
 
 def scales(count: int, less: sp.Expr = sp.S.Zero) -> sp.Expr:
-    """A sum of exponentials of so many variables, less one."""
+    """A sum of exponentials of that many variables, minus one."""
     return sp.Add(*[sp.exp(scalar(f"v{number}") - less) for number in range(count)])
 
 
@@ -109,7 +109,7 @@ def test_no_rule_decides_it(name: str) -> None:
     xlogx(q[j] ** y) * q[j],
     sp.sqrt(4 * b[j] + 8 * y),
 ], ids=str)
-def test_a_normal_form_is_left_as_it_is(expr: sp.Expr) -> None:
+def test_a_normal_form_is_its_own_normal_form(expr: sp.Expr) -> None:
     assert normal(expr) == expr
 
 
@@ -117,7 +117,7 @@ def test_numbers_are_expressions() -> None:
     assert normal(1729) == sp.Integer(1729)
 
 
-def test_what_multiplies_a_sum_is_not_bound_by_it() -> None:
+def test_factors_of_a_sum_are_not_bound_by_it() -> None:
     outside = Variable("ι1", Domain(Kind.INDEX, (m,)))
     assert not equal(outside * total(l, a[l]), total(l, l * a[l]))
 

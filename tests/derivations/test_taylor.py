@@ -1,4 +1,4 @@
-"""Inequalities of one variable by Taylor's theorem: what follows from derivatives is proved, and nothing beyond."""
+"""Inequalities of one variable by Taylor's theorem: consequences of derivatives are proved, and nothing else."""
 
 from __future__ import annotations
 
@@ -72,23 +72,23 @@ REFUSED: dict[str, Callable[[], Taylor]] = {
 
 
 @pytest.mark.parametrize("name", PROVED)
-def test_what_follows_from_derivatives_is_proved(name: str) -> None:
+def test_consequences_of_derivatives_are_proved(name: str) -> None:
     assert not PROVED[name].explain()
     assert PROVED[name].refute() is None
 
 
 @pytest.mark.parametrize("name", FALSE)
-def test_what_is_false_is_refuted(name: str) -> None:
+def test_false_inequalities_are_refuted(name: str) -> None:
     assert not FALSE[name].prove()
     assert FALSE[name].refute() is not None
 
 
 @pytest.mark.parametrize("name", UNPROVED)
-def test_what_does_not_follow_is_left_open(name: str) -> None:
+def test_inequalities_that_do_not_follow_stay_undecided(name: str) -> None:
     assert not UNPROVED[name].prove()
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_a_point_or_an_order_that_is_none_is_refused(name: str) -> None:
+def test_an_invalid_point_or_order_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match=r"expected .* got"):
         REFUSED[name]()

@@ -1,4 +1,4 @@
-"""Quoted theorems are objects: each says what it states and where it is proved, and a reason that names one quotes it."""
+"""Quoted theorems are objects with a statement and a source, and every reason that names one quotes it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ QUOTED = [value for value in vars(theorems).values() if isinstance(value, Theore
 
 @pytest.mark.parametrize("field", ["name", "statement", "source"])
 @pytest.mark.parametrize("value", ["", "  ", None, 3])
-def test_a_theorem_says_all_of_itself(field: str, value: object) -> None:
+def test_a_theorem_states_itself_completely(field: str, value: object) -> None:
     words = {"name": "a", "statement": "b", "source": "c"}
     with pytest.raises(ValueError, match=f"^{field}: expected words"):
         Theorem(**{**words, field: value})  # type: ignore[arg-type]
@@ -35,22 +35,22 @@ def test_names_are_distinct_and_sources_are_sources() -> None:
 
 def silent(source: str) -> list[str]:
     """The reasons that name a theorem in a call that quotes none."""
-    found = []
+    silent_reasons = []
     for call in (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)):
-        given = {keyword.arg: keyword.value for keyword in call.keywords}
-        reason = given.get("reason")
-        if isinstance(reason, ast.Constant) and NAMED.search(str(reason.value)) and "quotes" not in given:
-            found.append(str(reason.value))
-    return found
+        arguments = {keyword.arg: keyword.value for keyword in call.keywords}
+        reason = arguments.get("reason")
+        if isinstance(reason, ast.Constant) and NAMED.search(str(reason.value)) and "quotes" not in arguments:
+            silent_reasons.append(str(reason.value))
+    return silent_reasons
 
 
 def test_a_reason_that_names_a_theorem_quotes_it() -> None:
     sources = {path.name: path.read_text(encoding="utf-8") for name in DOCUMENTS for path in (ROOT / name).glob("*.py")}
     assert len(sources) > 50
-    assert {name: found for name, source in sources.items() if (found := silent(source))} == {}
+    assert {name: reasons for name, source in sources.items() if (reasons := silent(source))} == {}
 
 
-def test_a_silent_reason_is_seen() -> None:
+def test_a_reason_without_its_quote_is_detected() -> None:
     assert silent('f(x, reason="bounded, so compact")') == ["bounded, so compact"]
     assert not silent('f(x, reason="bounded, so compact", quotes=(HEINE_BOREL,))')
     assert not silent('f(x, reason="the sum of two")')

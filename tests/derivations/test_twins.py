@@ -1,4 +1,4 @@
-"""What a twin and a correction may be: versions of the claim that repeat neither it nor each other."""
+"""Admissible twins and corrections: variants of the claim that repeat neither it nor each other."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from tests.derivations.test_examination import (
 @pytest.mark.parametrize("again", [OTHER, Equation(x**2 - 2 * x * y + y**2, (x + y) ** 2),
                                    Equation(2 * (x + y) ** 2, 2 * x**2 - 4 * x * y + 2 * y**2, at={x: 1, y: 1})])
 def test_a_twin_repeats_no_other(again: Relation) -> None:
-    found = examine(entry(SQUARE, sign=OTHER, again=again))
+    examination = examine(entry(SQUARE, sign=OTHER, again=again))
     if again.at:
-        assert not found.faults                              # both sides doubled: another statement by its values
+        assert not examination.faults                        # both sides doubled: another statement by its values
     else:
-        assert found.faults == ("the twin 'again' repeats the twin 'sign'",)
+        assert examination.faults == ("the twin 'again' repeats the twin 'sign'",)
 
 
 def test_a_twin_does_not_repeat_the_claim() -> None:
@@ -54,8 +54,9 @@ def test_versions_share_a_side_or_the_variables(version: Relation) -> None:
 
 
 def test_a_correction_answers_the_print() -> None:
-    found = examine(entry(Fails(FALSE), repair=SQUARE))
-    assert (found.evidence.outcome, found.evidence.correction, found.faults) == (Outcome.REFUTED, Outcome.HOLDS, ())
+    examination = examine(entry(Fails(FALSE), repair=SQUARE))
+    assert (examination.evidence.outcome, examination.evidence.correction) == (Outcome.REFUTED, Outcome.HOLDS)
+    assert examination.faults == ()
     away = entry(Fails(FALSE), repair=Equation((x - y) ** 2, x**2 - 2 * x * y + y**2), sign=OTHER, lost=Equation(x + y, 0))
     assert "the correction is not about the print's left side" in fault(away)
     assert judge(away.claim, [examine(away).evidence]).verdict is Verdict.REFUTED
@@ -69,7 +70,7 @@ def test_a_correction_answers_the_print() -> None:
     (AtLeast(x**2 + y**2, (x + y) ** 2), "does not hold"),
     (OPEN, "not decided"),
 ])
-def test_what_is_no_correction(repair: Relation, named: str) -> None:
+def test_invalid_corrections(repair: Relation, named: str) -> None:
     made = entry(Fails(FALSE), repair=repair, under="something", replaces="all of it")
     assert named in fault(made)
     assert judge(made.claim, [examine(made).evidence]).verdict not in (Verdict.CORRECTED, Verdict.PROVED_UNDER)

@@ -1,4 +1,4 @@
-"""Hypotheses on all values of an index: what follows from them, and what must not."""
+"""Hypotheses on all values of an index: statements that follow from them, and others."""
 
 import re
 from dataclasses import dataclass, replace
@@ -44,7 +44,7 @@ def test_a_premise_is_weighted_and_summed() -> None:
     (ForAll(AtLeast(x[k], 0), (k,)), AtLeast(total(i, x[i]), 0), sp.S.One, "not this combination"),  # x_j is left out
     (ForAll(AtLeast(x[i], 0, strict=True), (i,)), AtLeast(total(i, x[i]), 0, strict=True), sp.S.One, "strict"),
 ])
-def test_what_does_not_follow(premise: ForAll, conclusion: AtLeast, weight: sp.Expr, why: str) -> None:
+def test_statements_that_do_not_follow(premise: ForAll, conclusion: AtLeast, weight: sp.Expr, why: str) -> None:
     assert why in Follows((premise,), conclusion, (weight,), given=(premise,)).explain()
 
 
@@ -94,14 +94,14 @@ def test_one_statement_is_not_another() -> None:
     assert not same(NEAR, NEAR.bound)
 
 
-def test_its_normal_form_says_for_which_indices() -> None:
+def test_its_normal_form_includes_the_indices() -> None:
     text = rendering.statement(canonical(POPOVICIU))
     assert re.search(r"given D\*\*2 ≥ .* for all i, j$", text)
 
 
 @dataclass(frozen=True)
 class Gullible(AtLeast):
-    """An inequality that an author has made, and which holds everywhere."""
+    """A custom inequality of an author that claims to hold everywhere."""
 
     def holds_at(self, point: object) -> bool:
         """Always."""
@@ -116,12 +116,12 @@ class Gullible(AtLeast):
     (AtLeast(y, 0), (y,), "over: expected one or several different indices"),
     (AtLeast(x[1], 0), (n,), "over: expected one or several different indices"),
 ])
-def test_what_it_consists_of_is_checked(bound: AtLeast, over: tuple[sp.Expr, ...], why: str) -> None:
+def test_its_parts_are_checked(bound: AtLeast, over: tuple[sp.Expr, ...], why: str) -> None:
     with pytest.raises(ValueError, match=why):
         ForAll(bound, over)  # type: ignore[arg-type]
 
 
-def test_it_is_no_step_and_can_not_be_changed_later() -> None:
+def test_it_is_no_step_and_immutable() -> None:
     with pytest.raises(BrokenError, match="expected a relation of the kernel, got ForAll"):
         of_the_kernel("step 1", NEAR)
     forged = replace(NEAR)
@@ -132,7 +132,7 @@ def test_it_is_no_step_and_can_not_be_changed_later() -> None:
 
 def test_points_where_it_fails_are_replaced() -> None:
     every = AtLeast(D**2 / 8, VARIANCE)
-    kept = list(replace(every, given=(NEAR,)).points())
-    assert len(kept) == len(list(every.points()))
-    assert all(NEAR.holds_at(point) for point in kept)
+    points = list(replace(every, given=(NEAR,)).points())
+    assert len(points) == len(list(every.points()))
+    assert all(NEAR.holds_at(point) for point in points)
     assert list(replace(every, given=(AtLeast(-D, 0),)).points()) == []

@@ -1,4 +1,4 @@
-"""What a variable may range over: axes, sizes, other indices and marginals that go with its kind, and no others."""
+"""Domains of variables: axes, sizes, other indices and marginals that go with their kind, and no others."""
 
 from __future__ import annotations
 

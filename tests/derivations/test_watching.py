@@ -1,4 +1,4 @@
-"""`verify --watch` answers a change of a source, and none of what a run writes."""
+"""`verify --watch` reacts to changed sources, and not to files that a run writes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PATIENCE = 20  # seconds
 
 @contextmanager
 def watched(folder: Path, log: Path) -> Iterator[Callable[[], int]]:
-    """How often a command that adds a line to a log has run since the folder is watched."""
+    """How often a command that adds a line to a log has run since the start."""
     command = [sys.executable, "-c", f"open({str(log)!r}, 'a').write('run\\n')"]
     stop = Event()
     watcher = Thread(target=rerun, args=(command, [folder], stop))
@@ -38,7 +38,7 @@ def until(reached: Callable[[], bool]) -> bool:
 
 
 def test_a_saved_module_starts_the_command_again(tmp_path: Path) -> None:
-    """The command runs at once, and again after the change of a module."""
+    """The command runs at once, and again after a module was changed."""
     folder = tmp_path / "paper"
     folder.mkdir()
     with watched(folder, tmp_path / "log") as runs:
@@ -47,8 +47,8 @@ def test_a_saved_module_starts_the_command_again(tmp_path: Path) -> None:
         assert until(lambda: (folder / "section1.py").write_text(f"# {next(edits)}\n") > 0 and runs() > 1)
 
 
-def test_what_a_run_writes_starts_nothing() -> None:
-    """Baselines, ledgers and compiled modules are no sources; lists of a source's lines are."""
+def test_files_written_by_a_run_start_no_run() -> None:
+    """Baselines, ledgers and compiled modules are not sources; printed lists of formulas are."""
     sources = Sources()
     for name in ("eot/baseline.json", "ledger.json", "eot/__pycache__/section1.cpython-311.pyc"):
         assert not sources(Change.modified, f"/somewhere/{name}"), name

@@ -75,7 +75,7 @@ def test_matrices_do_not_commute() -> None:
 
 
 def test_undecided_is_not_different() -> None:
-    """S (I − S) = (I − S) S needs nothing; S F = F S holds in this model although no rule says so."""
+    """S (I − S) = (I − S) S follows without rules; S F = F S holds in this model although it follows from no rule."""
     commuting = {S: CORRELATION, F: CORRELATION**2}
     assert not Rules({}).equal(S * F, F * S)
     assert not Rules({}).differ(S * F, F * S, commuting)

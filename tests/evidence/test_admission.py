@@ -1,4 +1,4 @@
-"""Every reading that cannot speak for a claim is refused, and the refusal names claim, key, value and what is accepted."""
+"""Every invalid reading is refused, and the message names claim, key, value and the accepted values."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ i = index("i", n)
 CLAIM = "eot.46"
 
 
-def read(relation: Relation, point: dict[str, object], routes: dict[str, object] | None = None, tolerance: object = 1e-9,
-         computed: str = "left") -> Vote:
-    """One reading of a route that agrees."""
+def admitted(relation: Relation, point: dict[str, object], routes: dict[str, object] | None = None, tolerance: object = 1e-9,
+             computed: str = "left") -> Vote:
+    """A reading whose route agrees."""
     vote, formula = Vote(CLAIM, Layer.TORCH), Formula(relation)
-    given = {"own": float64(1.0)} if routes is None else routes
-    compare_reading(vote, formula, {}, Reading(point, given, tolerance, computed))  # type: ignore[arg-type]
+    routes_read = {"own": float64(1.0)} if routes is None else routes
+    compare_reading(vote, formula, {}, Reading(point, routes_read, tolerance, computed))  # type: ignore[arg-type]
     return vote
 
 
@@ -55,11 +55,11 @@ ONE = Equation(x, sp.S.One)
 @pytest.mark.parametrize("tolerance", [math.inf, -math.inf, math.nan, 0.0, -1e-9, 1.0, 0.1, 1e6, "1e-9", None])
 def test_a_tolerance_is_finite_positive_and_small(tolerance: object) -> None:
     with pytest.raises(NotAReadingError, match=f"{CLAIM}: tolerance: expected .*, got"):
-        read(ONE, {"x": 1.0}, tolerance=tolerance)
+        admitted(ONE, {"x": 1.0}, tolerance=tolerance)
 
 
-def test_a_tolerance_is_small_beside_what_is_compared() -> None:
-    assert read(Equation(x, x), {"x": 1e9}, {"own": float64(1e9)}, tolerance=1.0).instances == 1
+def test_a_tolerance_is_small_beside_the_compared_numbers() -> None:
+    assert admitted(Equation(x, x), {"x": 1e9}, {"own": float64(1e9)}, tolerance=1.0).instances == 1
 
 
 @pytest.mark.parametrize("routes", [
@@ -73,12 +73,12 @@ def test_a_tolerance_is_small_beside_what_is_compared() -> None:
 ])
 def test_routes_are_real_floating_tensors(routes: dict[str, object]) -> None:
     with pytest.raises(NotAReadingError, match=f"{CLAIM}: route.*expected (at least one|a real floating)"):
-        read(ONE, {"x": 1.0}, routes)
+        admitted(ONE, {"x": 1.0}, routes)
 
 
 def test_the_computed_side_is_left_or_right() -> None:
     with pytest.raises(NotAReadingError, match="computed: expected left or right, got 'both'"):
-        read(ONE, {"x": 1.0}, computed="both")
+        admitted(ONE, {"x": 1.0}, computed="both")
 
 
 THIRDS = float64([1 / 3, 1 / 3, 1 / 3])
@@ -116,7 +116,7 @@ THIRDS = float64([1 / 3, 1 / 3, 1 / 3])
 ])
 def test_values_lie_in_their_domains(expr: sp.Expr, point: dict[str, object], accepted: str) -> None:
     with pytest.raises(NotAReadingError, match=f"{CLAIM}: {accepted}"):
-        read(Equation(expr, 1 + expr - expr, about=(expr,)) if expr.is_Symbol else Equation(expr, expr), point)
+        admitted(Equation(expr, 1 + expr - expr, about=(expr,)) if expr.is_Symbol else Equation(expr, expr), point)
 
 
 PLAN = float64([[0.125, 0.0, 0.125], [0.25, 0.25, 0.25]])
@@ -139,40 +139,40 @@ def test_values_in_their_domains_are_admitted(expr: sp.Expr, point: dict[str, ob
 
 
 class Plain(torch.Tensor):
-    """A tensor of an author's class."""
+    """A tensor of a custom class."""
 
 
 def test_only_plain_values_are_read() -> None:
     weight = torch.nn.Parameter(float64([1.0]))
-    found = settled(CLAIM, Reading({"x": weight, "m": 2, "n": True}, {"own": weight}, 1e-9, "right"))
-    assert type(found.point["x"]) is type(found.routes["own"]) is torch.Tensor
-    assert not found.routes["own"].requires_grad
-    assert (found.point["m"], found.point["n"], found.tolerance, found.computed) == (2, True, 1e-9, "right")
+    reading = settled(CLAIM, Reading({"x": weight, "m": 2, "n": True}, {"own": weight}, 1e-9, "right"))
+    assert type(reading.point["x"]) is type(reading.routes["own"]) is torch.Tensor
+    assert not reading.routes["own"].requires_grad
+    assert (reading.point["m"], reading.point["n"], reading.tolerance, reading.computed) == (2, True, 1e-9, "right")
     with pytest.raises(NotAReadingError, match=f"{CLAIM}: own: expected a plain tensor, got one of "):
         settled(CLAIM, Reading({}, {"own": float64([1.0]).as_subclass(Plain)}, 1e-9))  # type: ignore[arg-type]
     with pytest.raises(NotAReadingError, match=f"{CLAIM}: check: expected a Reading, got one of "):
         settled(CLAIM, {"own": 1.0})                          # type: ignore[arg-type]
 
 
-def test_an_infinite_tolerance_is_none() -> None:
+def test_an_infinite_tolerance_is_refused() -> None:
     with pytest.raises(NotAReadingError, match="tolerance: expected a finite float > 0, got inf"):
-        read(ONE, {"x": 1.0}, tolerance=math.inf)
+        admitted(ONE, {"x": 1.0}, tolerance=math.inf)
 
 
-def test_what_is_given_holds() -> None:
+def test_hypotheses_hold() -> None:
     premise = AtLeast(x, y)
     implied = Follows((premise,), AtLeast(2 * x, 2 * y), (sp.Integer(2),))
-    assert read(implied, {"x": 1.0, "y": 1.0}, {"own": float64(2.0)}).instances == 1
+    assert admitted(implied, {"x": 1.0, "y": 1.0}, {"own": float64(2.0)}).instances == 1
     with pytest.raises(NotAReadingError, match="point: expected one at which x ≥ y holds, as is given"):
-        read(implied, {"x": 0.5, "y": 1.0}, {"own": float64(2.0)})
+        admitted(implied, {"x": 0.5, "y": 1.0}, {"own": float64(2.0)})
     with pytest.raises(NotAReadingError, match=r"x ≠ y holds, as is given, got one that misses by 0$"):
-        read(Equation(x, x, given=(Differs(x, y),)), {"x": 1.0, "y": 1.0})
+        admitted(Equation(x, x, given=(Differs(x, y),)), {"x": 1.0, "y": 1.0})
 
 
-def test_what_is_given_holds_at_every_open_index() -> None:
+def test_hypotheses_hold_at_every_open_index() -> None:
     ordered = Equation(s[j], s[j], given=(AtLeast(s[j], 0),))
     with pytest.raises(NotAReadingError, match="point: expected one at which"):
-        read(ordered, {"m": 2, "s": float64([1.0, -1.0])}, {"own": float64([1.0, -1.0])})
+        admitted(ordered, {"m": 2, "s": float64([1.0, -1.0])}, {"own": float64([1.0, -1.0])})
 
 
 def test_a_value_of_a_variable_that_only_a_twin_has_is_needed() -> None:
@@ -185,4 +185,4 @@ def test_a_value_of_a_variable_that_only_a_twin_has_is_needed() -> None:
 def test_rounding_of_masses_is_admitted() -> None:
     share = torch.softmax(torch.linspace(-3, 3, 50, dtype=torch.float64), 0)
     point = {"m": 50, "p": share}
-    assert read(Equation(total(l, p[l] ** 2), sp.S.One), point, {"own": float64(1.0)}).instances == 1
+    assert admitted(Equation(total(l, p[l] ** 2), sp.S.One), point, {"own": float64(1.0)}).instances == 1

@@ -1,4 +1,4 @@
-"""Votes without an author: they compute what the formula says, refuse what is false, and are silent where they cannot."""
+"""Automatic votes: they evaluate the formula, refute false statements, and are silent where they cannot decide."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ weight = sp.exp(s[j] / tau) / total(l, sp.exp(s[l] / tau))
 
 
 def outcome(monkeypatch: pytest.MonkeyPatch, statement: Relation, twins: Twins | None = None) -> Outcome | None:
-    """What the automatic vote on a statement finds; None where there is none."""
+    """The outcome of the automatic vote on a statement; None without a vote."""
     claim = entry(statement, id="eot.59", twins=twins)
-    return found(monkeypatch, claim)
+    return outcome_of(monkeypatch, claim)
 
 
-def found(monkeypatch: pytest.MonkeyPatch, claim: Entry) -> Outcome | None:
+def outcome_of(monkeypatch: pytest.MonkeyPatch, claim: Entry) -> Outcome | None:
     made = case(claim)
     if made is None:
         return None
@@ -61,7 +61,7 @@ def found(monkeypatch: pytest.MonkeyPatch, claim: Entry) -> Outcome | None:
 
 
 def test_derivatives_are_those_of_autograd() -> None:
-    """Once and twice, by an entry and by a scalar, against the closed forms."""
+    """Single and double derivatives, by an entry and by a scalar, against the closed forms."""
     scores, position = torch.tensor([0.5, -1.0, 2.0], dtype=torch.float64), {j: 1, k: 3}
     assignment = Assignment({s.label: scores, tau: 0.5, m: 3, **position})
     weights = torch.softmax(scores / 0.5, -1)
@@ -79,7 +79,7 @@ def test_derivatives_are_those_of_autograd() -> None:
     Equation(total(j, weight), 1),
     AtLeast(total(l, p[l]), total(l, p[l] ** 2)),
 ], ids=["gradient", "mass", "inequality"])
-def test_what_is_true_is_held(statement: Relation, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_true_statements_are_supported(statement: Relation, monkeypatch: pytest.MonkeyPatch) -> None:
     assert outcome(monkeypatch, statement) is Outcome.HOLDS
 
 
@@ -89,19 +89,19 @@ def test_what_is_true_is_held(statement: Relation, monkeypatch: pytest.MonkeyPat
     Equation(total(j, weight), m),
     AtLeast(total(l, p[l] ** 2), total(l, p[l])),
 ], ids=["a factor", "an index", "a size", "the other way round"])
-def test_what_is_false_is_refuted(statement: Relation, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_false_statements_are_refuted(statement: Relation, monkeypatch: pytest.MonkeyPatch) -> None:
     assert outcome(monkeypatch, statement) is Outcome.REFUTED
 
 
-def test_a_vote_that_cannot_tell_a_twin_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A twin that differs by less than rounding lives, and the vote says nothing."""
+def test_a_vote_that_cannot_refute_a_twin_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A twin that differs by less than rounding survives, so that the vote does not count."""
     mass = total(j, weight)
     twins: Twins = {"nearly": lambda: Equation(mass, 1 + sp.Rational(1, 10**20)), "far": lambda: Equation(mass, 2)}
     assert outcome(monkeypatch, Equation(mass, 1), twins) is Outcome.NOT_APPLICABLE
 
 
-def test_no_vote_where_there_is_no_value() -> None:
-    """A limit has no value at a point, multipliers are not drawn one by one, and floor is no function of the calculus."""
+def test_no_vote_on_undefined_formulas() -> None:
+    """A limit has no value at a point, multipliers are not drawn separately, and floor does not belong to the calculus."""
     assert case(entry(Limit(1 / tau, 0, tau, sp.oo))) is None
     assert case(entry(Equation(p[j] * complementary("mu", p)[j], 0))) is None
     with pytest.raises(NoProgramError, match="floor"):
@@ -110,13 +110,13 @@ def test_no_vote_where_there_is_no_value() -> None:
 
 @given(instances([m, p.label, tau]))
 def test_instances_lie_in_their_domains(values: dict[Variable, Any]) -> None:
-    """Masses are 1, and the lengths are those of the sizes."""
+    """Masses sum to 1, and vectors have the lengths of their sizes."""
     assert len(values[p.label]) == values[m]
     assert float(values[p.label].sum()) == pytest.approx(1)
     assert values[tau] > 0
 
 
-def test_nobody_else_may_pass_for_automatic(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_cases_cannot_pose_as_automatic(monkeypatch: pytest.MonkeyPatch) -> None:
     """A case that is not the registered one is refused, automatic or not."""
     claim = entry(Equation(total(j, weight), 1), id="eot.59")
     made = case(claim)
@@ -153,11 +153,11 @@ def test_every_part_of_a_formula_is_evaluated_as_written(expr: sp.Expr, value: f
 
 
 def test_the_largest_number_on_the_way_is_known() -> None:
-    place = Assignment(dict(AT))
-    program(x**4 - 80 + 1 / (y - 2))(place)
-    assert place.largest == [81.0]
-    assert place.with_value(x, 1.0).largest is place.largest
-    assert (place.with_value(x, 1.0).values[x], place.values[x]) == (1.0, -3.0)
+    assignment = Assignment(dict(AT))
+    program(x**4 - 80 + 1 / (y - 2))(assignment)
+    assert assignment.largest == [81.0]
+    assert assignment.with_value(x, 1.0).largest is assignment.largest
+    assert (assignment.with_value(x, 1.0).values[x], assignment.values[x]) == (1.0, -3.0)
     small = Assignment({x: 0.5})
     program(x**2)(small)
     assert small.largest == [1.0]
@@ -165,12 +165,12 @@ def test_the_largest_number_on_the_way_is_known() -> None:
 
 @pytest.mark.parametrize(("expr", "named"), [
     (sp.floor(x) + 1, "floor: expected one of exp, log"), (sp.Lambda(x, x + 1), "Lambda: expected a sum, a product")])
-def test_what_cannot_be_evaluated_is_named(expr: sp.Expr, named: str) -> None:
+def test_functions_that_cannot_be_evaluated_are_named(expr: sp.Expr, named: str) -> None:
     with pytest.raises(NoProgramError, match=named):
         program(expr)
 
 
-# ── what is drawn ───────────────────────────────────────────────────────────────────────────────────────────────────
+# ── draws ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @given(instances([m, n, x, y, z, A.label, R.label, u.label, p.label, j]))
@@ -194,7 +194,7 @@ def test_the_ends_of_a_domain_are_drawn(variable: Variable, value: float) -> Non
     assert find(instances([variable]), lambda values: values[variable] == value)[variable] == value
 
 
-def test_some_domains_are_not_drawn_from() -> None:
+def test_domains_without_a_strategy_are_skipped() -> None:
     with pytest.raises(NoProgramError, match="mu: expected a domain to draw from, got"):
         instances([m, p.label, complementary("mu", p).label])
 
@@ -223,13 +223,13 @@ def test_a_case_is_marked_as_automatic() -> None:
     assert case(entry(Fails(Equation(x, y)), repair=(Limit(1 / y + x, y, sp.oo, x),))).corrected is None  # type: ignore[union-attr]
 
 
-def test_no_vote_on_what_asserts_nothing_or_supposes_something() -> None:
+def test_definitions_and_conditional_statements_get_no_vote() -> None:
     assert case(entry(Equation(x + y, y + x), kind=ClaimKind.DEFINITION)) is None
     assert case(entry(Equation(x + y, y + x, given=(AtLeast(x, 0),)))) is None
     assert case(entry(Equation(x + y, y + x))) is not None
 
 
-def test_votes_are_registered_on_what_was_read_and_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_votes_are_registered_for_read_claims_without_one(monkeypatch: pytest.MonkeyPatch) -> None:
     claims = {id: replace(entry(statement), id=id, read=read) for id, statement, read in (
         ("eot.1", Equation(x + y, y + x), True), ("eot.2", Equation(x + y, y + x), False), ("eot.3", Equation(x, x), True),
         ("eot.4", Equation(sp.floor(x), x), True), ("eot.5", Equation(y, y), True))}

@@ -1,4 +1,4 @@
-"""Broken on purpose: each layer notices, and the failure names the claim."""
+"""Planted errors: each layer notices them, and the failure names the claim."""
 
 import pytest
 import torch
@@ -71,15 +71,15 @@ p = softmax(score, tau)
     p(k) * (delta(k, j) - p(j)),
 ], ids=["sign", "index", "temperature"])
 def test_a_false_derivation(wrong: object) -> None:
-    found = examine(broken(entries()["eot.59"], Equation(derivative(p(k), s[j]), wrong)))  # type: ignore[arg-type]
-    assert found.evidence.outcome is Outcome.REFUTED
-    assert found.evidence.witness
-    assert found.faults
+    examination = examine(broken(entries()["eot.59"], Equation(derivative(p(k), s[j]), wrong)))  # type: ignore[arg-type]
+    assert examination.evidence.outcome is Outcome.REFUTED
+    assert examination.evidence.witness
+    assert examination.faults
 
 
 def test_a_false_step_on_the_way_spoils_a_true_end() -> None:
     slope = derivative(p(k), s[j])
     true_end = Equation(slope, p(k) * (delta(k, j) - p(j)) / tau)
-    found = examine(broken(entries()["eot.59"], Equation(slope, 0, about=(p(k),)), true_end))
-    assert found.evidence.outcome is Outcome.INCONCLUSIVE
-    assert found.faults
+    examination = examine(broken(entries()["eot.59"], Equation(slope, 0, about=(p(k),)), true_end))
+    assert examination.evidence.outcome is Outcome.INCONCLUSIVE
+    assert examination.faults

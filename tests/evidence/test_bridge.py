@@ -1,4 +1,4 @@
-"""Formulas as Python code: their values are those of ball arithmetic, and no sum is computed twice."""
+"""Formulas as Python code: their values equal those of ball arithmetic, and no sum is computed twice."""
 
 import math
 from fractions import Fraction
@@ -56,7 +56,7 @@ def test_a_sum_is_computed_once_for_all_values_of_the_indices_in_it(
     assert len(called) == times
 
 
-def test_a_sum_of_an_index_that_is_left_open_is_computed_for_each_of_its_values() -> None:
+def test_a_sum_of_an_open_index_is_computed_for_each_of_its_values() -> None:
     free: list[Variable] = [i]
     values = bridge.evaluate(total(k, s[i] * s[k]), {"m": 3, "s": torch.tensor([1.0, 2.0, 3.0])}, free)
     assert values.tolist() == [6.0, 12.0, 18.0]
@@ -67,7 +67,7 @@ def test_two_variables_of_one_name_have_no_values() -> None:
         bridge.compiled(scalar("x") + positive("x"))
 
 
-def test_an_index_may_run_over_what_is_computed_from_sizes() -> None:
+def test_an_index_may_run_over_an_expression_of_sizes() -> None:
     wide, fixed = index("h", m + 1), index("g", sp.Integer(2))
     assert bridge.evaluate(wide * fixed, {"m": 2}, [wide, fixed]).tolist() == [[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]]
 
@@ -81,8 +81,8 @@ def test_indices_that_must_differ_and_one_that_need_not() -> None:
 
 
 def test_values_may_require_gradients() -> None:
-    given = torch.tensor([2.0, 3.0], requires_grad=True)
-    assert bridge.evaluate(total(i, s[i]), {"m": 2, "s": given}, []) == 5.0
+    values = torch.tensor([2.0, 3.0], requires_grad=True)
+    assert bridge.evaluate(total(i, s[i]), {"m": 2, "s": values}, []) == 5.0
 
 
 def test_the_last_entry_is_the_last() -> None:
@@ -93,7 +93,7 @@ def test_the_last_entry_is_the_last() -> None:
             bridge.evaluate(s[sp.Integer(outside)] + s[1], values, [])
 
 
-def test_an_index_must_differ_from_one_that_is_given() -> None:
+def test_an_index_must_differ_from_a_fixed_one() -> None:
     other = index("g", m, other_than=(i,))
     values = bridge.evaluate(s[other], {"m": 3, "s": torch.tensor([2.0, 3.0, 4.0]), "i": 1}, [other])
     assert values.isnan().tolist() == [True, False, False]
@@ -105,7 +105,7 @@ def test_an_index_may_have_to_differ_from_two() -> None:
     assert bridge.clashes([other], {"m": 3, "i": 1, "k": 3}).tolist() == [True, False, True]
 
 
-def test_what_was_evaluated_before_is_refused_while_a_check_computes() -> None:
+def test_earlier_evaluations_are_refused_while_a_check_computes() -> None:
     expr, point = s[1] ** 2, {"m": 1, "s": torch.tensor([2.0])}
     assert bridge.evaluate(expr, point, []) == 4.0
     with bridge.closed():

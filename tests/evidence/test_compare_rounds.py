@@ -1,4 +1,4 @@
-"""How long drawn instances are looked at: until all that is to be refuted is, within reason."""
+"""The number of rounds: instances are drawn until everything is refuted, at most `MAX_ROUNDS` times."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ x = scalar("x")
 COUNT = 10
 
 
-def polled(twin: Equation, values: st.SearchStrategy[int], *, refuting: bool = False, off: float = 0.0) -> Vote:
-    """A check of x = x whose twin is to die, of which `off` is added at 3."""
+def vote_against(twin: Equation, values: st.SearchStrategy[int], *, refuting: bool = False, deviation: float = 0.0) -> Vote:
+    """A vote on x = x with a false twin, in which the route is off by `deviation` at 3."""
     def check(value: int) -> Reading:
-        left = torch.tensor(value + off * (value == 3), dtype=torch.float64)
+        left = torch.tensor(value + deviation * (value == 3), dtype=torch.float64)
         return Reading({"x": value}, {"own": left}, 1e-9)
 
     vote = Vote("eot.46", Layer.TORCH)
@@ -30,33 +30,33 @@ def polled(twin: Equation, values: st.SearchStrategy[int], *, refuting: bool = F
 
 
 def test_nothing_more_is_drawn_once_all_is_refuted() -> None:
-    vote = polled(Equation(x, x + 1), st.integers(0, 1000))
+    vote = vote_against(Equation(x, x + 1), st.integers(0, 1000))
     assert vote.killed == {"a twin": {"own"}}
     assert vote.instances <= COUNT
 
 
 @pytest.mark.parametrize("refuting", [False, True])
-def test_a_twin_that_is_true_lives_after_all_rounds(refuting: bool) -> None:
-    vote = polled(Equation(x, x), st.integers(0, 9), refuting=refuting)
+def test_a_true_twin_survives_all_rounds(refuting: bool) -> None:
+    vote = vote_against(Equation(x, x), st.integers(0, 9), refuting=refuting)
     assert vote.killed == {}
     assert vote.instances == pytest.approx(MAX_ROUNDS * COUNT, abs=MAX_ROUNDS * COUNT / 2)
 
 
 def test_a_rare_refutation_of_the_print_is_waited_for() -> None:
     seldom = st.integers(0, 60)
-    hasty, patient = polled(Equation(x, x + 1), seldom, off=1.0), polled(Equation(x, x + 1), seldom, refuting=True, off=1.0)
+    hasty, patient = (vote_against(Equation(x, x + 1), seldom, refuting=refuting, deviation=1.0) for refuting in (False, True))
     assert not hasty.failure
     assert patient.failure
     assert hasty.instances < patient.instances
 
 
 def test_the_draws_are_the_same_each_time() -> None:
-    first, second = (polled(Equation(x, x + 1), st.integers(0, 10**6)) for _ in range(2))
+    first, second = (vote_against(Equation(x, x + 1), st.integers(0, 10**6)) for _ in range(2))
     assert (first.instances, first.worst, first.killed) == (second.instances, second.worst, second.killed)
 
 
 def test_another_claim_is_compared_with_the_same_readings() -> None:
-    """It finds what it would find if they were drawn and computed again."""
+    """The second claim gets the same vote as with newly drawn readings."""
     drawn: list[int] = []
     buffer = torch.zeros((), dtype=torch.float64)
 

@@ -1,4 +1,4 @@
-"""How many draws were thrown away is known, wherever they were."""
+"""The number of discarded draws is known, wherever the draws were discarded."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_rounds_differ_and_repeat() -> None:
     assert seen[0] == seen[2] != seen[1]
 
 
-def test_imported_modules_have_no_part_in_what_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_imported_modules_do_not_influence_the_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def values() -> list[int]:
         drawn: list[int] = []
         Draws(NUMBERS, COUNT).run(drawn.append, 0)
@@ -91,14 +91,14 @@ def test_a_filter_is_as_it_was_after_a_round() -> None:
     assert again.discarded == first.discarded
 
 
-def test_three_draws_of_some_elements_are_counted_and_a_search_of_them_all_is_not() -> None:
+def test_random_draws_of_few_elements_are_counted_and_exhaustive_ones_are_not() -> None:
     draws = Draws(st.tuples(st.sampled_from(range(300)).filter(lambda value: value == 299), NUMBERS), COUNT)
     assert draws.run(anything, 0)
     assert 0.9 * COUNT < draws.kept == draws.begun
     assert 2.9 * draws.kept < draws.discarded <= 3 * draws.kept
 
 
-def test_what_is_never_found_is_counted_once_for_each_draw() -> None:
+def test_unsuccessful_draws_are_counted_once_each() -> None:
     draws = Draws(st.tuples(st.sampled_from(range(100)).filter(lambda value: value > 100), NUMBERS), COUNT)
     assert not draws.run(anything, 0)
     assert (draws.kept, draws.discarded) == (0, 3 * draws.begun)

@@ -1,4 +1,4 @@
-"""Votes in other dtypes: which problems they draw, which values they hand to the formulas, and what they report."""
+"""Votes in other dtypes: the problems that they draw, the values for the formulas, and the reports."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ PROBLEM = OneSided(SCORES, 0.5, torch.arange(12.0).reshape(3, 4), torch.tensor([
 
 
 def test_every_variable_has_its_value() -> None:
-    found: dict[str, Any] = dict(point(PROBLEM))
-    assert (found["m"], found["d"], found["e"], found["tau"], found["eps"]) == (3, 2, 4, 0.5, 0.5)
-    assert found["K"].shape == (3, found["d"])
-    assert torch.equal(found["K"] @ found["Q"], SCORES.double())         # the scores are those of keys and query
-    assert torch.equal(found["s"], SCORES.double())
-    assert torch.equal(found["u"], PROBLEM.utility.double())
-    assert (found["V"].shape, found["g"].tolist()) == ((3, 4), [1.0, 0.0, -2.0, 1.0])
-    assert all(value.dtype == torch.float64 for value in found.values() if isinstance(value, torch.Tensor))
+    variables: dict[str, Any] = dict(point(PROBLEM))
+    assert (variables["m"], variables["d"], variables["e"], variables["tau"], variables["eps"]) == (3, 2, 4, 0.5, 0.5)
+    assert variables["K"].shape == (3, variables["d"])
+    assert torch.equal(variables["K"] @ variables["Q"], SCORES.double())         # the scores are those of keys and query
+    assert torch.equal(variables["s"], SCORES.double())
+    assert torch.equal(variables["u"], PROBLEM.utility.double())
+    assert (variables["V"].shape, variables["g"].tolist()) == ((3, 4), [1.0, 0.0, -2.0, 1.0])
+    assert all(value.dtype == torch.float64 for value in variables.values() if isinstance(value, torch.Tensor))
 
 
 def test_the_error_of_a_weight_is_that_of_the_largest_score() -> None:
@@ -61,7 +61,7 @@ def test_all_of_them_are_drawn(dtype: torch.dtype, size: int, temperatures: tupl
 
 
 class Fake:
-    """A problem that is no more than its tolerance."""
+    """A problem that has only a tolerance."""
 
     def __init__(self, tolerance: float) -> None:
         self.tolerance = tolerance
@@ -73,22 +73,22 @@ class Fake:
 
 
 def test_a_vote_in_a_dtype_is_one_on_problems_that_could_refute_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    polled: list[Any] = []
+    sample: list[Any] = []
     monkeypatch.setattr(dtypes, "entries", lambda: {"eot.0": SimpleNamespace(printed=lambda: "print", twins={
         "a": lambda: "a twin"})})
     monkeypatch.setattr(dtypes, "Formula", lambda relation: SimpleNamespace(relation=relation))
     monkeypatch.setattr(dtypes, "problems", lambda dtype: st.sampled_from([0.05, 0.1, 0.2]).map(Fake))
 
     def compare_rounds(vote: Vote, printed: Formula, twins: dict[str, Formula], rounds: Rounds) -> None:
-        polled.append((printed.relation, twins["a"].relation, rounds.count))
+        sample.append((printed.relation, twins["a"].relation, rounds.count))
         seen = set()
         rounds.run(0, "eot.0", lambda reading: seen.add(reading.tolerance))
-        polled.append(seen)
+        sample.append(seen)
         vote.failure, vote.worst = "off", 20.0
 
     monkeypatch.setattr(dtypes, "compare_rounds", compare_rounds)
     observe = in_dtype(torch.float16, lambda problem: Reading({}, {"own": float64(1.0)}, problem.tolerance))
-    found = observe("eot.0", Run())
-    assert polled == [("print", "a twin", 40), {0.05}]
-    assert (found.outcome, found.detail, found.error, found.device) == (Outcome.REFUTED, "off", 20.0, "cpu")
-    assert found.scope.endswith("worst error 20 of the tolerance, float16, cpu")
+    finding = observe("eot.0", Run())
+    assert sample == [("print", "a twin", 40), {0.05}]
+    assert (finding.outcome, finding.detail, finding.error, finding.device) == (Outcome.REFUTED, "off", 20.0, "cpu")
+    assert finding.scope.endswith("worst error 20 of the tolerance, float16, cpu")

@@ -1,4 +1,4 @@
-"""What is observed of Figure 3's estimate is refused where there is next to no evidence."""
+"""The observation of Figure 3's estimate refuses an estimate from almost no evidence."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ def test_estimate_deviates_from_the_mean() -> None:
 
 
 def test_weak_evidence_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It leaves the estimate at μ."""
+    """Without evidence the estimate stays at μ."""
     problem = approximation.figure_problem()
     weak = replace(problem, evidence=problem.evidence / 100)
     monkeypatch.setattr(approximation, "figure_problem", lambda: weak)

@@ -1,4 +1,4 @@
-"""The rules of a vote, each on its own: from when on it holds, doubts, refutes or is not heard."""
+"""Each rule of a vote separately: the thresholds at which it holds, doubts, refutes or does not count."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ TELLING = {True: Scale(telling=1)}
 
 
 def vote(**parts: Any) -> Vote:
-    """A vote on five different instances, unless said otherwise."""
+    """A vote on five different instances, unless specified otherwise."""
     usual = {"instances": 5, "seen": {(1.0,), (2.0,)}, "ranges": {"x": (1.0, 2.0)}, "drawing": True, "scales": TELLING}
     return Vote("eot.0", Layer.TORCH, **{**usual, **parts})
 
@@ -68,7 +68,7 @@ WHY_NOT: dict[str, tuple[dict[str, Any], str, Outcome]] = {
 
 
 @pytest.mark.parametrize("name", WHY_NOT)
-def test_what_a_vote_says(name: str) -> None:
+def test_outcome_and_reason_of_a_vote(name: str) -> None:
     parts, why, outcome = WHY_NOT[name]
     assert (vote(**parts).why_not, vote(**parts).outcome) == (why, outcome)
 
@@ -88,10 +88,10 @@ def test_words_about_a_vote() -> None:
 
 
 def noted(*comparisons: Comparison, ordered: bool = False) -> Vote:
-    found, printed = Vote("eot.0", Layer.TORCH), SimpleNamespace(ordered=ordered, names=["x", "y"])
+    result, printed = Vote("eot.0", Layer.TORCH), SimpleNamespace(ordered=ordered, names=["x", "y"])
     for comparison in comparisons:
-        _record_comparison(found, printed, Reading({"x": 1.0, "z": 2.0}, {}, 1e-9), "own", comparison)   # type: ignore[arg-type]
-    return found
+        _record_comparison(result, printed, Reading({"x": 1.0, "z": 2.0}, {}, 1e-9), "own", comparison)   # type: ignore[arg-type]
+    return result
 
 
 @pytest.mark.parametrize(("miss", "failure", "doubt"), [
@@ -101,14 +101,14 @@ def noted(*comparisons: Comparison, ordered: bool = False) -> Vote:
     (10.1, "own misses by 10.1 tolerances at x = 1.0", ""),
 ])
 def test_one_tolerance_is_agreement_and_ten_are_a_refutation(miss: float, failure: str, doubt: str) -> None:
-    found = noted(Comparison(miss, 1, 0))
-    assert (found.failure, found.doubt) == (failure, doubt)
+    vote_noted = noted(Comparison(miss, 1, 0))
+    assert (vote_noted.failure, vote_noted.doubt) == (failure, doubt)
 
 
 def test_totals_of_comparisons() -> None:
-    found = noted(Comparison(0.5, 3, 0, gap=0.2), Comparison(0.25, 4, 2, gap=0.1))
-    assert (found.compared, found.incomparable, found.worst, found.tightest) == (7, 2, 0.5, math.inf)
-    assert found.doubt == "own or the formula is not finite at 2 positions at x = 1.0"
+    totals = noted(Comparison(0.5, 3, 0, gap=0.2), Comparison(0.25, 4, 2, gap=0.1))
+    assert (totals.compared, totals.incomparable, totals.worst, totals.tightest) == (7, 2, 0.5, math.inf)
+    assert totals.doubt == "own or the formula is not finite at 2 positions at x = 1.0"
     assert noted(Comparison(0.5, 3, 0, gap=0.2), Comparison(0.25, 4, 0, gap=0.1), ordered=True).tightest == 0.1
     first = noted(Comparison(20, 1, 0), Comparison(30, 1, 0))
     assert first.failure == "own misses by 20 tolerances at x = 1.0"
@@ -122,25 +122,25 @@ def test_both_values_are_shown_where_they_differ_most() -> None:
 
 
 def test_instances_are_remembered_with_their_ranges() -> None:
-    found, printed = Vote("eot.0", Layer.TORCH), Formula(Equation(s[j] * x, y * m))
+    result, printed = Vote("eot.0", Layer.TORCH), Formula(Equation(s[j] * x, y * m))
     for numbers, factor in (([1.0, -2.0], 3.0), ([0.5, 4.0], 3.0), ([0.5, 4.0], 3.0)):
-        _record_instance(found, printed, Reading({"m": 2, "s": float64(numbers), "x": factor, "other": 9.0}, {}, 1e-9))
-    assert len(found.seen) == 2
-    assert found.ranges == {"m": (2.0, 2.0), "s": (-2.0, 4.0), "x": (3.0, 3.0)}
-    assert found.sizes == {"m"}
+        _record_instance(result, printed, Reading({"m": 2, "s": float64(numbers), "x": factor, "other": 9.0}, {}, 1e-9))
+    assert len(result.seen) == 2
+    assert result.ranges == {"m": (2.0, 2.0), "s": (-2.0, 4.0), "x": (3.0, 3.0)}
+    assert result.sizes == {"m"}
 
 
 @pytest.mark.parametrize(("tolerance", "size", "telling", "dull"), [
     (0.09, 1.0, 1, 0), (0.1, 1.0, 0, 1), (0.2, 1.0, 0, 1), (1e-9, ROUNDED, 0, 0), (1e-9, 2 * ROUNDED, 0, 1),
 ])
-def test_an_instance_tells_something_or_not(tolerance: float, size: float, telling: int, dull: int) -> None:
+def test_an_instance_has_power_or_not(tolerance: float, size: float, telling: int, dull: int) -> None:
     scale = Scale()
     scale.weigh(tolerance, size)
     assert (scale.telling, scale.dull) == (telling, dull)
     assert scale.coarsest == ((0.0, 1.0) if telling else (tolerance, size))
 
 
-def test_a_majority_of_instances_has_to_tell_something() -> None:
+def test_a_majority_of_instances_must_have_power() -> None:
     assert Scale(telling=1, dull=1).why_not == ""
     assert "got 1 of 3" in Scale(telling=1, dull=2).why_not
     assert "got 0 of 0" in Scale().why_not
@@ -152,18 +152,18 @@ def test_a_majority_of_instances_has_to_tell_something() -> None:
 
 
 def test_the_scale_is_that_of_the_derived_side_or_of_the_inputs() -> None:
-    found, printed = Vote("eot.0", Layer.TORCH), Formula(Equation(x * m, y))
+    result, printed = Vote("eot.0", Layer.TORCH), Formula(Equation(x * m, y))
     reading = Reading({"m": 5, "x": -3.0, "y": 2.0}, {}, 0.25)
-    _record_scale(found, printed, reading, [
+    _record_scale(result, printed, reading, [
         Comparison(0, 1, 0, largest=2.0, derived=2.0), Comparison(0, 1, 0, largest=7.0, derived=7.0)])
-    assert found.scales == {True: Scale(dull=1, coarsest=(0.25, 2.0))}
-    _record_scale(found, printed, reading, [Comparison(0, 1, 0, largest=2.0, derived=0.0)])
-    assert found.scales[False] == Scale(telling=1)
+    assert result.scales == {True: Scale(dull=1, coarsest=(0.25, 2.0))}
+    _record_scale(result, printed, reading, [Comparison(0, 1, 0, largest=2.0, derived=0.0)])
+    assert result.scales[False] == Scale(telling=1)
     assert size_of(printed, reading.point) == 3.0
     assert size_of(Formula(Equation(m, m)), {"m": 5}) == 1.0
 
 
-def test_a_tolerance_has_to_be_able_to_refute() -> None:
+def test_a_tolerance_must_be_able_to_refute() -> None:
     admit_tolerance("eot.0", 0.099, 0.5)
     admit_tolerance("eot.0", 0.5, 5.1)
     for tolerance, largest in ((0.1, 0.5), (0.1, 1.0), (0.5, 5.0)):
@@ -171,7 +171,7 @@ def test_a_tolerance_has_to_be_able_to_refute() -> None:
             admit_tolerance("eot.0", tolerance, largest)
 
 
-@pytest.mark.parametrize(("given", "value", "holds"), [
+@pytest.mark.parametrize(("hypothesis", "value", "holds"), [
     (AtLeast(x, 1), 1.0, True),
     (AtLeast(x, 1), 1 - SLACK, True),
     (AtLeast(x, 1), 1 - 3 * SLACK, False),
@@ -182,11 +182,11 @@ def test_a_tolerance_has_to_be_able_to_refute() -> None:
     (Differs(x, 1), 1.0, False),
     (Differs(x, 1), 1 + 1e-15, True),
 ], ids=str)
-def test_hypotheses_hold_up_to_rounding(given: AtLeast | Differs, value: float, holds: bool) -> None:
-    assert holds_given(Formula(Equation(x, x + w, given=(given,))), {"x": value, "w": 0.0}) is holds
+def test_hypotheses_hold_up_to_rounding(hypothesis: AtLeast | Differs, value: float, holds: bool) -> None:
+    assert holds_given(Formula(Equation(x, x + w, given=(hypothesis,))), {"x": value, "w": 0.0}) is holds
 
 
-def test_hypotheses_hold_beside_large_numbers() -> None:
+def test_hypotheses_hold_relative_to_large_numbers() -> None:
     formula = Formula(Equation(x, y, given=(AtLeast(x, y),)))
     assert holds_given(formula, {"x": 1e9, "y": 1e9 + 1})
     assert not holds_given(formula, {"x": 1e9, "y": 1e9 + 5})
@@ -207,11 +207,11 @@ def test_a_vote_that_was_generated_is_heard_only_if_it_has_power(
 ) -> None:
     entry = SimpleNamespace(twins={"one": None, "two": None})
     evidence = Evidence("eot.0", Layer.TORCH, outcome, "scope", refuted_twins=refuted, correction=Outcome.HOLDS, detail="why")
-    found = _or_silence(entry, evidence)                      # type: ignore[arg-type]
-    assert found.outcome is heard
-    lost = heard is Outcome.NOT_APPLICABLE and outcome is Outcome.HOLDS
-    assert (found.correction, found.detail) == (
-        (None, "no vote, since it does not refute the twins two") if lost else (Outcome.HOLDS, "why"))
+    heard_evidence = _or_silence(entry, evidence)                      # type: ignore[arg-type]
+    assert heard_evidence.outcome is heard
+    silenced = heard is Outcome.NOT_APPLICABLE and outcome is Outcome.HOLDS
+    assert (heard_evidence.correction, heard_evidence.detail) == (
+        (None, "no vote, since it does not refute the twins two") if silenced else (Outcome.HOLDS, "why"))
 
 
 def test_numbers_are_float64() -> None:
@@ -219,8 +219,8 @@ def test_numbers_are_float64() -> None:
     assert float64([sp.Integer(1), 2]).tolist() == [1.0, 2.0]
 
 
-class Faced:
-    """Mutants that count how often they are faced."""
+class CountingMutations:
+    """Mutants that count their comparisons."""
 
     def __init__(self) -> None:
         self.times = 0
@@ -230,14 +230,14 @@ class Faced:
 
 
 @pytest.mark.parametrize(("route", "times"), [(1.0, 1), (1 + 5e-10, 1), (1 + 5e-9, 0), (1 + 5e-8, 0), (math.nan, 0)])
-def test_mutants_face_only_what_agrees_with_the_print(route: float, times: int) -> None:
-    faced = Faced()
+def test_mutants_are_compared_only_where_the_print_agrees(route: float, times: int) -> None:
+    faced = CountingMutations()
     compare_reading(Vote("eot.0", Layer.TORCH), Formula(Equation(x, y)), {},
              Reading({"x": 1.0, "y": 1.0}, {"own": float64(route)}, 1e-9), faced)  # type: ignore[arg-type]
     assert faced.times == times
 
 
-def test_a_tolerance_is_weighed_beside_the_largest_number() -> None:
+def test_a_tolerance_is_compared_with_the_largest_number() -> None:
     def consider_beside(other: float) -> None:
         compare_reading(Vote("eot.0", Layer.TORCH), Formula(Equation(x, y)), {},
                  Reading({"x": 1.0, "y": 1.0}, {"own": float64(1.0), "other": float64(other)}, 5.0))
@@ -255,9 +255,9 @@ def test_as_many_instances_as_a_case_wants_and_a_quarter_if_quick(monkeypatch: p
         case = replace(CASES[Layer.TORCH]["eot.46"], count=wanted)
         monkeypatch.setitem(CASES[Layer.TORCH], "eot.46", case)
         for quick in (True, False):
-            found = vote_on(case, quick=quick)
-            assert (found.outcome, found.error) == (Outcome.VACUOUS, 0.0)
-            assert found.seconds > 0
+            evidence = vote_on(case, quick=quick)
+            assert (evidence.outcome, evidence.error) == (Outcome.VACUOUS, 0.0)
+            assert evidence.seconds > 0
     assert counts == [20, 80, 10, 32]
 
 
@@ -268,5 +268,5 @@ def test_a_vote_that_fails_has_no_error_to_show(monkeypatch: pytest.MonkeyPatch)
         vote.failure, vote.worst = "off", 20.0
 
     monkeypatch.setattr(harness, "compare_rounds", fail)
-    found = vote_on(CASES[Layer.TORCH]["eot.46"])
-    assert (found.outcome, found.error, found.detail) == (Outcome.REFUTED, None, "off")
+    evidence = vote_on(CASES[Layer.TORCH]["eot.46"])
+    assert (evidence.outcome, evidence.error, evidence.detail) == (Outcome.REFUTED, None, "off")

@@ -1,4 +1,4 @@
-"""Readings that are given are held against the statement of their claim, or one that is given where it has none."""
+"""Explicit readings are compared with the statement of their claim, or with an explicit statement if it has none."""
 
 import pytest
 import sympy as sp
@@ -14,7 +14,7 @@ CLAIM = "eot.sA.typical-temperature"
 
 
 @pytest.mark.parametrize(("power", "outcome"), [(0.5, Outcome.HOLDS), (1.0, Outcome.REFUTED)])
-def test_readings_of_a_given_statement(power: float, outcome: Outcome) -> None:
+def test_readings_of_an_explicit_statement(power: float, outcome: Outcome) -> None:
     readings = [Reading({d.name: width, shipped.name: width**power},
                         {"own": torch.tensor(width**power, dtype=torch.float64)}, 1e-12) for width in (2, 3)]
     assert hold(CLAIM, Layer.SOURCE, readings, statement=Equation(shipped, sp.sqrt(d))).outcome is outcome

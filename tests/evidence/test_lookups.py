@@ -1,4 +1,4 @@
-"""What a module of votes may import and name, by itself."""
+"""The imports and names that are allowed in a module of votes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OWN = (*VOTING, "paper.checks")
     ("evidence.eot.section5_gradient", "scores", True, True), ("paper.checks.helper", "scores", False, True),
     ("paper.checks", "helper", False, True), ("paper.checks.helper", None, False, False), ("sympy", None, False, False),
 ])
-def test_what_may_be_imported(module: str, name: str | None, shipped: bool, paper: bool) -> None:
+def test_allowed_imports(module: str, name: str | None, shipped: bool, paper: bool) -> None:
     assert may_import(module, name) is shipped
     assert may_import(module, name, OWN) is paper
 
@@ -29,11 +29,11 @@ def test_what_may_be_imported(module: str, name: str | None, shipped: bool, pape
 @pytest.mark.parametrize(("name", "may"), [
     ("scores", True), ("__init__", True), ("__post_init__", True), ("__globals__", False), ("__mine", True), ("its__", True),
     ("eval", False), ("load", False)])
-def test_what_may_be_named(name: str, may: bool) -> None:
+def test_allowed_names(name: str, may: bool) -> None:
     assert may_name(name) is may
 
 
-@pytest.mark.parametrize(("line", "found"), [
+@pytest.mark.parametrize(("line", "names"), [
     ("import numpy, sympy, sys", ["sympy", "sys"]), ("from . import section1", []),
     ("from .. import bridge", ["evidence.bridge"]),
     ("from ..bridge import evaluate", ["evidence.bridge.evaluate"]),
@@ -41,8 +41,8 @@ def test_what_may_be_named(name: str, may: bool) -> None:
     ("from ...derivations import claim", ["derivations.claim"]), ("from torch import nn, load", ["torch.load"]),
     ("x = eval(y.__globals__)", ["eval", "__globals__"]), ("x = y.scores(z)", []),
 ])
-def test_what_is_found(line: str, found: list[str]) -> None:
-    assert sorted(looks_up(line, "evidence.eot")) == sorted(found)
+def test_lookups_are_reported(line: str, names: list[str]) -> None:
+    assert sorted(looks_up(line, "evidence.eot")) == sorted(names)
 
 
 def test_sources_of_a_package_are_admitted_by_name(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Rows of models as evidence: what has no vote is right as well, what misses is told, and loading waits for a run."""
+"""Rows of models as evidence: rows without a vote are right as well, errors are reported, and models are loaded lazily."""
 
 import math
 import subprocess
@@ -28,24 +28,24 @@ def test_every_architecture_is_listed() -> None:
 
 @pytest.mark.parametrize("quantity", [WEIGHTS, POTENTIAL_GRADIENT, POTENTIAL_HESSIAN])
 def test_rows_without_temperature(quantity: Quantity) -> None:
-    """T5 has no vote where τ = 1 hides a twin, but the closed forms are those of its rows too."""
+    """T5 has no vote because τ = 1 hides a twin, but the closed forms hold for its rows, too."""
     problems = random_model("t5")
     assert {problem.temperature for problem in problems} == {1.0}
     assert worst(map(quantity.misses, problems)) <= 1
 
 
 def test_t5_does_not_scale() -> None:
-    """If it did, the probe would not be looking at the model."""
+    """Otherwise the probe would not depend on the model."""
     assert not temperature.agrees(*temperature.measured()["t5"])
 
 
 @pytest.mark.parametrize(("missed", "outcome"), [
     (0.5, Outcome.HOLDS), (5.0, Outcome.INCONCLUSIVE), (50.0, Outcome.REFUTED), (math.nan, Outcome.INCONCLUSIVE)])
-def test_the_worst_row_is_told(missed: float, outcome: Outcome) -> None:
+def test_the_worst_row_is_reported(missed: float, outcome: Outcome) -> None:
     vote = hold("eot.18", Layer.TORCH, map(weights, sampled(random_model("bert"), 3)))
-    found = conclude(vote, missed, "rows")
-    assert found.outcome is outcome
-    assert found.detail == ("" if missed <= 1 else f"worst row misses by {missed:.3g} tolerances")
+    finding = conclude(vote, missed, "rows")
+    assert finding.outcome is outcome
+    assert finding.detail == ("" if missed <= 1 else f"worst row misses by {missed:.3g} tolerances")
 
 
 def test_one_nan_is_the_worst() -> None:
@@ -53,5 +53,5 @@ def test_one_nan_is_the_worst() -> None:
 
 
 def test_nothing_is_loaded_before_an_observation_runs() -> None:
-    found = subprocess.run([sys.executable, "-c", IMPORTED], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == ""
+    process = subprocess.run([sys.executable, "-c", IMPORTED], capture_output=True, text=True, check=True)
+    assert process.stdout.strip() == ""

@@ -1,8 +1,9 @@
-"""A vote's power is a number: what its routes cannot tell from the statement counts against it."""
+"""The power of a vote is a number that decreases with every nonequivalent mutant that it cannot refute."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -35,7 +36,7 @@ def powerful(relation: Relation, check: Callable[[Any], Reading], strategy: Any 
 
 
 def faced(relation: Relation, point: dict[str, float], tolerance: float, **routes: float) -> Mutations:
-    """Mutants that were compared with routes at one point."""
+    """The mutants that were compared with routes at one point."""
     mutations = Mutations(relation)
     reading = Reading(point, {name: float64(value) for name, value in routes.items()}, tolerance)
     mutations.face(Formula(relation), reading, frozenset(routes))
@@ -48,7 +49,7 @@ def test_more_than_ten_tolerances_refute_a_mutant() -> None:
     assert faced(same, {"x": 1.0, "y": 1.0}, 0.099, own=1.0).killed["twice as much"] == {"own"}
 
 
-def test_every_route_has_to_refute_a_mutant() -> None:
+def test_every_route_must_refute_a_mutant() -> None:
     mutations = faced(Equation(x, y), {"x": 2.0, "y": 2.0}, 0.1, near=2.0, far=2.09)
     both = frozenset({"near", "far"})
     assert "twice as much" not in mutations.verdict(both)["alive"]
@@ -60,7 +61,7 @@ def test_every_route_has_to_refute_a_mutant() -> None:
     (AtLeast(x, y), 1.0, {"twice as much", "> for ≥"}), (AtLeast(x + y, y), 2.0, set()),
     (AtLeast(x + y, y, strict=True), 2.0, {"twice as much"}),
 ], ids=["weak", "weak and never equal", "strict"])
-def test_what_is_strict_stays_strict_and_may_become_so(relation: Relation, own: float, dead: set[str]) -> None:
+def test_a_strict_statement_stays_strict_and_others_get_a_strict_mutant(relation: Relation, own: float, dead: set[str]) -> None:
     killed = faced(relation, {"x": 1.0, "y": 1.0}, 1e-9, own=own).killed
     assert {name for name, by in killed.items() if by} == dead
 
@@ -76,24 +77,24 @@ def test_mutants_that_were_never_faced_have_no_share() -> None:
 
 
 def test_a_fair_vote_refutes_every_mutant() -> None:
-    found = powerful(QUOTIENT, quotient)
-    assert found["power"] == 1
-    assert found["mutants"] >= 8
-    assert found["alive"] == ()
+    power_found = powerful(QUOTIENT, quotient)
+    assert power_found["power"] == 1
+    assert power_found["mutants"] >= 8
+    assert power_found["alive"] == ()
 
 
 def test_a_coarse_tolerance_costs_power() -> None:
     small = st.fixed_dictionaries({"x": st.integers(1, 2), "y": st.integers(10, 20)})
-    fine, coarse = (powerful(QUOTIENT, lambda drawn, off=off: quotient(drawn, off), small) for off in (1e-9, 0.09))  # type: ignore[misc]
+    fine, coarse = (powerful(QUOTIENT, partial(quotient, tolerance=tolerance), small) for tolerance in (1e-9, 0.09))
     assert coarse["power"] < fine["power"]
     assert coarse["alive"]
 
 
 def test_draws_that_leave_out_a_variable_cost_power() -> None:
     only_one = st.fixed_dictionaries({"x": st.integers(1, 20), "y": st.just(1)})
-    found = powerful(QUOTIENT, quotient, only_one)
-    assert found["power"] < 0.8
-    assert "y² for y throughout" in found["alive"]
+    power_found = powerful(QUOTIENT, quotient, only_one)
+    assert power_found["power"] < 0.8
+    assert "y² for y throughout" in power_found["alive"]
 
 
 def test_an_inequality_that_is_never_tight_has_no_power() -> None:
@@ -106,9 +107,9 @@ def test_an_inequality_that_is_never_tight_has_no_power() -> None:
 
 
 def test_an_equivalent_mutant_does_not_count() -> None:
-    found = powerful(Equation(x + y, x + y, about=(x,)),
-                     lambda drawn: Reading(drawn, {"own": float64(float(drawn["x"] + drawn["y"]))}, 1e-9))
-    assert found["power"] == 1
+    power_found = powerful(Equation(x + y, x + y, about=(x,)),
+                           lambda drawn: Reading(drawn, {"own": float64(float(drawn["x"] + drawn["y"]))}, 1e-9))
+    assert power_found["power"] == 1
 
 
 def test_the_side_that_is_not_computed_is_edited() -> None:
@@ -119,8 +120,8 @@ def test_the_side_that_is_not_computed_is_edited() -> None:
 
 
 def test_a_route_that_is_not_finite_refutes_no_mutant() -> None:
-    found = powerful(QUOTIENT, lambda drawn: Reading(drawn, {"own": float64(torch.nan)}, 1e-9))
-    assert found["power"] in (None, 0.0)
+    power_found = powerful(QUOTIENT, lambda drawn: Reading(drawn, {"own": float64(torch.nan)}, 1e-9))
+    assert power_found["power"] in (None, 0.0)
 
 
 @pytest.mark.parametrize("claim", ["eot.46", "eot.18"])
@@ -132,13 +133,13 @@ def test_the_power_of_a_real_vote_is_in_its_evidence(claim: str) -> None:
     assert evidence.mutants - len(evidence.alive) == round(evidence.power * evidence.mutants)
 
 
-def test_a_search_goes_down_and_stays_in_the_domain() -> None:
+def test_a_search_descends_inside_of_the_domain() -> None:
     def height(point: Any) -> float:
         return float(abs(point[x] - 3 * point[y]))
 
     start = {x: 10, y: 1}
-    found = list(descent(start, height, lambda point: point[y] >= 1, 200))
-    heights = [height(point) for point in found]
+    steps = list(descent(start, height, lambda point: point[y] >= 1, 200))
+    heights = [height(point) for point in steps]
     assert heights == sorted(heights, reverse=True)
     assert heights[-1] < heights[0] / 10
-    assert all(point[x] > 0 and point[y] >= 1 for point in found)
+    assert all(point[x] > 0 and point[y] >= 1 for point in steps)

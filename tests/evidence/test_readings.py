@@ -1,4 +1,4 @@
-"""What a reading may say: a position counts only where two finite numbers are compared."""
+"""Readings: a position counts only if both compared numbers are finite."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ def compared(relation: Relation, route: object, computed: str = "left", **point:
 
 
 @pytest.mark.parametrize(("value", "route"), [(1000.0, 1.0), (1000.0, INF), (1000.0, NAN), (1.0, NAN), (1.0, INF)])
-def test_what_is_not_finite_is_not_compared(value: float, route: float) -> None:
-    found = compared(Equation(x, sp.exp(x)), route, x=value)
-    assert (found.compared, found.incomparable, found.miss) == (0, 1, 0.0)
+def test_nonfinite_values_are_not_compared(value: float, route: float) -> None:
+    comparison = compared(Equation(x, sp.exp(x)), route, x=value)
+    assert (comparison.compared, comparison.incomparable, comparison.miss) == (0, 1, 0.0)
 
 
 def test_a_quotient_of_zeros_is_not_compared() -> None:
-    found = compared(Equation(s[j], (sp.exp(s[j]) - 1) / s[j]), [math.e - 1, 5.0], m=2, s=float64([1.0, 0.0]))
-    assert (found.compared, found.incomparable) == (1, 1)
+    comparison = compared(Equation(s[j], (sp.exp(s[j]) - 1) / s[j]), [math.e - 1, 5.0], m=2, s=float64([1.0, 0.0]))
+    assert (comparison.compared, comparison.incomparable) == (1, 1)
 
 
 def test_an_index_that_clashes_is_known_from_the_point() -> None:
     formula, point = Formula(Equation(s[j] - s[k], s[j] - s[k])), {"m": 2, "s": float64([1.0, 3.0])}
     assert clashes(formula.axes(point), point).tolist() == [[True, False], [False, True]]
-    found = compared(formula_of(s[j] - s[k]), [[NAN, -2.0], [2.0, 7.0]], **point)
-    assert (found.compared, found.incomparable, found.miss) == (2, 0, 0.0)
+    comparison = compared(formula_of(s[j] - s[k]), [[NAN, -2.0], [2.0, 7.0]], **point)
+    assert (comparison.compared, comparison.incomparable, comparison.miss) == (2, 0, 0.0)
     assert compared(formula_of(s[j] - s[k]), [[0.0, -2.0], [NAN, 7.0]], **point).incomparable == 1
 
 
@@ -56,14 +56,14 @@ def formula_of(expr: sp.Expr) -> Equation:
     return Equation(expr, expr)
 
 
-def test_an_index_that_is_given_clashes_with_an_open_one() -> None:
+def test_a_fixed_index_clashes_with_an_open_one() -> None:
     assert clashes([k], {"m": 3, "j": 2}).tolist() == [False, True, False]
 
 
 @pytest.mark.parametrize(("route", "agrees", "refuted"), [(2.0, True, False), (1.0, False, True), (0.0, False, True)])
 def test_equality_refutes_a_strict_inequality(route: float, agrees: bool, refuted: bool) -> None:
-    found = compared(AtLeast(x, y, strict=True), route, x=0.0, y=1.0)
-    assert (found.miss <= 1, found.miss > REFUTING_FACTOR) == (agrees, refuted)
+    comparison = compared(AtLeast(x, y, strict=True), route, x=0.0, y=1.0)
+    assert (comparison.miss <= 1, comparison.miss > REFUTING_FACTOR) == (agrees, refuted)
 
 
 @pytest.mark.parametrize(("computed", "route", "agrees"), [
@@ -109,16 +109,16 @@ def test_two_variables_of_one_name_are_refused(relation: Relation) -> None:
 
 
 def test_every_number_of_a_comparison() -> None:
-    found = compared(Equation(s[j], 2 * s[j]), [1.0, -7.0, 3.0], m=3, s=float64([1.0, -6.0, 2.0]))
-    assert found == Comparison(5.0 / TOLERANCE, 3, 0, gap=0.25, largest=12.0, derived=12.0, worst=Miss((2,), -7.0, -12.0))
-    found = compared(Equation(s[j], 2 * s[j]), [1.0, -7.0, NAN], "right", m=3, s=float64([1.0, -6.0, 2.0]))
-    assert found == Comparison(1.0 / TOLERANCE, 2, 1, gap=0.0, largest=7.0, derived=6.0, worst=Miss((2,), -7.0, -6.0))
+    comparison = compared(Equation(s[j], 2 * s[j]), [1.0, -7.0, 3.0], m=3, s=float64([1.0, -6.0, 2.0]))
+    assert comparison == Comparison(5.0 / TOLERANCE, 3, 0, gap=0.25, largest=12.0, derived=12.0, worst=Miss((2,), -7.0, -12.0))
+    comparison = compared(Equation(s[j], 2 * s[j]), [1.0, -7.0, NAN], "right", m=3, s=float64([1.0, -6.0, 2.0]))
+    assert comparison == Comparison(1.0 / TOLERANCE, 2, 1, gap=0.0, largest=7.0, derived=6.0, worst=Miss((2,), -7.0, -6.0))
     assert compared(Equation(x, x / 2), -4.0, x=-4.0).gap == 0.5
 
 
-def test_the_worst_position_is_counted_from_1_without_those_that_clash() -> None:
-    found = compared(formula_of(s[j] - s[k]), [[NAN, -2.0], [2.5, NAN]], m=2, s=float64([1.0, 3.0]))
-    assert found.worst == Miss((2, 1), 2.5, 2.0)
+def test_the_worst_position_is_counted_from_1_without_clashing_ones() -> None:
+    comparison = compared(formula_of(s[j] - s[k]), [[NAN, -2.0], [2.5, NAN]], m=2, s=float64([1.0, 3.0]))
+    assert comparison.worst == Miss((2, 1), 2.5, 2.0)
 
 
 def test_a_route_may_have_a_gradient() -> None:
@@ -138,14 +138,14 @@ def test_a_strict_inequality_is_one_by_ten_tolerances_and_the_one_of_agreement()
 
 
 @pytest.mark.parametrize("infinite", [sp.oo, -sp.oo])
-def test_every_number_has_to_be_finite_to_refute_infinity(infinite: sp.Expr) -> None:
+def test_every_number_must_be_finite_to_refute_infinity(infinite: sp.Expr) -> None:
     point = {"m": 2, "s": float64([1.0, 2.0])}
     half = compared(Limit(s[j] / y, y, sp.S.Zero, infinite), [7.0, INF], **point)
     assert (half.miss, half.compared, half.incomparable) == (0.0, 0, 2)
     assert compared(Limit(s[j] / y, y, sp.S.Zero, infinite), [7.0, -8.0], **point) == Comparison(INF, 2, 0, INF, 8.0, INF)
 
 
-def test_what_a_formula_is_made_of() -> None:
+def test_the_parts_of_a_formula() -> None:
     formula = Formula(Fails(AtLeast(s[j], x, strict=True, given=(AtLeast(s[l], y),))), "print")
     assert (formula.left, formula.right, formula.ordered, formula.strict, formula.apart) == (s[j], x, True, True, False)
     assert formula.names == ["j", "m", "s", "x"]
@@ -169,14 +169,14 @@ def test_an_edited_formula_has_another_side() -> None:
     ("right", Equation(2 * x, y), None), ("right", Equation(x, 2 * y), 8.0),
     ("left", Limit(x + 1 / y, y, sp.oo, 2 * x), None),
 ])
-def test_a_twin_of_the_computed_side_is_computed_for_itself(computed: str, twin: Relation, value: float | None) -> None:
+def test_a_twin_of_the_computed_side_is_evaluated_separately(computed: str, twin: Relation, value: float | None) -> None:
     reading = Reading({"x": 2.0, "y": 4.0}, {"own": float64(7.0), "other": float64(7.0)}, TOLERANCE,
                       computed)                              # type: ignore[arg-type]
-    found = standing_for(Formula(twin), Formula(Equation(x, y)), reading, [])
+    reading_of_twin = standing_for(Formula(twin), Formula(Equation(x, y)), reading, [])
     if value is None:
-        assert found is reading
+        assert reading_of_twin is reading
     else:
-        assert {name: float(route) for name, route in found.routes.items()} == {"own": value, "other": value}
+        assert {name: float(route) for name, route in reading_of_twin.routes.items()} == {"own": value, "other": value}
 
 
 # ── the numbers themselves ──────────────────────────────────────────────────────────────────────────────────────────
@@ -186,7 +186,7 @@ def number(expr: sp.Expr, **point: object) -> float:
     return float(evaluate(expr, point, []))  # type: ignore[arg-type]
 
 
-def test_sums_begin_where_they_say() -> None:
+def test_sums_begin_at_their_lower_limit() -> None:
     values: Tensor = float64([1.0, 2.0, 4.0])
     assert number(sp.Sum(s[l], (l, 2, m)), m=3, s=values) == 6
     assert number(sp.Sum(s[l], (l, 2, m)), m=1, s=values[:1]) == 0

@@ -1,4 +1,4 @@
-"""Where votes are: in the module named as the chapter of their claim, and registered once."""
+"""Votes are in the module with the name of their claim's chapter, and registered once."""
 
 import importlib
 import re
@@ -25,7 +25,7 @@ def test_no_vote_names_an_unknown_claim() -> None:
     assert {vote.claim for vote in VOTES} <= set(entries())
 
 
-def test_every_vote_stands_in_the_module_named_as_the_chapter_of_its_claim() -> None:
+def test_every_vote_is_in_the_module_named_like_its_chapter() -> None:
     homes = {id: entry.module.replace("derivations.", "evidence.") for id, entry in entries().items()}
     assert [(vote.claim, vote.module) for vote in VOTES if vote.module != homes[vote.claim]] == []
 
@@ -37,7 +37,7 @@ def test_every_module_named_like_a_chapter_is_one() -> None:
     assert [path.name for path in named if not (root.with_name("derivations") / path.parent.name / path.name).is_file()] == []
 
 
-def test_a_vote_knows_its_line() -> None:
+def test_a_vote_records_its_line() -> None:
     vote = CASES[Layer.TORCH]["eot.46"]
     lines = Path(importlib.import_module(vote.module).__file__ or "").read_text(encoding="utf-8").splitlines()
     assert "confirms" in lines[vote.line - 1]
@@ -55,7 +55,7 @@ def nothing(claim: str, run: Run) -> Finding:
 
 
 @pytest.mark.parametrize("layer", [Layer.SYMBOLIC, Layer.SOURCE])
-def test_layers_that_are_not_polled_are_refused(layer: Layer) -> None:
+def test_unknown_layers_are_refused(layer: Layer) -> None:
     with pytest.raises(ValueError, match=f"^layer: expected torch or primal, got {layer}"):
         confirms(layer, "eot.46", on=None)
 
@@ -70,12 +70,12 @@ def test_a_second_vote_of_one_layer_is_refused() -> None:
         confirms(Layer.TORCH, "eot.46", on=None)(CASES[Layer.TORCH]["eot.46"].printed)
 
 
-# ── what is registered, and what is loaded ──────────────────────────────────────────────────────────────────────────
+# ── registration and loading ────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.fixture
 def empty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A register without votes, which is forgotten."""
+    """An empty register, which is restored afterwards."""
     monkeypatch.setattr(registry, "CASES", {layer: {} for layer in Layer})
     monkeypatch.setattr(registry, "OBSERVATIONS", {})
 
@@ -121,7 +121,7 @@ def test_votes_are_in_the_order_of_the_documents(empty: None, monkeypatch: pytes
     assert [each.claim for each in registry.observations()] == ["eot.2", "eot.3"]
 
 
-def test_a_run_is_whole_unless_it_says_so() -> None:
+def test_a_run_is_complete_by_default() -> None:
     assert (Run().quick, Run().device, Run().model) == (False, "cpu", None)
     assert Finding(Outcome.HOLDS, "scope") == Finding(Outcome.HOLDS, "scope", "", None, (), None, "cpu")
 
@@ -131,7 +131,7 @@ def test_a_run_is_whole_unless_it_says_so() -> None:
     (["paper.1"], ["paper.checks", "paper.checks.votes"]),
     (None, ["evidence.eot.section1", "other.checks", "other.checks.votes", "paper.checks", "paper.checks.votes"]),
 ])
-def test_votes_on_some_claims_are_loaded(claims: list[str] | None, read: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_selected_votes_are_loaded(claims: list[str] | None, read: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     homes = {"paper.1": "paper.section1", "eot.2": "derivations.eot.section2", "eot.1": "derivations.eot.section1"}
     imported: list[str] = []
     admitted: list[tuple[str, Path]] = []

@@ -1,4 +1,4 @@
-"""What counts as a small α: eigenvalues and radii by other routes, and heads of which one is not small."""
+"""Small α: eigenvalues and radii computed by other routes, and heads of which one is not small."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_the_largest_variance_is_that_of_the_covariance() -> None:
     torch.testing.assert_close(largest_variance(TEMPLATES, prior[None])[0], expected)
 
 
-def test_the_radius_leaves_out_what_the_prior_has_not() -> None:
+def test_the_radius_ignores_templates_without_prior_weight() -> None:
     templates = torch.tensor([[0.0], [2.0], [100.0]], dtype=torch.float64)
     prior = torch.tensor([[0.5, 0.5, 0.0]], dtype=torch.float64)
     assert squared_radius(templates, prior).tolist() == [1.0]
@@ -50,9 +50,9 @@ def test_the_documents_read_one_head_in_two_ways() -> None:
 @pytest.mark.parametrize(("variance", "outcome"), [(0.05, Outcome.HOLDS), (0.2, Outcome.REFUTED)])
 def test_one_head_that_is_not_small_is_enough(variance: float, outcome: Outcome) -> None:
     heads = [replace(HEAD, variance=0.05), replace(HEAD, variance=variance)]
-    found = judge(heads, lambda head: head.variance, lambda head: head.reach)
-    assert found.outcome is outcome
-    assert "κ < 1 in 0" in found.detail
+    finding = judge(heads, lambda head: head.variance, lambda head: head.reach)
+    assert finding.outcome is outcome
+    assert "κ < 1 in 0" in finding.detail
 
 
 def test_random_heads_decide_nothing() -> None:
@@ -61,6 +61,6 @@ def test_random_heads_decide_nothing() -> None:
 
 
 def test_alpha_is_not_small_in_the_encoder() -> None:
-    found = small_alpha.of_attention(unit_alpha)("deciphering.s6.small-alpha-in-practice", Run(quick=True))
-    assert found.outcome is Outcome.REFUTED
-    assert "below 0.1 in 0 of 108 trained heads" in found.detail
+    finding = small_alpha.of_attention(unit_alpha)("deciphering.s6.small-alpha-in-practice", Run(quick=True))
+    assert finding.outcome is Outcome.REFUTED
+    assert "below 0.1 in 0 of 108 trained heads" in finding.detail

@@ -1,4 +1,4 @@
-"""A document of one's own, in a folder of its own: nothing else is edited, and every command knows it."""
+"""An outside document in its own folder: no other file is edited, and every command supports it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def run(folder: Path, *arguments: str, **environment: str) -> subprocess.Complet
 
 @pytest.fixture(scope="module")
 def verified(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a copy of the paper, after a run of its claims alone."""
+    """A folder with a copy of the paper after a run of its claims."""
     folder = tmp_path_factory.mktemp("sixth")
     shutil.copytree(PAPER, folder / "tiny_paper", ignore=shutil.ignore_patterns("__pycache__"))
     result = run(folder, "verify", "tiny_paper", "-n", "0")
@@ -42,20 +42,20 @@ def test_the_ledger_has_its_claims_and_its_title(verified: Path) -> None:
     assert "tiny_paper.checks.votes" in ledger["claims"][1]["sources"]
 
 
-def test_shards_of_a_run_join_to_the_whole(verified: Path) -> None:
-    """Two runs that share nothing give, claim by claim, what one run gives."""
+def test_shards_of_a_run_join_to_the_complete_ledger(verified: Path) -> None:
+    """Two shards together give the results of one run, claim by claim."""
     for part in (1, 2):
         result = run(verified, "verify", "tiny_paper", "-n", "0", f"--shard={part}/2", f"--json=shard{part}.json")
         assert result.returncode == 0, result.stdout + result.stderr
     joined = run(verified, "merge", "shard1.json", "shard2.json", "--json", "joined.json")
     assert joined.returncode == 0, joined.stderr
-    whole, again = (json.loads((verified / name).read_text())["claims"] for name in ("ledger.json", "joined.json"))
+    joined_claims, again = (json.loads((verified / name).read_text())["claims"] for name in ("ledger.json", "joined.json"))
     parts = [json.loads((verified / f"shard{part}.json").read_text())["claims"] for part in (1, 2)]
     assert [len(rows) for rows in parts] == [2, 1]
     timed = ("evidence", "digest")
     assert [{k: v for k, v in row.items() if k not in timed} for row in again] == [
-        {k: v for k, v in row.items() if k not in timed} for row in whole]
-    untimed = [[[{**vote, "seconds": 0} for vote in row["evidence"]] for row in rows] for rows in (whole, again)]
+        {k: v for k, v in row.items() if k not in timed} for row in joined_claims]
+    untimed = [[[{**vote, "seconds": 0} for vote in row["evidence"]] for row in rows] for rows in (joined_claims, again)]
     assert untimed[0] == untimed[1]
     refused = run(verified, "merge", "shard1.json", "--json", "joined.json")
     assert (refused.returncode, refused.stderr) == (2, "error: shards: expected all of one run, each once, got 1/2\n")
@@ -106,7 +106,7 @@ def test_regress_has_its_own_baseline(verified: Path) -> None:
     baseline.unlink()
 
 
-def test_a_change_of_its_section_is_found(verified: Path) -> None:
+def test_a_change_of_its_section_is_reported(verified: Path) -> None:
     unchanged = run(verified, "verify", "tiny_paper", "--incremental")
     assert unchanged.stdout == "nothing changed: 3 claims reused\n", unchanged.stdout + unchanged.stderr
     votes = verified / "tiny_paper" / "checks" / "votes.py"
@@ -117,7 +117,7 @@ def test_a_change_of_its_section_is_found(verified: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "named"), [("nothing", "__init__.py"), ("json", "json"), ("Paper", "Paper"), ("eot", "eot")])
-def test_a_folder_that_is_no_document_is_said(tmp_path: Path, name: str, named: str) -> None:
+def test_a_folder_without_document_is_reported(tmp_path: Path, name: str, named: str) -> None:
     folder = tmp_path / "papers" / name
     folder.mkdir(parents=True)
     if name != "nothing":

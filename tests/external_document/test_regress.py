@@ -1,4 +1,4 @@
-"""Every class of difference, planted in a paper and found by the commands: verify, accept, change, verify, regress."""
+"""Every class of difference is planted in a paper and reported by verify, accept, change, verify, regress."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ squares.twin("one more", lambda: AtLeast(x**2 + y**2, 2 * x * y + 1))
 twins(old, x * (y + 1))
 '''
 
-# Each change, with the claim that it is about and what is said of it.
+# Each change, with its claim and the expected message.
 TEXT = [
     ("4", 'reason="the mixed terms cancel"', 'reason="multiplied out"',
      "after  2. (x - y)*(x + y) = x**2 - y**2  — multiplied out"),
@@ -214,15 +214,15 @@ def accepted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def found(folder: Path, *changes: tuple[str, str, str, str]) -> tuple[int, dict[str, str]]:
-    """The exit status of regress after these changes and a run, and what is said, class by class."""
+def regression_of(folder: Path, *changes: tuple[str, str, str, str]) -> tuple[int, dict[str, str]]:
+    """The exit status of regress after these changes and a run, and its messages by class."""
     text = SECTION
     for _, old, new, _ in changes:
         assert not old or text.count(old) == 1, old
         text = text.replace(old, new) if old else text
     (folder / "tiny_paper" / "section2.py").write_text(text)
-    said = run(folder, "verify", "tiny_paper", "-n", "0", "--json", "after.json")
-    assert "written" in said.stdout, said.stdout + said.stderr
+    process = run(folder, "verify", "tiny_paper", "-n", "0", "--json", "after.json")
+    assert "written" in process.stdout, process.stdout + process.stderr
     result = run(folder, "regress", "--json", "after.json")
     (folder / "tiny_paper" / "section2.py").write_text(SECTION)
     _, *parts = re.split(r"^([a-z/ ]+): \d+ claims?$", result.stdout, flags=re.MULTILINE)
@@ -236,30 +236,30 @@ def test_nothing_changed(accepted: Path) -> None:
 
 
 def test_changes_that_pass(accepted: Path) -> None:
-    status, said = found(accepted, *TEXT, *REWRITE)
-    assert status == 0, said
-    assert list(said) == ["equivalent rewrite", "text only"]
-    expect(said, {"text only": TEXT, "equivalent rewrite": REWRITE})
+    status, changes = regression_of(accepted, *TEXT, *REWRITE)
+    assert status == 0, changes
+    assert list(changes) == ["equivalent rewrite", "text only"]
+    expect(changes, {"text only": TEXT, "equivalent rewrite": REWRITE})
 
 
 def test_changes_that_fail_each_in_its_class(accepted: Path) -> None:
     planted = {"scope or strength lost": SCOPE, "value changed": VALUE, "verdict changed": VERDICT,
                "claim removed/added": MEMBERSHIP}
-    status, said = found(accepted, *(change for changes in planted.values() for change in changes))
+    status, reported = regression_of(accepted, *(change for changes in planted.values() for change in changes))
     assert status == 1
-    assert list(said) == [*reversed(planted)]
-    expect(said, planted)
+    assert list(reported) == [*reversed(planted)]
+    expect(reported, planted)
 
 
-def expect(said: dict[str, str], planted: dict[str, list[tuple[str, str, str, str]]]) -> None:
+def expect(reported: dict[str, str], planted: dict[str, list[tuple[str, str, str, str]]]) -> None:
     for change, changes in planted.items():
-        numbers = re.findall(r"^  tiny_paper\.(\S+)$", said[change], flags=re.MULTILINE)
+        numbers = re.findall(r"^  tiny_paper\.(\S+)$", reported[change], flags=re.MULTILINE)
         assert sorted(numbers) == sorted(number for number, *_ in changes)
         for *_, words in changes:
-            assert words in said[change], said[change]
+            assert words in reported[change], reported[change]
 
 
-def test_a_ledger_that_is_older_than_its_sources_is_said_to_be(accepted: Path) -> None:
+def test_a_ledger_older_than_its_sources_is_reported(accepted: Path) -> None:
     assert "is older than" not in run(accepted, "regress").stdout
     (accepted / "tiny_paper" / "section2.py").write_text(SECTION + "\n")
     assert "ledger.json is older than tiny_paper.section2: " in run(accepted, "regress").stdout

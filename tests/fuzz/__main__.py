@@ -23,7 +23,7 @@ VERDICTS = ("proved", "refuted", "computed", "undecided", "refused", "timeout")
 @click.option("--limit", default=20.0, show_default=True, help="Seconds for one statement.")
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Also write contradictions and slow ones here.")
 def main(minutes: float, seed: int, first: int, workers: int, limit: float, output: Path | None) -> None:
-    """Hold what the kernel says of random statements against an independent evaluation."""
+    """Compare the kernel's answers on random statements with an independent evaluation."""
     console, tally, start = Console(soft_wrap=True), Tally(), time.monotonic()
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console) as progress:

@@ -24,7 +24,7 @@ class UndefinedError(Exception):
 
 
 class UncertainError(Exception):
-    """The value, or whether there is one, cannot be told at this precision or depends on a convention."""
+    """The value, or its existence, is unknown at this precision or depends on a convention."""
 
 
 @dataclass(frozen=True)
@@ -247,7 +247,7 @@ def differ(x: Number, y: Number) -> bool:
 
 
 def agree(x: Number, y: Number, digits: int = 40) -> bool:
-    """Whether the two numbers certainly agree to so many digits, absolute below 1 and relative above."""
+    """Whether the two numbers certainly agree to that many digits, absolute below 1 and relative above."""
     if isinstance(x, Fraction) and isinstance(y, Fraction):
         return x == y
     difference = add(x, negative(y))
@@ -259,7 +259,7 @@ def agree(x: Number, y: Number, digits: int = 40) -> bool:
 
 
 def contains(middle: tuple[int, int], radius: tuple[int, int], x: Number) -> bool:
-    """Whether the ball, given by mantissas and exponents of 2, meets what is known of x."""
+    """Whether the ball, given by mantissas and exponents of 2, meets the enclosure of x."""
     bits = 4 * BITS.get()
     center, width = (libmp.from_man_exp(*part) for part in (middle, radius))
     low, high = libmp.mpf_sub(center, width, bits, libmp.round_floor), libmp.mpf_add(center, width, bits, libmp.round_ceiling)

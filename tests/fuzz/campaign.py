@@ -1,4 +1,4 @@
-"""Many statements, one after another or in several processes, and what became of them."""
+"""Run many statements, sequentially or in several processes, and count their outcomes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CHUNK = 40  # statements of one task
 
 @dataclass(frozen=True)
 class Contradiction:
-    """Two answers that cannot both be right, in the smallest statement that shows it."""
+    """Two contradictory answers, for the smallest statement that has them."""
 
     number: str
     kind: str
@@ -34,7 +34,7 @@ class Contradiction:
 
 @dataclass
 class Tally:
-    """Statements by kind and verdict, the contradictions among them, and what took too long."""
+    """Counts of statements by kind and verdict, the contradictions, and the slow statements."""
 
     verdicts: Counter[tuple[str, str]] = field(default_factory=Counter)
     contradictions: list[Contradiction] = field(default_factory=list)
@@ -42,7 +42,7 @@ class Tally:
 
     @property
     def count(self) -> int:
-        """How many statements were judged."""
+        """The number of judged statements."""
         return self.verdicts.total()
 
     def share(self, verdict: str) -> float:
@@ -50,7 +50,7 @@ class Tally:
         return sum(n for (_, own), n in self.verdicts.items() if own == verdict) / max(1, self.count)
 
     def add(self, other: Tally) -> None:
-        """Count the other's statements too."""
+        """Add another tally."""
         self.verdicts += other.verdicts
         self.contradictions += other.contradictions
         self.slow += other.slow
@@ -69,7 +69,7 @@ def examine(
         if time.monotonic() > until:
             break
         kind, node = statement(number, kinds)
-        outcome = asked(kind, node, seconds)
+        outcome = outcome_of(kind, node, seconds)
         tally.verdicts[kind, outcome.verdict] += 1
         if outcome.verdict == "timeout":
             tally.slow.append(f"[{number}] {outcome.text}")
@@ -77,15 +77,16 @@ def examine(
             small = node
             if minimal:
                 small = shrink(
-                    node, lambda one, kind=kind, problem=problem: problem in _problems(asked(kind, one, seconds))
+                    node, lambda one, kind=kind, problem=problem: problem in _problems(outcome_of(kind, one, seconds))
                 )
-                detail = next((text for name, text in asked(kind, small, seconds).contradictions if name == problem), detail)
+                again = outcome_of(kind, small, seconds).contradictions
+                detail = next((text for name, text in again if name == problem), detail)
             tally.contradictions.append(Contradiction(number, problem, str(small), detail))
     return tally
 
 
-def asked(kind: str, node: Node, seconds: float) -> Outcome:
-    """The outcome; of the kinds that claim nothing only what the kernel computes counts."""
+def outcome_of(kind: str, node: Node, seconds: float) -> Outcome:
+    """Return the outcome; for kinds that make no claim, only computed values are judged."""
     return judge(node, seconds, ask=not kind.startswith("computed"))
 
 

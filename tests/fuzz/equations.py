@@ -41,7 +41,7 @@ def random_equation(rng: random.Random) -> Node:
 
 @kind(8)
 def suspicious_identity(rng: random.Random) -> Node:
-    """Identities of which each holds on some domain only."""
+    """Identities that hold on a part of their domain only."""
     signs, depth = ("real", "real", "nonnegative", "positive"), rng.choice((0, 0, 1, 2))
     first, second = (Grammar(rng, wild).of(rng.choice(signs), depth) for wild in (rng.random() < 0.3, False))
     root, square = (lambda u: make("sqrt", u)), (lambda u: make("pow", u, leaf(2)))

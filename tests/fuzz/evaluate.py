@@ -45,12 +45,12 @@ WORK = 60_000  # nodes visited before a point is given up
 
 
 class UnsupportedError(Exception):
-    """A node for which there is no definition here."""
+    """A node without a definition in this evaluator."""
 
 
 @dataclass(frozen=True)
 class _Seed:
-    """An entry that moves: the label of its vector, its position (empty for a scalar) and the tag of its ε."""
+    """An entry to differentiate by: the label of its vector, its position (empty for a scalar) and the tag of its ε."""
 
     label: sp.Symbol
     position: tuple[int, ...]
@@ -188,7 +188,7 @@ class _Evaluation:
         return self._looped(expr.function, list(expr.limits))
 
     def _looped(self, body: sp.Expr, limits: list[sp.Tuple]) -> Value:
-        """The last limit is the outermost loop, and the bounds of an inner one may depend on it."""
+        """Evaluate a sum by loops; the last limit is the outermost, and the bounds of an inner one may depend on it."""
         if not limits:
             return self.value(body)
         *inner, (name, low, high) = limits
@@ -234,7 +234,7 @@ def _x_log_x(x: Value) -> Value:
 
 @contextmanager
 def precision(bits: int) -> Iterator[None]:
-    """Intervals of so many bits."""
+    """Compute intervals with that many bits."""
     token = BITS.set(bits)
     try:
         yield

@@ -1,4 +1,4 @@
-"""What the kernel says of single expressions: normal forms, signs, where they are defined, balls, limits and expansions."""
+"""The kernel's answers about single expressions: normal forms, signs, definedness, balls, limits and expansions."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ SPOTS = 3                                                    # points for each e
 
 @dataclass
 class Outcome:
-    """What became of one statement: `proved`, `refuted`, `undecided`, `refused` or `timeout`, and what contradicts what."""
+    """The verdict on one statement (`proved`, `refuted`, `undecided`, `refused` or `timeout`) and all contradictions."""
 
     text: str
     verdict: str
     contradictions: list[tuple[str, str]] = field(default_factory=list)
 
 
-def asked(question: Any, outcome: Outcome, step: str) -> Any:
-    """The answer; None where it is refused with a clear message."""
+def answer_of(question: Any, outcome: Outcome, step: str) -> Any:
+    """Return the answer, or None if the kernel refuses with a clear message."""
     try:
         return question()
     except ValueError as refusal:
@@ -48,12 +48,12 @@ def note_refusal(refusal: ValueError, outcome: Outcome, step: str) -> None:
 
 
 def check_expressions(claims: list[sp.Expr], outcome: Outcome, rng: random.Random) -> None:
-    """The normal form keeps the value, signs and conditions are right, and the ball contains the value."""
+    """Check that the normal form keeps the value, signs and conditions are right, and the ball contains the value."""
     for expr in claims:
         names = names_of([expr])
-        normal = asked(lambda expr=expr: sums.normal(expr), outcome, "normal")
+        normal = answer_of(lambda expr=expr: sums.normal(expr), outcome, "normal")
         granted = _signs(expr) | (_signs(normal) if normal is not None else set())
-        defined = not any(strangers(expr)) and asked(lambda expr=expr: undefined(expr), outcome, "undefined") == []
+        defined = not any(strangers(expr)) and answer_of(lambda expr=expr: undefined(expr), outcome, "undefined") == []
         for _ in range(SPOTS):
             point = draw(names, rng, largest=5)
             if point is None:
@@ -67,7 +67,7 @@ def check_expressions(claims: list[sp.Expr], outcome: Outcome, rng: random.Rando
 
 
 def _signs(expr: sp.Expr) -> set[str]:
-    """The signs that the kernel grants to an expression wherever it is defined."""
+    """The signs that the kernel proves for an expression wherever it is defined."""
     tests = {"nonnegative": nonnegative, "positive": strictly_positive, "nonzero": nonzero}
     return {name for name, granted in tests.items() if granted(expr)}
 
@@ -92,7 +92,7 @@ def _problem(
 
 
 def check_path(relation: Relation, outcome: Outcome, rng: random.Random) -> bool:
-    """What the kernel computes by itself, whatever is claimed: a limit, the coefficients of an expansion, equality.
+    """Check the results that the kernel computes by itself: a limit, the coefficients of an expansion, equality.
 
     The answer is whether it computes anything.
     """
@@ -110,7 +110,7 @@ def check_path(relation: Relation, outcome: Outcome, rng: random.Random) -> bool
 
 
 def _own_answer(relation: Relation, outcome: Outcome) -> Relation | None:
-    """The statement of the kind that the kernel would make itself."""
+    """The true statement of this kind according to the kernel."""
     if isinstance(relation, Equation):
         return relation if sums_equal(relation, outcome) else None
     if relation.given or not isinstance(relation, Limit | Expansion):
@@ -129,18 +129,18 @@ def _own_answer(relation: Relation, outcome: Outcome) -> Relation | None:
 
 
 def sums_equal(relation: Equation, outcome: Outcome) -> bool:
-    """Whether the normal forms make the sides equal, wherever both are defined."""
-    return asked(lambda: sums.equal(*relation.sides), outcome, "equal") is True
+    """Whether the normal forms of both sides are equal, wherever both are defined."""
+    return answer_of(lambda: sums.equal(*relation.sides), outcome, "equal") is True
 
 
 def _missing(expr: sp.Expr | None, point: dict[Any, Any], rng: random.Random) -> dict[Any, Any]:
-    """Variables that the normal form has and the expression has not: marginals and the like."""
+    """Variables that occur in the normal form only, such as marginals."""
     missing = [name for name in names_of([expr]) if name not in point] if expr is not None else []
     return draw(missing, rng) or {} if missing else {}
 
 
 def _value(expr: sp.Expr, point: dict[Any, Any]) -> Number | str:
-    """The value, or why there is none."""
+    """The value, or the reason why there is none."""
     for bits in (200, 700):
         try:
             return evaluate(expr, point, bits)

@@ -21,7 +21,7 @@ PAIRS = [("j", "h"), ("i", "j"), ("l", "j"), ("j", "k"), ("h", "g"), ("l", "h"),
 
 
 def sign_of(node: Node) -> str:
-    """`positive`, `nonnegative` or `real`, as far as it can be read off the tree."""
+    """`positive`, `nonnegative` or `real`, as far as the tree shows it."""
     op = node.op
     if op == "leaf":
         if node.text in SCALARS or node.text in SIZES:
@@ -61,7 +61,7 @@ class Grammar:
 
     def __init__(self, rng: random.Random, wild: bool = False) -> None:
         self.rng, self.wild = rng, wild
-        self.scope: list[str] = ["i", "j", "k", "h"]  # free indices, then what the sums around bind
+        self.scope: list[str] = ["i", "j", "k", "h"]  # free indices, then those of enclosing sums
 
     def position(self, length: str) -> Node:
         """A position along an axis: mostly an index over it."""
@@ -110,11 +110,11 @@ class Grammar:
         return make("tail", leaf(name), body, leaf(low), leaf(high))
 
     def of(self, sign: str, depth: int) -> Node:
-        """An expression of the sign."""
+        """A random expression with the sign."""
         return {"real": self.real, "nonnegative": self.nonnegative, "positive": self.positive}[sign](depth)
 
     def variable(self) -> Node:
-        """What a derivative may be taken by."""
+        """A variable for a derivative."""
         return self.rng.choice(
             [
                 lambda: leaf("x"),
@@ -257,7 +257,7 @@ class Grammar:
 def softmax(vector: str, at: Node, temperature: str, bound: str = "l") -> Node:
     """exp(a_at/τ)/Σ_l exp(a_l/τ)."""
 
-    def weight(place: Node) -> Node:
-        return make("exp", make("div", entry(vector, place), leaf(temperature)))
+    def weight(index: Node) -> Node:
+        return make("exp", make("div", entry(vector, index), leaf(temperature)))
 
     return make("div", weight(at), over(bound, weight(leaf(bound))))

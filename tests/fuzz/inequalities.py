@@ -1,4 +1,4 @@
-"""Inequalities, what follows from them, and statements that need hypotheses or are pinned to a point."""
+"""Inequalities, consequences, and statements that need hypotheses or are pinned to a point."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def inequality(rng: random.Random) -> Node:
 
 @kind(7)
 def signed_product(rng: random.Random) -> Node:
-    """Products and powers whose sign is to be read off: of entries, 1 − mass, logs, sizes minus indices."""
+    """Products and powers with a sign that can be read off: of entries, 1 − mass, logs, sizes minus indices."""
     grammar = Grammar(rng)
     atoms: list[Callable[[], Node]] = [
         lambda: grammar.real(0),
@@ -86,7 +86,7 @@ def mutated_inequality(rng: random.Random) -> Node:
 
 @kind(6)
 def wild_inequality(rng: random.Random) -> Node:
-    """Whatever the kernel takes for a sign may be wrong here."""
+    """An inequality that need not have the sign that the kernel may see in it."""
     gap, rest = expression(rng, rng.choice(("nonnegative", "positive", "real")), wild=True), expression(rng, "real")
     choice = rng.random()
     if choice < 0.2:
@@ -101,7 +101,7 @@ def wild_inequality(rng: random.Random) -> Node:
 
 @kind(4)
 def hypothetical(rng: random.Random) -> Node:
-    """Statements that need their hypotheses, with the right ones, weaker ones or none."""
+    """Statements with the hypotheses that they need, with weaker ones or with none."""
     name = rng.choice(
         [
             leaf("x"),
@@ -123,7 +123,7 @@ def hypothetical(rng: random.Random) -> Node:
         "Differs({0}, 1)",
         "AtLeast({0}, y)",
     ]
-    given = [rng.choice(facts) for _ in range(rng.choice((1, 1, 2)))]
+    facts_chosen = [rng.choice(facts) for _ in range(rng.choice((1, 1, 2)))]
     conclusions = [
         "Equation({0}*({1})/sp.S({0}), {1}, given=({2},))",
         "Equation(sp.log({0}**2), 2*sp.log({0}), given=({2},))",
@@ -145,14 +145,14 @@ def hypothetical(rng: random.Random) -> Node:
         "Equation(plus({0}), {0}, given=({2},))",
         "AtLeast(xlogx({0}), 0, given=({2},))",
     ]
-    text = rng.choice(conclusions).replace("{2}", ", ".join(given))
+    text = rng.choice(conclusions).replace("{2}", ", ".join(facts_chosen))
     node = written(text, name, rest)
     return mutate(node, rng) if rng.random() < 0.3 else node
 
 
 @kind(2)
 def pinned(rng: random.Random) -> Node:
-    """A statement whose refutation is to be looked for at given values, in the domain or outside of it."""
+    """A statement whose refutation is searched for at fixed values, in the domain or outside of it."""
     first, second = expression(rng), expression(rng, "real")
     values = [
         "{x: 0}",

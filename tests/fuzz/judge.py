@@ -1,4 +1,4 @@
-"""What the kernel says of a statement, held against the independent evaluation of the same statement."""
+"""Compare the kernel's answers about a statement with an independent evaluation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from derivations import rendering
 from derivations.relations import Relation
-from tests.fuzz.expressions import Outcome, asked, check_expressions, check_path, note_refusal, point_text
+from tests.fuzz.expressions import Outcome, answer_of, check_expressions, check_path, note_refusal, point_text
 from tests.fuzz.nodes import Node
 from tests.fuzz.sample import draw, outside
 from tests.fuzz.truth import claims_of, holds, meant, open_names
@@ -21,12 +21,12 @@ POINTS = 8  # for a proved statement
 
 
 class TimeoutReachedError(BaseException):
-    """Too long; no Exception, so that no handler on the way swallows it."""
+    """Raised on timeout; it is no Exception, so that no handler in the tested code catches it."""
 
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise TimeoutReachedError in the main thread after so much processor time."""
+    """Raise TimeoutReachedError in the main thread after that much processor time."""
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
         raise TimeoutReachedError
@@ -41,7 +41,7 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 
 def judge(node: Node, seconds: float = 20.0, points: int = POINTS, ask: bool = True) -> Outcome:
-    """Build, prove, refute, evaluate, compare; `ask` is False where only what the kernel computes by itself is of interest."""
+    """Build, prove, refute, evaluate, compare; with `ask` False only the kernel's own computations are judged."""
     text = str(node)
     outcome = Outcome(text, "refused")
     step = "build"
@@ -57,9 +57,9 @@ def judge(node: Node, seconds: float = 20.0, points: int = POINTS, ask: bool = T
                     outcome.verdict = "computed" if answered else "undecided"
                     return outcome
                 step = "prove"
-                proved = asked(relation.prove, outcome, step)
+                proved = answer_of(relation.prove, outcome, step)
                 step = "refute"
-                refuted = asked(lambda: _refutation(relation), outcome, step)
+                refuted = answer_of(lambda: _refutation(relation), outcome, step)
             except ValueError as refusal:
                 note_refusal(refusal, outcome, step)
                 return outcome
@@ -83,8 +83,8 @@ def _rng(text: str) -> random.Random:
 
 
 def _refutation(relation: Relation) -> tuple[str, dict[Any, Any]] | None:
-    found = relation.counterexample()
-    return None if found is None else (rendering.witness(found.witness), dict(found.point))
+    counterexample = relation.counterexample()
+    return None if counterexample is None else (rendering.witness(counterexample.witness), dict(counterexample.point))
 
 
 def _check_proof(relation: Relation, outcome: Outcome, rng: random.Random, points: int) -> None:

@@ -1,4 +1,4 @@
-"""Kinds of random statements: true ones by rewriting, false ones by one edit, and some of which nobody knows."""
+"""Kinds of random statements: true ones by rewriting, false ones by one edit, and some of unknown truth."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def kind(weight: float) -> Callable[[Maker], Maker]:
 
 
 def written(template: str, *args: Node) -> Node:
-    """A statement by its template."""
+    """A statement given by its template."""
     return Node("statement", args, template)
 
 
 def expression(rng: random.Random, sign: str | None = None, wild: bool = False) -> Node:
-    """An expression of the sign, or of any."""
+    """An expression with the sign, or with any sign."""
     return Grammar(rng, wild).of(sign or rng.choice(("real", "real", "nonnegative", "positive")), rng.choice((1, 2, 2, 3)))

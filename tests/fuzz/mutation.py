@@ -1,4 +1,4 @@
-"""One-edit mutations, which as a rule change the value."""
+"""One-edit mutations, most of which change the value."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.fuzz.vocabulary import AXES, INDICES, SCALARS, SIZES, VECTORS
 
 
 def mutate(node: Node, rng: random.Random) -> Node:
-    """One edit: a sign, a factor, a name, an index, an exponent, a function, a lost term or sum."""
+    """Make one edit: of a sign, a factor, a name, an index, an exponent, a function, or remove a term or a sum."""
     for _ in range(40):
         path, part = rng.choice(list(node.walk()))
         new = _edited(part, rng)

@@ -56,12 +56,12 @@ class Node:
         return (self.text if self.op == "statement" else SYNTAX[self.op]).format(*self.args)
 
     def build(self) -> Any:
-        """What the text means."""
+        """Evaluate the text."""
         return eval(str(self), dict(NAMESPACE))
 
     @property
     def is_index(self) -> bool:
-        """Whether the tree stands for a position, not for a number."""
+        """Whether the tree is a position, not a number."""
         return self.op in ("pair", "reversed") or (self.op == "leaf" and self.text in (*INDICES, "#1", "#m"))
 
     def walk(self, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Node]]:
@@ -79,7 +79,7 @@ class Node:
         return Node(self.op, args, self.text)
 
     def map_leaves(self, change: Callable[[str], str]) -> Node:
-        """The tree with every leaf's text changed."""
+        """The tree with the text of every leaf changed."""
         if self.op == "leaf":
             return Node("leaf", (), change(self.text))
         return Node(self.op, tuple(arg.map_leaves(change) for arg in self.args), self.text)
@@ -93,7 +93,7 @@ class Node:
 
     @property
     def free(self) -> frozenset[str]:
-        """The names that occur free, those that a bound index differs from included."""
+        """The free names, including those that a bound index differs from."""
         if self.op == "leaf":
             return frozenset(re.findall(r"[A-Za-z_]\w*", self.text)) or frozenset((self.text,))
         inside = frozenset().union(*(arg.free for arg in self.args))
@@ -103,7 +103,7 @@ class Node:
         return inside | {self.text} if self.op == "entry" else inside
 
     def put_index(self, old: str, new: Node) -> Node:
-        """The tree with the free index `old` replaced; raises CaptureError where a sum is in the way."""
+        """The tree with the free index `old` replaced; raises CaptureError if a sum would bind the new one."""
         if old not in self.free:
             return self
         if self.op == "leaf":

@@ -62,7 +62,7 @@ LIMITS = [
 
 @kind(4)
 def limit(rng: random.Random) -> Node:
-    """A limit of the table, with an edit or an affine change as a rule."""
+    """A limit of the table, usually with an edit or an affine change."""
     text, to, value = rng.choice(LIMITS)
     expr, claimed = leaf(f"({text})"), leaf(f"sp.S({value})")
     if "oo" not in value and rng.random() < 0.6:
@@ -147,7 +147,7 @@ def _moving(rng: random.Random, depth: int) -> Node:
 
 @kind(3)
 def expansion(rng: random.Random) -> Node:
-    """A Taylor polynomial of the table, times or plus another expression, with a wrong coefficient now and then."""
+    """A Taylor polynomial of the table, times or plus another expression, sometimes with a wrong coefficient."""
     text, coefficients = rng.choice(EXPANSIONS)
     order = rng.randint(0, len(coefficients) - 1)
     series = leaf("(" + " + ".join(f"sp.S({one})*t**{k}" for k, one in enumerate(coefficients[: order + 1])) + ")")

@@ -15,7 +15,7 @@ RULES: dict[str, list[Rule]] = {}
 
 
 def rule(*ops: str) -> Callable[[Rule], Rule]:
-    """Register a rule for the operations whose nodes it may rewrite."""
+    """Register a rule for the operations that it may rewrite."""
 
     def register(function: Rule) -> Rule:
         for op in ops:
@@ -285,12 +285,12 @@ def marginal(node: Node, rng: random.Random) -> Node | None:
     plans = {"q": [("P", 1), ("T", 1)], "w": [("P", 0)], "u": [("G", 1)], "p": [("G", 0)], "r": [("T", 0)]}.get(node.text)
     if not plans:
         return None
-    plan, gone = rng.choice(plans)
-    length = str(VECTORS[plan].shape[gone])
+    plan, other = rng.choice(plans)
+    length = str(VECTORS[plan].shape[other])
     new = rng.choice([name for name in INDICES if AXES[name] == length and not APART[name]])
     if new in node.free:
         return None
-    return over(new, entry(plan, node.args[0], new) if gone else entry(plan, new, node.args[0]))
+    return over(new, entry(plan, node.args[0], new) if other else entry(plan, new, node.args[0]))
 
 
 @rule(*EXPRESSIONS)
@@ -333,7 +333,7 @@ def _depends(node: Node, names: tuple[str, ...]) -> bool:
 
 
 def _apart(first: Node, second: Node) -> bool:
-    """Whether an index that one of the sums binds is to differ from one that the other binds."""
+    """Whether an index that one of the sums binds must differ from one that the other binds."""
     names = {*first.bound, *second.bound}
     return any(set(APART[name]) & names for name in names)
 
@@ -345,10 +345,10 @@ def _other_name(name: str, node: Node, rng: random.Random) -> str:
     return rng.choice(fitting)
 
 
-def places(node: Node) -> list[tuple[tuple[int, ...], Node]]:
-    """The subtrees that stand for numbers and may be replaced: what a derivative is taken by, and exponents, stay."""
+def positions(node: Node) -> list[tuple[tuple[int, ...], Node]]:
+    """The subtrees that are numbers and may be replaced, without variables of derivatives and exponents."""
     fixed: set[tuple[int, ...]] = set()
-    found = []
+    result = []
     for path, part in node.walk():
         if any(path[: len(stem)] == stem for stem in fixed) or part.op == "statement" or part.is_index:
             continue
@@ -360,17 +360,17 @@ def places(node: Node) -> list[tuple[tuple[int, ...], Node]]:
             fixed.add((*path, 2))
         if part.op in ("total", "tail"):
             fixed |= {(*path, at) for at in range(len(part.args)) if at != 1}
-        found.append((path, part))
-    return found
+        result.append((path, part))
+    return result
 
 
 def rewrite(node: Node, rng: random.Random, times: int) -> Node:
-    """The expression after so many random rules that keep its value."""
+    """The expression after that many random rules that keep its value."""
     for _ in range(times):
         for _attempt in range(12):
-            if not (found := places(node)):
+            if not (candidates := positions(node)):
                 return node
-            path, part = rng.choice(found)
+            path, part = rng.choice(candidates)
             rules = RULES.get(part.op, [])
             specific = [one for one in rules if one not in (times_one, plus_zero)]
             chosen = rng.choice(specific if specific and rng.random() < 0.85 else rules or [times_one])
@@ -385,7 +385,7 @@ def rewrite(node: Node, rng: random.Random, times: int) -> Node:
 
 
 def _bound_apart(node: Node, path: tuple[int, ...], new: Node, part: Node) -> bool:
-    """Whether k ≠ j is used where a sum around binds j, so that k ≠ j says nothing."""
+    """Whether the condition k ≠ j occurs inside of a sum over j, where it has no effect."""
     around: set[str] = set()
     for step in path:
         around |= set(node.bound)

@@ -32,16 +32,16 @@ CONSTRAINED = (Kind.COUPLING, Kind.SLACK)
 
 
 def names_of(exprs: Iterable[sp.Basic]) -> list[Variable]:
-    """The free variables of expressions, with the sizes, indices and vectors that their domains speak of."""
-    found: set[Variable] = set()
+    """The free variables of expressions, including the sizes, indices and vectors of their domains."""
+    variables: set[Variable] = set()
     todo = [s for expr in exprs for s in _free(sp.sympify(expr))]
     while todo:
         name = todo.pop()
-        if name not in found:
-            found.add(name)
+        if name not in variables:
+            variables.add(name)
             for part in (*name.domain.shape, *name.domain.other_than, *name.domain.marginals):
                 todo += part.atoms(Variable)
-    return sorted(found, key=lambda v: (v.name, str(v.domain)))
+    return sorted(variables, key=lambda v: (v.name, str(v.domain)))
 
 
 def _free(expr: sp.Basic) -> set[Variable]:
@@ -64,7 +64,7 @@ def _integer(expr: sp.Expr, point: dict[Variable, Any]) -> int:
 
 
 def draw(names: Sequence[Variable], rng: random.Random, largest: int = 7) -> dict[Variable, Any] | None:
-    """A point for all the names, or None where the drawn sizes leave an index nothing to be."""
+    """A point for all names, or None if an index has no value at the drawn sizes."""
     point: dict[Variable, Any] = {}
     mood = rng.choice(("simple", "simple", "simple", "odd", "extreme", "tied", "near"))
     for name in names:
@@ -123,15 +123,15 @@ def _value(name: Variable, point: dict[Variable, Any], mood: str, shared: list[F
 
 
 def _masses(size: int, closed: bool, mood: str, rng: random.Random) -> list[Fraction]:
-    """A point of the simplex: a vertex, on a face, the middle or anywhere."""
+    """A point of the simplex: a vertex, on a face, the centre or anywhere."""
     style = rng.choice(("vertex", "face", "middle", "any", "any") if closed else ("middle", "any", "any"))
     weights = [_magnitude(mood, rng) for _ in range(size)]
     if style == "vertex":
         weights = [Fraction(0)] * size
         weights[rng.randrange(size)] = Fraction(1)
     elif style == "face":
-        kept = rng.randrange(size)
-        weights = [w if i == kept or rng.random() < 0.5 else Fraction(0) for i, w in enumerate(weights)]
+        support = rng.randrange(size)
+        weights = [w if i == support or rng.random() < 0.5 else Fraction(0) for i, w in enumerate(weights)]
     elif style == "middle":
         weights = [Fraction(1)] * size
     return [w / sum(weights) for w in weights]
@@ -168,7 +168,7 @@ def _shaped(flat: list[Fraction], shape: list[int]) -> list[Any]:
 
 
 def outside(point: dict[Variable, Any]) -> str | None:
-    """Why the point is not in the domains of its variables, or None where it is."""
+    """Why the point is outside of the domains of its variables, or None if it is inside."""
     for name, value in point.items():
         if (reason := _outside(name, value, point)) is not None:
             return f"{name.name} = {value}: {reason}"

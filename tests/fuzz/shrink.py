@@ -1,4 +1,4 @@
-"""A smaller statement with the same contradiction: subtrees for trees, leaves for subtrees, as long as it stays."""
+"""Shrink a statement while its contradiction remains: subtrees replace trees, leaves replace subtrees."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def size(node: Node) -> int:
 
 
 def smaller(node: Node) -> Iterator[Node]:
-    """Candidates, the boldest first."""
+    """Candidates, the smallest first."""
     for path, part in node.walk():
         if part.op == "statement" or part.is_index:
             continue

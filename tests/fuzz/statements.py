@@ -1,4 +1,4 @@
-"""One random statement after another."""
+"""Generate random statements."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MODULES = (equations, inequalities, problems)  # importing them registers their 
 
 
 def statement(seed: str, kinds: Collection[str] = ()) -> tuple[str, Node]:
-    """The kind and the tree of one statement, of one of the kinds where some are given."""
+    """The kind and the tree of a random statement, of one of these kinds if any are specified."""
     rng = random.Random(seed)
     names = [name for name in KINDS if name in kinds or not kinds]
     chosen = rng.choices(names, [KINDS[name][0] for name in names])[0]

@@ -23,7 +23,7 @@ def test_no_answer_contradicts_another(chunk: int) -> None:
     assert tally.share("refuted") >= 0.15
 
 
-def test_a_position_alone_is_not_rewritten() -> None:
+def test_a_position_without_its_node_is_not_rewritten() -> None:
     assert rewrite(leaf("j"), random.Random(0), 3) == leaf("j")
 
 

@@ -1,4 +1,4 @@
-"""The fuzzer could have failed: a kernel that is broken on purpose contradicts itself or the evaluation before long."""
+"""The fuzzer has power: a deliberately broken kernel soon contradicts itself or the evaluation."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def _forget() -> None:
 
 
 def broken(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, change: Callable[[Any], Any]) -> None:
-    """Put a wrong version in the place of a function of the kernel."""
+    """Replace a function of the kernel by a wrong version."""
     monkeypatch.setattr(owner, name, change(getattr(owner, name)))
 
 
 def any_index_is_summed(marginal: Any) -> Any:
-    """Σ_j P_{f(j), j} taken for a marginal, as the first edition did: no look at the index that is kept."""
+    """Treat Σ_j P_{f(j), j} as a marginal without looking at the other index."""
 
     def wrong(factor: sp.Expr, factors: list[sp.Expr], bound: list[Any]) -> Any:
         label = factor.base.label if isinstance(factor, sp.Indexed) else None

@@ -1,4 +1,4 @@
-"""What each relation says at one exact point, written down from its definition and decided by the independent evaluator.
+"""The meaning of each relation at an exact point, from its definition and decided by the independent evaluator.
 
 An answer is True, False or None (cannot be told), with the values compared.
 """
@@ -51,7 +51,7 @@ def _values(*exprs: sp.Expr, point: Point, bits: int) -> list[Number]:
 
 
 def _decided(compare: Any, exprs: tuple[Any, ...], point: Point) -> Answer:
-    """Compare at growing precision; a side without a value makes the statement fail."""
+    """Compare at growing precision; an undefined side makes the statement fail."""
     for bits in (200, 700, 3000):
         try:
             values = _values(*exprs, point=point, bits=bits)
@@ -117,7 +117,7 @@ def _(relation: Follows, point: Point, rng: random.Random) -> Answer:
 
 @holds.register
 def _(relation: Limit, point: Point, rng: random.Random) -> Answer:
-    """Whether the path comes nearer, far out: no answer where it is slow."""
+    """Whether the path approaches the limit far out; slow convergence gives no answer."""
     try:
         claimed = None if relation.limit in (sp.oo, -sp.oo) else evaluate(relation.limit, point, 700)
         gaps = []
@@ -145,10 +145,10 @@ def _(relation: Expansion, point: Point, rng: random.Random) -> Answer:
     near = []
     try:
         for digits in (40, 80):
-            moved = {**point, relation.variable: Fraction(1, 10**digits)}
+            shifted = {**point, relation.variable: Fraction(1, 10**digits)}
             bits = 1200 + 8 * digits * (relation.order + 1)
             with precision(bits):
-                gap = add(evaluate(relation.left, moved, bits), negative(evaluate(relation.right, moved, bits)))
+                gap = add(evaluate(relation.left, shifted, bits), negative(evaluate(relation.right, shifted, bits)))
                 near.append(max(map(abs, interval(gap).bounds())) * 10 ** (digits * relation.order))
     except UndefinedError:
         return False, "undefined"
@@ -201,7 +201,7 @@ def _minimum(
     objective: sp.Expr,
     label: Variable,
 ) -> Answer:
-    """The candidate is feasible, and none of some rivals does as well."""
+    """Whether the candidate is feasible and better than some rivals."""
     for row in rows:
         mass: Any = Fraction(0)
         for number in row:
@@ -210,10 +210,10 @@ def _minimum(
                 return False, "a negative entry"
         if differ(mass, Fraction(1)):
             return False, f"the mass is {shown(mass)}"
-    given = point.get(label)
+    weights = point.get(label)
     rivals = (
-        [given]
-        if given is not None
+        [weights]
+        if weights is not None
         else [
             made if len(rows) > 1 or entries is rows else made[0]
             for made in ([_masses(len(row), True, rng.choice(("simple", "odd")), rng) for row in rows] for _ in range(4))
@@ -229,11 +229,11 @@ def _minimum(
         if answer is False:
             return False, why if why == "undefined" else f"the rival {rival} has {why}"
         answers.append(answer)
-    return (True, "the rival is worse") if given is not None and answers == [True] else UNKNOWN
+    return (True, "the rival is worse") if weights is not None and answers == [True] else UNKNOWN
 
 
 def claims_of(relation: Any) -> list[sp.Expr]:
-    """The expressions of a statement whose normal form and balls are to be checked."""
+    """The expressions of a statement for which the normal form and balls are checked."""
     if isinstance(relation, Equation | Differs | AtLeast | StrictUnlessEqual):
         because = getattr(relation, "because", None)
         return [sp.sympify(part) for part in (relation.left, relation.right, because) if part is not None]
@@ -243,7 +243,7 @@ def claims_of(relation: Any) -> list[sp.Expr]:
 
 
 def open_names(relation: Any) -> list[Variable]:
-    """The variables for which a point is to be drawn, those of the hypotheses included."""
+    """The variables for which a point is drawn, including those of the hypotheses."""
     own = _own_names(relation)
     others = names_of(side for hypothesis in relation.given for side in claims_of(hypothesis))
     return own + [name for name in others if name not in own and name != getattr(relation, "variable", None)]

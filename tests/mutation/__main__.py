@@ -30,13 +30,13 @@ FIELDS = ("killed", "equivalent", "survived")
 
 
 def equivalents() -> dict[str, Mapping[str, str]]:
-    """The mutants that no test can tell from the original, by their keys, each with its reason."""
+    """The mutants that no test can distinguish from the original, by key, each with its reason."""
     return {entry["key"]: entry for entry in tomllib.loads(EQUIVALENT.read_text(encoding="utf-8")).get("mutant", [])}
 
 
-def chosen(found: Sequence[Mutant], sample: int | None) -> list[Mutant]:
-    """All, or so many: those with the first keys, which are as good as random and the same until their source changes."""
-    return list(found) if sample is None else sorted(found, key=lambda mutant: mutant.key)[:sample]
+def chosen(candidates: Sequence[Mutant], sample: int | None) -> list[Mutant]:
+    """All mutants, or a sample: those with the first keys, which is pseudorandom and constant until a source changes."""
+    return list(candidates) if sample is None else sorted(candidates, key=lambda mutant: mutant.key)[:sample]
 
 
 @click.command()
@@ -59,14 +59,14 @@ def main(names: tuple[str, ...], sample: int | None, record: Path, enough: float
     with Progress(*columns, console=console) as bar, _written(record, results) as write:
         for package in dict.fromkeys(module.partition(".")[0] for module in wanted):
             among = [module for module in wanted if module.startswith(f"{package}.")]
-            found = [x for module in among for x in everything[module]]
-            task = bar.add_task(package, total=len(found))
+            candidates = [x for module in among for x in everything[module]]
+            task = bar.add_task(package, total=len(candidates))
             mirrors = {module: mirror_of(module) for module in among}
             tests = list(dict.fromkeys(path for m in among for path in (tests_of(m) if sample is None else mirrors[m])))
             reach = recorded({m: path_of(m) for m in modules() if m.startswith(f"{package}.")}, tests,
                              record.with_name("reach.json"), among)
-            left = [x for x in found if x.key not in known and not _is_done(x, results.get(x.key), reach, enough)]
-            bar.advance(task, len(found) - len(left))
+            left = [x for x in candidates if x.key not in known and not _is_done(x, results.get(x.key), reach, enough)]
+            bar.advance(task, len(candidates) - len(left))
             for mutant, result in tried([(x, path_of(x.module)) for x in left], tests, mirrors, reach, enough) if left else ():
                 results[mutant.key] = {"mutant": str(mutant), "sort": mutant.sort, "fate": result.fate, "by": result.by,
                                        "seconds": result.seconds, "enough": enough,
@@ -75,24 +75,24 @@ def main(names: tuple[str, ...], sample: int | None, record: Path, enough: float
                 if result.fate == "survived":
                     console.print(f"survived  {mutant.key}  {mutant}  ({result.by})", markup=False, highlight=False)
                 write()
-    rows = {module: _counts(found, results, known) for module, found in everything.items()}
+    rows = {module: _counts(candidates, results, known) for module, candidates in everything.items()}
     console.print(table(rows))
     raise SystemExit(1 if any(row["survived"] for row in rows.values()) else 0)
 
 
 def _is_done(mutant: Mutant, result: Mapping[str, Any] | None, reach: Reach, enough: float) -> bool:
-    """Whether a mutant was killed, or survived as many seconds of the tests that reach it today."""
+    """Whether a mutant was killed, or survived at least the time that the tests reaching it take now."""
     if result is None or result["fate"] == "killed":
         return result is not None
     return bool(result["enough"] >= enough and result["tests"] == reach.digest(reaching_of(mutant, reach)))
 
 
-def _counts(found: Iterable[Mutant], results: Mapping[str, Any], known: Mapping[str, Any]) -> Counter[str]:
-    return Counter("equivalent" if x.key in known else results[x.key]["fate"] for x in found)
+def _counts(candidates: Iterable[Mutant], results: Mapping[str, Any], known: Mapping[str, Any]) -> Counter[str]:
+    return Counter("equivalent" if x.key in known else results[x.key]["fate"] for x in candidates)
 
 
 def table(rows: Mapping[str, Counter[str]]) -> Table:
-    """Mutants by module and what became of them."""
+    """A table of mutants by module and fate."""
     made = Table("module", "mutants", *FIELDS, "killed or equivalent", title="one-edit mutants of the sources")
     for name, row in {**rows, "all": sum(rows.values(), Counter())}.items():
         total = row.total()
@@ -104,13 +104,13 @@ def table(rows: Mapping[str, Counter[str]]) -> Table:
 def _kept(record: Path) -> dict[str, Any]:
     if not record.exists():
         return {}
-    kept: dict[str, Any] = json.loads(record.read_text(encoding="utf-8"))
-    return kept
+    results: dict[str, Any] = json.loads(record.read_text(encoding="utf-8"))
+    return results
 
 
 @contextmanager
 def _written(record: Path, results: Mapping[str, Any]) -> Iterator[Callable[[], None]]:
-    """Yields what writes the results, at most every few seconds; they are written at the end, whatever ends it."""
+    """Yield a function that writes the results at most every few seconds, and at the end or after an error."""
     last = time.monotonic()
 
     def write(every: float = 5.0) -> None:

@@ -71,21 +71,21 @@ def mutants(module: str, source: str) -> list[Mutant]:
     """Every edit of a module's source, from the top."""
     tree = ast.parse(source)
     scopes: dict[str, ast.AST] = {}
-    found = []
+    result = []
     for node, scope, statement, default, sort, new, put in list(_inside(tree, "", 0)):
         if scope and scope not in scopes:
             scopes[scope] = _scope(tree, scope)
         around = scopes.get(scope, node)
-        whole = _text(around)
+        source_text = _text(around)
         line = getattr(node, "lineno", 0)
         text = f"{_shown(_text(node))} → {_shown(ast.unparse(new))}"
         first = getattr(around, "lineno", line)
-        place = f"{line - first}:{getattr(node, 'col_offset', 0)}"
-        digest = hashlib.sha256("\0".join((module, scope, whole, sort, place, text)).encode()).hexdigest()
-        found.append(
+        position = f"{line - first}:{getattr(node, 'col_offset', 0)}"
+        digest = hashlib.sha256("\0".join((module, scope, source_text, sort, position, text)).encode()).hexdigest()
+        result.append(
             Mutant(module, scope, line, statement, default, (first, getattr(around, "end_lineno", line)), sort, text,
                    digest[:12], partial(_compiled, tree, node, new, put)))
-    return found
+    return result
 
 
 def _compiled(tree: ast.Module, node: ast.AST, new: ast.AST, put: Put, filename: str) -> CodeType:
@@ -100,7 +100,7 @@ def _compiled(tree: ast.Module, node: ast.AST, new: ast.AST, put: Put, filename:
 
 
 def marked(source: str, filename: str) -> CodeType:
-    """A source that adds the line of each statement in a function to the set ``REACHED`` of its module when it comes there."""
+    """Return a source that adds the line of each executed statement in a function to the set ``REACHED`` of its module."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
         for field, value in ast.iter_fields(node):
@@ -125,7 +125,7 @@ _UNPARSED: dict[int, tuple[ast.AST, str]] = {}
 
 
 def _text(node: ast.AST) -> str:
-    """The source of a node, which is held so that its identity is its own."""
+    """The source of a node, stored so that its identity is unique."""
     if id(node) not in _UNPARSED:
         _UNPARSED[id(node)] = node, ast.unparse(node)
     return _UNPARSED[id(node)][1]
@@ -228,7 +228,7 @@ def _assigned(parent: ast.AST, child: ast.AST) -> bool:
 
 
 def _of(node: ast.AST, context: str, again: bool) -> Iterator[Found]:
-    """What a node may be replaced by."""
+    """The replacements of a node."""
     match node:
         case ast.BinOp(left, op, right) if type(op) in ARITHMETIC and not _is_text(left) and not _is_text(right):
             yield "operator", ast.BinOp(left, ARITHMETIC[type(op)](), right)

@@ -1,4 +1,4 @@
-"""Work in a fork of this process: what it says, item by item, or the first thing that it says in time."""
+"""Work in a fork of this process, which sends its items, or its first message within a time limit."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from typing import Any
 FAULT = "the trial itself failed: "
 MEMORY = 12 * 2**30
 
-Say = Callable[[Any], None]
+Send = Callable[[Any], None]
 
 
-def in_fork(work: Callable[[Say], None]) -> Iterator[Any]:
-    """What a fork says while it works, item by item; ends when it does. Closing the iterator ends the fork."""
+def run_in_fork(work: Callable[[Send], None]) -> Iterator[Any]:
+    """Yield the items that a fork sends while it works; closing the iterator ends the fork."""
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -28,7 +28,7 @@ def in_fork(work: Callable[[Say], None]) -> Iterator[Any]:
         try:
             os.close(read)
             os.setpgid(0, 0)
-            hush()
+            discard_streams()
             work(lambda item: _send(write, item))
             code = 0
         except Exception:
@@ -43,9 +43,9 @@ def in_fork(work: Callable[[Say], None]) -> Iterator[Any]:
         _end(pid)
 
 
-def first_word(work: Callable[[Say], None], seconds: float) -> Any:
-    """The first thing that a fork says in so many seconds; "late" if it says nothing in time, or has used the time that it
-    allowed itself (`allow`), "silent" if it ends before."""
+def first_message(work: Callable[[Send], None], seconds: float) -> Any:
+    """Return a fork's first message; "late" if none comes within the seconds, or the fork exceeds its own limit (`limit_cpu`),
+    "silent" if it ends without one."""
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -61,23 +61,23 @@ def first_word(work: Callable[[Say], None], seconds: float) -> Any:
     os.close(write)
     try:
         ready, _, _ = select.select([read], [], [], seconds)
-        word = next(_received(read), "silent") if ready else "late"
+        message = next(_received(read), "silent") if ready else "late"
     finally:
         os.close(read)
         status = _end(pid)
-    if str(word).startswith(FAULT):
-        raise RuntimeError(word)
-    return "late" if word == "silent" and os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGPROF else word
+    if str(message).startswith(FAULT):
+        raise RuntimeError(message)
+    return "late" if message == "silent" and os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGPROF else message
 
 
-def allow(seconds: float) -> None:
-    """End this process after so many seconds of its own processor time, however busy the machine is; 0 for no end."""
+def limit_cpu(seconds: float) -> None:
+    """End this process after that many seconds of its own processor time; 0 for no limit."""
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
-def hush() -> None:
-    """Nothing that this process writes or reads is anybody's."""
+def discard_streams() -> None:
+    """Discard everything that this process writes or reads."""
     sys.stdout.flush()
     quiet = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
@@ -98,7 +98,7 @@ def _received(pipe: int) -> Iterator[Any]:
 
 
 def _end(pid: int) -> int:
-    """End a fork, unless it is ending by itself, and what it has started; how it ended."""
+    """End a fork and its children, unless it is ending by itself; return how it ended."""
     for _ in range(50):
         ended, status = os.waitpid(pid, os.WNOHANG)
         if ended:

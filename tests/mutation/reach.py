@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from tests.mutation.edits import marked
-from tests.mutation.forks import FAULT, Say, in_fork
+from tests.mutation.forks import FAULT, Send, run_in_fork
 from tests.mutation.targets import ROOT
 
 FEW = 8                                                      # tests that may not bear the marks, or a fork
@@ -29,7 +29,7 @@ OPTIONS = ("-q", "--capture=no", "--tb=no", "--assert=plain", "-p", "no:cachepro
 
 
 class Unbothered:
-    """The plugin that sets Hypothesis to a run in which a failure is not shrunk, and nothing is kept."""
+    """A plugin that sets Hypothesis to a run without shrinking and without a database."""
 
     @pytest.hookimpl(trylast=True)
     def pytest_configure(self) -> None:
@@ -68,13 +68,13 @@ class Failures:
 
 
 class Afresh(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Imports modules from other code than their sources'."""
+    """Import modules from other code than their sources'."""
 
     def __init__(self, paths: Mapping[str, Path], run: Callable[[str, str, dict[str, Any]], None]) -> None:
         self.paths, self.run = paths, run
 
     def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
-        """Those of these modules, and no other's."""
+        """Find these modules only."""
         return importlib.util.spec_from_file_location(name, self.paths[name], loader=self) if name in self.paths else None
 
     def exec_module(self, module: Any) -> None:
@@ -103,12 +103,12 @@ class Reach:
         return sorted(self.tests.get(module, {}).get(line, ()), key=self.seconds.__getitem__)
 
     def digest(self, tests: Iterable[str]) -> str:
-        """Of what tests say now."""
-        said = sorted(f"{test} {self.files[test.partition('::')[0]]}" for test in tests)
-        return hashlib.sha256("\n".join(said).encode()).hexdigest()[:12]
+        """A digest of the tests and their present sources."""
+        lines = sorted(f"{test} {self.files[test.partition('::')[0]]}" for test in tests)
+        return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:12]
 
 
-def recorded(modules: Mapping[str, Path], tests: Sequence[Path], kept: Path | None, wanted: Iterable[str] = ()) -> Reach:
+def recorded(modules: Mapping[str, Path], tests: Sequence[Path], record: Path | None, wanted: Iterable[str] = ()) -> Reach:
     """What tests reach, from the file where it is kept as far as that holds.
 
     Args:
@@ -120,18 +120,18 @@ def recorded(modules: Mapping[str, Path], tests: Sequence[Path], kept: Path | No
     Raises:
         RuntimeError: if tests fail, or there are none.
     """
-    known: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8")) if kept is not None and kept.exists() else {}
+    known: dict[str, Any] = json.loads(record.read_text(encoding="utf-8")) if record is not None and record.exists() else {}
     now = {module: _digest(path) for module, path in modules.items()}
-    asked = {module: now[module] for module in wanted or modules}
+    requested = {module: now[module] for module in wanted or modules}
     files = {_name(path): _digest(path, *_helpers(path)) for path in tests}
-    anew = [path for path in tests if not _holds(known.get(_name(path)), files[_name(path)], asked)]
+    anew = [path for path in tests if not _holds(known.get(_name(path)), files[_name(path)], requested)]
     for name, entry in _record(modules, anew, files, now) if anew else ():
         known[name] = entry
-        if kept is not None:
-            kept.parent.mkdir(exist_ok=True)
-            scratch = kept.with_suffix(f".{os.getpid()}")
+        if record is not None:
+            record.parent.mkdir(exist_ok=True)
+            scratch = record.with_suffix(f".{os.getpid()}")
             scratch.write_text(json.dumps(known), encoding="utf-8")
-            scratch.replace(kept)
+            scratch.replace(record)
     return _read({name: known[name] for name in files}, files, now)
 
 
@@ -144,7 +144,7 @@ def _digest(*paths: Path) -> str:
 
 
 def _helpers(path: Path) -> list[Path]:
-    """What tests of a package import besides: files there that are not tests."""
+    """The files that tests of a package import and that are not tests."""
     if not path.is_relative_to(ROOT / "tests"):
         return []
     top = ROOT / "tests" / path.relative_to(ROOT / "tests").parts[0]
@@ -171,17 +171,17 @@ def _read(entries: Mapping[str, Mapping[str, Any]], files: Mapping[str, str], no
 
 def _record(modules: Mapping[str, Path], tests: Sequence[Path], files: Mapping[str, str],
             now: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Entries of test files, each when its last test has run."""
+    """Yield entries of test files, each after its last test."""
     imported: dict[str, Any] = {}
     entries: dict[str, dict[str, Any]] = {}
     failed = []
-    for word, *rest in in_fork(lambda say: _run(modules, tests, say)):
-        if word == FAULT:
+    for message, *rest in run_in_fork(lambda send: _run(modules, tests, send)):
+        if message == FAULT:
             raise RuntimeError(*rest)
-        if word == "imported":
+        if message == "imported":
             imported = {module: [now[module], lines] for module, lines in rest[0].items()}
             continue
-        test, seconds, passed, lines = word, *rest
+        test, seconds, passed, lines = message, *rest
         name = test.partition("::")[0]
         if name not in entries:
             yield from list(entries.items())[-1:]
@@ -199,7 +199,7 @@ def _record(modules: Mapping[str, Path], tests: Sequence[Path], files: Mapping[s
             yield _name(path), {"digest": files[_name(path)], "modules": {}, "imported": {}, "tests": {}}
 
 
-def _run(modules: Mapping[str, Path], tests: Sequence[Path], say: Say) -> None:
+def _run(modules: Mapping[str, Path], tests: Sequence[Path], send: Send) -> None:
     seen: dict[str, set[int]] = {module: set() for module in modules}
 
     def run(module: str, path: str, names: dict[str, Any]) -> None:
@@ -207,29 +207,29 @@ def _run(modules: Mapping[str, Path], tests: Sequence[Path], say: Say) -> None:
         exec(marked(Path(path).read_text(encoding="utf-8"), path), names)
 
     sys.meta_path.insert(0, Afresh(modules, run))
-    pytest.main([*OPTIONS, *map(str, tests)], plugins=[Unbothered(), Recorder(seen, say)])
+    pytest.main([*OPTIONS, *map(str, tests)], plugins=[Unbothered(), Recorder(seen, send)])
 
 
 class Recorder:
-    """The plugin that says of each test what it reaches."""
+    """A plugin that records what each test reaches."""
 
-    def __init__(self, seen: Mapping[str, set[int]], say: Say) -> None:
-        self.seen, self.say = seen, say
+    def __init__(self, seen: Mapping[str, set[int]], send: Send) -> None:
+        self.seen, self.send = seen, send
 
     def _lines(self) -> dict[str, list[int]]:
-        found = {module: sorted(lines) for module, lines in self.seen.items() if lines}
+        by_module = {module: sorted(lines) for module, lines in self.seen.items() if lines}
         for lines in self.seen.values():
             lines.clear()
-        return found
+        return by_module
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """In place of pytest's loop."""
+        """Run instead of pytest's loop."""
         items = [item for item in session.items if not item.get_closest_marker("claim")]
         failures = Failures(items)
         session.config.pluginmanager.register(failures)
-        self.say(["imported", self._lines()])
+        self.send(["imported", self._lines()])
         for at, item in enumerate(items):
             started = time.process_time()
             passed = failures.passes(item, items[at + 1] if at + 1 < len(items) else None)
-            self.say([item.nodeid, time.process_time() - started, passed, self._lines()])
+            self.send([item.nodeid, time.process_time() - started, passed, self._lines()])
         return True

@@ -110,8 +110,8 @@ def tests_of(module: str) -> tuple[Path, ...]:
     """The files with the tests that are asked what they reach: in a package that is ``WIDE`` all of the mirrored folder, else
     the mirror."""
     package, *folders, _ = module.split(".")
-    whole = sorted(ROOT.joinpath("tests", package, *folders).glob("test_*.py")) if package in WIDE else ()
-    return tuple(dict.fromkeys([*whole, *mirror_of(module)]))
+    all_tests = sorted(ROOT.joinpath("tests", package, *folders).glob("test_*.py")) if package in WIDE else ()
+    return tuple(dict.fromkeys([*all_tests, *mirror_of(module)]))
 
 
 def mirror_of(module: str) -> tuple[Path, ...]:
@@ -121,11 +121,11 @@ def mirror_of(module: str) -> tuple[Path, ...]:
     folder = ROOT.joinpath("tests", package, *folders)
     if folders and folders[0] in KERNEL:
         folder = ROOT / "tests" / package
-        found = [*folder.glob(f"test_{name}*.py"), folder / f"test_{folders[0]}.py"]
+        candidates = [*folder.glob(f"test_{name}*.py"), folder / f"test_{folders[0]}.py"]
     elif folders:
-        found = [path for path in sorted(folder.glob("test_*.py")) if ELSEWHERE not in path.read_text(encoding="utf-8")]
+        candidates = [path for path in sorted(folder.glob("test_*.py")) if ELSEWHERE not in path.read_text(encoding="utf-8")]
     else:
-        found = sorted(folder.glob(f"test_{name}*.py"))
+        candidates = sorted(folder.glob(f"test_{name}*.py"))
     signatures = ROOT / "tests" / package / "test_defaults.py"
     also = [ROOT / "tests" / path for path in ALSO.get(module, ())] + [signatures] * signatures.exists()
-    return tuple(dict.fromkeys([*found, *also]))
+    return tuple(dict.fromkeys([*candidates, *also]))

@@ -1,4 +1,4 @@
-"""The program that mutates our sources makes the edits that it names, and says of a mutant what its tests do."""
+"""The mutation program makes the edits that it lists, and reports the results of the tests."""
 
 import json
 import subprocess
@@ -54,30 +54,30 @@ def test_the_edits(source: str, wanted: list[str]) -> None:
     "y = f'{a + 1}' + 'text'", "Kind = Literal[1, 2]", "Positive = float | Tensor | None", "T = TypeVar('T', covariant=True)",
     "pairs = zip(a, b, strict=True)", "if TYPE_CHECKING:\n    y = 1",
 ])
-def test_what_is_not_edited(source: str) -> None:
+def test_nodes_without_mutants(source: str) -> None:
     assert [x for x in texts(source) if x != "... → pass"] == []
 
 
-def test_a_key_changes_with_the_function_and_not_with_what_is_around_it() -> None:
+def test_a_key_depends_on_its_function_only() -> None:
     def keys(source: str) -> set[str]:
         return {mutant.key for mutant in mutants("module", source) if mutant.scope == "f"}
 
-    first, moved, other = ("def f(x):\n    return x + 1\n", "y = 2\n\n\ndef f(x):\n    return x + 1\n",
-                           "def f(x):\n    z = x\n    return x + 1\n")
-    assert keys(first) == keys(moved)
+    first, shifted, other = ("def f(x):\n    return x + 1\n", "y = 2\n\n\ndef f(x):\n    return x + 1\n",
+                             "def f(x):\n    z = x\n    return x + 1\n")
+    assert keys(first) == keys(shifted)
     assert keys(first).isdisjoint(keys(other))
 
 
-def test_defaults_are_told_from_what_is_in_the_code_of_a_function() -> None:
+def test_defaults_are_distinguished_from_function_bodies() -> None:
     source = "def f(x, a=1):\n    def g(y, b=2): return y\n    return lambda z=3: z + 4\n"
     assert {mutant.text: mutant.default for mutant in mutants("module", source) if "+" not in mutant.text} == {
         "1 → 2": True, "2 → 3": False, "2 → 1": False, "3 → 4": False, "3 → 2": False, "4 → 5": False, "4 → 3": False}
 
 
-def test_an_edit_is_compiled_and_taken_back() -> None:
-    found = mutants("module", "def f(x):\n    return x + 1\n")
+def test_an_edit_is_compiled_and_undone() -> None:
+    all_mutants = mutants("module", "def f(x):\n    return x + 1\n")
     values = []
-    for mutant in (*found, found[0]):
+    for mutant in (*all_mutants, all_mutants[0]):
         names: dict[str, object] = {}
         exec(mutant.compiled("module.py"), names)
         values.append(names["f"](5))                         # type: ignore[operator]
@@ -138,22 +138,23 @@ for mutant, result in tried(found, tests, {"toy": tests}, reach, 5.0):
 '''
 
 
-def test_what_no_test_sees_survives_and_the_rest_is_killed(tmp_path: Path) -> None:
+def test_mutants_that_no_test_notices_survive(tmp_path: Path) -> None:
     (tmp_path / "toy.py").write_text(TOY)
     (tmp_path / "test_toy.py").write_text(TESTS)
-    said = subprocess.run([sys.executable, "-c", SCRIPT, str(tmp_path)], cwd=tmp_path, capture_output=True, text=True,
-                          check=True, env={"PYTHONPATH": f"{tmp_path}:{ROOT}", "PATH": "/usr/bin:/bin", "OMP_NUM_THREADS": "1"})
-    fates = {text: (fate, by) for text, fate, by in map(json.loads, said.stdout.splitlines())}
+    environment = {"PYTHONPATH": f"{tmp_path}:{ROOT}", "PATH": "/usr/bin:/bin", "OMP_NUM_THREADS": "1"}
+    process = subprocess.run([sys.executable, "-c", SCRIPT, str(tmp_path)], cwd=tmp_path, capture_output=True, text=True,
+                             check=True, env=environment)
+    fates = {text: (fate, by) for text, fate, by in map(json.loads, process.stdout.splitlines())}
     survived = {text for text, (fate, _) in fates.items() if fate == "survived"}
     assert survived == {"max(x, least) → x", "x + 1 → x - 1", "1 → 2"}
     assert fates["5 → 6"] == ("killed", "test_toy.py::test_clipped")               # a constant of the module
     assert fates["0.0 → 1.0"] == ("killed", "test_toy.py::test_clipped")               # a default
-    assert fates["SEEN.append(function) → pass"][0] == "killed"                    # what runs at import
+    assert fates["SEEN.append(function) → pass"][0] == "killed"                    # code that runs at import
     assert fates["x - 1 → x + 1"] == ("killed", "its time")
     assert fates["x + 1 → x - 1"] == ("survived", "no test reaches the line")
 
 
-def test_what_a_test_draws_does_not_depend_on_the_tests_before_it() -> None:
+def test_draws_of_a_test_do_not_depend_on_earlier_tests() -> None:
     generator = torch.Generator().manual_seed(3)
     drawn: list[float] = []
     hook = SimpleNamespace(pytest_runtest_protocol=lambda **_: drawn.append(float(torch.rand((), generator=generator))))
@@ -174,7 +175,7 @@ def test_every_module_has_tests() -> None:
 
 
 def test_equivalent_mutants_exist_and_have_reasons() -> None:
-    """An entry becomes stale once the function around it changes, since its key is then another's."""
+    """An entry becomes stale when its function changes, since the key changes with it."""
     entries = equivalents()
     by_module: dict[str, dict[str, str]] = {}
     for key, entry in entries.items():
@@ -187,10 +188,10 @@ def test_equivalent_mutants_exist_and_have_reasons() -> None:
 
 
 def test_a_sample_is_the_same_until_the_source_changes() -> None:
-    found = mutants("module", "".join(f"def f{n}(x):\n    return x + {n}\n" for n in range(20)))
-    assert chosen(found, None) == found
-    assert len(chosen(found, 5)) == 5
-    assert {x.key for x in chosen(found, 5)} <= {x.key for x in chosen(found[::-1], 9)}
+    all_mutants = mutants("module", "".join(f"def f{n}(x):\n    return x + {n}\n" for n in range(20)))
+    assert chosen(all_mutants, None) == all_mutants
+    assert len(chosen(all_mutants, 5)) == 5
+    assert {x.key for x in chosen(all_mutants, 5)} <= {x.key for x in chosen(all_mutants[::-1], 9)}
 
 
 def test_an_unknown_module_is_refused() -> None:

@@ -24,7 +24,7 @@ from typing import Any
 import pytest
 
 from tests.mutation.edits import Mutant
-from tests.mutation.forks import FAULT, Say, allow, first_word, hush, in_fork
+from tests.mutation.forks import FAULT, Send, discard_streams, first_message, limit_cpu, run_in_fork
 from tests.mutation.reach import OPTIONS, Afresh, Failures, Reach, Unbothered
 
 GRACE = 3.0                                                  # seconds of a test beyond ten times its own
@@ -44,15 +44,15 @@ class Result:
 
 
 class Bench:
-    """The plugin that tries mutants where pytest would run tests."""
+    """A plugin that tries mutants instead of running tests."""
 
-    def __init__(self, wanted: Sequence[tuple[Mutant, Path]], reach: Reach, enough: float, say: Say) -> None:
-        self.wanted, self.reach, self.enough, self.say = wanted, reach, enough, say
+    def __init__(self, wanted: Sequence[tuple[Mutant, Path]], reach: Reach, enough: float, send: Send) -> None:
+        self.wanted, self.reach, self.enough, self.send = wanted, reach, enough, send
         self.items: dict[str, pytest.Item] = {}
         self.kills: Counter[tuple[str, str]] = Counter()
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """In place of the tests."""
+        """Run instead of the tests."""
         self.items = {item.nodeid: item for item in session.items}
         self.failures = Failures(session.items)
         session.config.pluginmanager.register(self.failures)
@@ -63,12 +63,12 @@ class Bench:
         for x in gc.get_objects():
             if type(x) is FunctionType:
                 functions.setdefault(x.__code__.co_filename, []).append(x)
-        gc.freeze()                                          # a fork then copies no page for a look at what lives
+        gc.freeze()                                          # else garbage collection in a fork would copy pages
         try:
             for mutant, path in self.wanted:
-                self.say([mutant.key, *self._tried(mutant, str(path), functions.get(str(path), []))])
-        except RuntimeError as error:                        # pytest would say it to nobody
-            self.say([FAULT, str(error)])
+                self.send([mutant.key, *self._tried(mutant, str(path), functions.get(str(path), []))])
+        except RuntimeError as error:                        # pytest would not report it
+            self.send([FAULT, str(error)])
         return True
 
     def _tried(self, mutant: Mutant, path: str, functions: Sequence[FunctionType]) -> list[Any]:
@@ -79,19 +79,19 @@ class Bench:
             return ["survived", UNREACHED, 0.0]
         limit = 30 + 20 * sum(map(self.reach.seconds.__getitem__, tests))
         started = time.monotonic()
-        word = first_word(lambda say: self._run(mutant, path, functions, tests, say), limit)
+        message = first_message(lambda send: self._run(mutant, path, functions, tests, send), limit)
         took = round(time.monotonic() - started, 3)
-        match word:
+        match message:
             case "afresh":
                 return ["afresh"]
             case "late" | "silent":
-                return ["killed", "its time" if word == "late" else "an end of the process", took]
+                return ["killed", "its time" if message == "late" else "an end of the process", took]
             case "passed":
                 return ["survived", f"reached by {len(tests)} tests", took]
             case _:
-                self.kills[mutant.module, word] += 1
-                self.kills[f"{mutant.module} {mutant.scope}", word] += 3
-                return ["killed", word, took]
+                self.kills[mutant.module, message] += 1
+                self.kills[f"{mutant.module} {mutant.scope}", message] += 3
+                return ["killed", message, took]
 
     def _tests(self, mutant: Mutant) -> list[str]:
         """The tests that a mutant has to survive, the most promising first."""
@@ -107,21 +107,21 @@ class Bench:
                 total += self.reach.seconds[test]
         return chosen
 
-    def _run(self, mutant: Mutant, path: str, functions: Sequence[FunctionType], tests: Sequence[str], say: Say) -> None:
+    def _run(self, mutant: Mutant, path: str, functions: Sequence[FunctionType], tests: Sequence[str], send: Send) -> None:
         code = mutant.compiled(path)
         if mutant.scope and not mutant.default:
             if not exchange(code, functions):
-                say("afresh")
+                send("afresh")
                 return
         elif not exchange_values(code, mutant.module, path, functions):
-            say("afresh")
+            send("afresh")
             return
         for at, test in enumerate(tests):
-            allow(GRACE + 10 * self.reach.seconds[test])
+            limit_cpu(GRACE + 10 * self.reach.seconds[test])
             if not self.failures.passes(self.items[test], self.items[tests[at + 1]] if at + 1 < len(tests) else None):
-                say(test)
+                send(test)
                 return
-        say("passed")
+        send("passed")
 
 
 def reaching_of(mutant: Mutant, reach: Reach) -> list[str]:
@@ -130,13 +130,13 @@ def reaching_of(mutant: Mutant, reach: Reach) -> list[str]:
     if mutant.scope and not mutant.default:
         return reach.of(mutant.module, mutant.statement)
     first, last = mutant.lines if mutant.scope else (0, math.inf)
-    found = {x for line, tests in reach.tests.get(mutant.module, {}).items() if first <= line <= last for x in tests}
+    reaching = {x for line, tests in reach.tests.get(mutant.module, {}).items() if first <= line <= last for x in tests}
     named = SIGNATURES if mutant.default else f"/test_{mutant.module.rpartition('.')[2]}.py"
-    return sorted(found | {x for x in reach.seconds if x.partition("::")[0].endswith(named)})
+    return sorted(reaching | {x for x in reach.seconds if x.partition("::")[0].endswith(named)})
 
 
 def exchange(module: CodeType, functions: Iterable[FunctionType]) -> bool:
-    """Give every function the code that a new compilation of its module has; whether all can have it."""
+    """Replace the code of every function by that of a new compilation of its module; return whether all could be replaced."""
     complete = True
     codes = {(code.co_qualname, code.co_firstlineno): code for code in _codes(module)}
     for function in functions:
@@ -154,11 +154,11 @@ def exchange_values(code: CodeType, module: str, path: str, functions: Sequence[
     names: dict[str, Any] = {"__name__": module, "__file__": path}
     exec(code, names)
     live = sys.modules[module].__dict__
-    found = False
+    in_loop = False
     for name, new in names.items():
         old = live.get(name)
         if isinstance(new, VALUES) and isinstance(old, VALUES) and repr(new) != repr(old):
-            found = True
+            in_loop = True
             for other in [x.__dict__ for x in list(sys.modules.values()) if type(x) is ModuleType]:
                 if other.get(name) is old:
                     other[name] = new
@@ -169,9 +169,9 @@ def exchange_values(code: CodeType, module: str, path: str, functions: Sequence[
         if new is None:
             continue
         if repr((new.__defaults__, new.__kwdefaults__)) != repr((function.__defaults__, function.__kwdefaults__)):
-            found = True
+            in_loop = True
             function.__defaults__, function.__kwdefaults__ = new.__defaults__, new.__kwdefaults__
-    return found
+    return in_loop
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
@@ -182,42 +182,42 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 class UntilFailure:
-    """Says the first test that fails, or that the module cannot be imported."""
+    """A plugin that sends the first failing test, or that the module cannot be imported."""
 
-    def __init__(self, say: Say) -> None:
-        self.say = say
+    def __init__(self, send: Send) -> None:
+        self.send = send
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """After each phase of a test."""
         if report.failed:
-            self.say(report.nodeid)
+            self.send(report.nodeid)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """After a file is collected."""
         if report.failed:
-            self.say(f"import of {report.nodeid}")
+            self.send(f"import of {report.nodeid}")
 
 
 def afresh(mutant: Mutant, path: Path, tests: Sequence[Path], seconds: float) -> Result:
-    """Try a mutant in a fork of a process that has imported none of our modules that matter."""
-    def work(say: Callable[[Any], None]) -> None:
-        hush()
+    """Try a mutant in a fork of a process that has imported none of the relevant modules."""
+    def work(send: Callable[[Any], None]) -> None:
+        discard_streams()
         for name in [name for name in sys.modules if name.split(".")[0] in OURS and not name.startswith("tests.mutation")]:
             del sys.modules[name]
         sys.meta_path.insert(0, Afresh({mutant.module: path}, lambda _, path, names: exec(mutant.compiled(path), names)))
-        code = pytest.main([*OPTIONS, "-x", *map(str, tests)], plugins=[Unbothered(), UntilFailure(say)])
-        say("passed" if code == pytest.ExitCode.OK else f"pytest's exit status {int(code)}")
+        code = pytest.main([*OPTIONS, "-x", *map(str, tests)], plugins=[Unbothered(), UntilFailure(send)])
+        send("passed" if code == pytest.ExitCode.OK else f"pytest's exit status {int(code)}")
 
     started = time.monotonic()
-    word = first_word(work, seconds)
+    message = first_message(work, seconds)
     took = round(time.monotonic() - started, 3)
-    if word == "passed":
+    if message == "passed":
         return Result("survived", "reached at import", took)
-    return Result("killed", {"late": "its time", "silent": "an end of the process"}.get(word, word), took)
+    return Result("killed", {"late": "its time", "silent": "an end of the process"}.get(message, message), took)
 
 
 def preload(modules: Iterable[str]) -> None:
-    """Import what takes long and is not ours, once and not in each fork."""
+    """Import slow packages once, and not in each fork."""
     with warnings.catch_warnings(action="ignore"):
         for module in modules:
             importlib.import_module("torch._decomp.decompositions_for_jvp" if module.startswith("numerics.") else "sympy")
@@ -240,17 +240,17 @@ def tried(wanted: Sequence[tuple[Mutant, Path]], tests: Sequence[Path], mirrors:
     by_key = {mutant.key: (mutant, path) for mutant, path in wanted}
     later, count = [], 0
 
-    def work(say: Say) -> None:
-        pytest.main([*OPTIONS, *map(str, tests)], plugins=[Unbothered(), Bench(wanted, reach, enough, say)])
+    def work(send: Send) -> None:
+        pytest.main([*OPTIONS, *map(str, tests)], plugins=[Unbothered(), Bench(wanted, reach, enough, send)])
 
-    for word, *rest in in_fork(work):
-        if word == FAULT:
+    for message, *rest in run_in_fork(work):
+        if message == FAULT:
             raise RuntimeError(*rest)
         count += 1
         if rest[0] == "afresh":
-            later.append(by_key[word])
+            later.append(by_key[message])
         else:
-            yield by_key[word][0], Result(*rest)
+            yield by_key[message][0], Result(*rest)
     if count != len(wanted):
         raise RuntimeError(f"expected tests in {', '.join(map(str, tests))}, got none that can be collected")
     for mutant, path in later:

@@ -1,4 +1,4 @@
-"""python -m derivations notebooks, and the claim that notebooks show."""
+"""`python -m derivations notebooks`, and the display of claims in notebooks."""
 
 import re
 import sys
@@ -26,13 +26,13 @@ BAD = GOOD + "\n# %%\nassert 1 + 1 == 3, 'a planted fault'\n"
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with two notebooks in place of ours."""
-    place = tmp_path / "notebooks"
-    place.mkdir()
-    (place / "good.py").write_text(GOOD, encoding="utf-8")
-    (place / "bad.py").write_text(BAD, encoding="utf-8")
-    monkeypatch.setattr(notebooks, "FOLDER", place)
-    return place
+    """A folder with two notebooks that replace ours."""
+    path = tmp_path / "notebooks"
+    path.mkdir()
+    (path / "good.py").write_text(GOOD, encoding="utf-8")
+    (path / "bad.py").write_text(BAD, encoding="utf-8")
+    monkeypatch.setattr(notebooks, "FOLDER", path)
+    return path
 
 
 def call(*arguments: str) -> Result:
@@ -52,7 +52,7 @@ def test_all_are_copied_without_running(tmp_path: Path) -> None:
         assert not [cell for cell in notebook.cells if cell.get("outputs")]
 
 
-def test_copies_hold_what_a_run_shows_and_fetch_nothing(folder: Path, tmp_path: Path) -> None:
+def test_copies_contain_the_output_and_fetch_nothing(folder: Path, tmp_path: Path) -> None:
     result = call("good", "--output", str(tmp_path / "out"))
     assert result.exit_code == 0, result.output
     notebook = nbformat.read(tmp_path / "out" / "good.ipynb", as_version=4)
@@ -67,7 +67,7 @@ def test_copies_hold_what_a_run_shows_and_fetch_nothing(folder: Path, tmp_path: 
     assert "<title>good</title>" in page
 
 
-def test_a_failing_notebook_is_named_and_old_copies_stay(folder: Path, tmp_path: Path) -> None:
+def test_a_failing_notebook_is_named_and_old_copies_are_preserved(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "bad.ipynb").write_text("old", encoding="utf-8")
     result = call("bad", "--output", str(tmp_path))
     assert result.exit_code == 1
@@ -76,18 +76,18 @@ def test_a_failing_notebook_is_named_and_old_copies_stay(folder: Path, tmp_path:
     assert not (tmp_path / "bad.html").exists()
 
 
-@pytest.mark.parametrize(("cell", "said"), [
+@pytest.mark.parametrize(("cell", "reason"), [
     ("import os; os._exit(1)", "in cell 1: Kernel died"),
     ("import time; time.sleep(60)", "in cell 1: A cell timed out"),
     ("raise ValueError('first line\\nsecond line')", "in cell 1: ValueError: first line"),
     ("assert 1 > 2", "in cell 1: AssertionError"),
 ])
-def test_why_a_run_ended_is_said(cell: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_reason_for_a_failed_run_is_shown(cell: str, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(notebooks, "SECONDS", 2)
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell)])
     with pytest.raises(RuntimeError) as caught:
         notebooks.execute(notebook)
-    assert str(caught.value).splitlines()[0].startswith(said)
+    assert str(caught.value).splitlines()[0].startswith(reason)
 
 
 def test_every_cell_that_runs_is_counted() -> None:
@@ -99,20 +99,20 @@ def test_every_cell_that_runs_is_counted() -> None:
     assert len(done) == notebooks._cells(notebook) == 2
 
 
-@pytest.mark.parametrize(("arguments", "said"), [
+@pytest.mark.parametrize(("arguments", "message"), [
     (("ot_atention",), "NAME: expected a notebook, got ot_atention; did you mean ot_attention?"),
     (("zzz",), "NAME: expected a notebook, got zzz; accepted: a_paper_of_your_own"),
     (("../secrets",), "NAME: expected a notebook, got ../secrets"),
     (("--output", __file__), "is a file"),
 ])
-def test_bad_arguments_are_said_in_one_line(arguments: tuple[str, ...], said: str) -> None:
+def test_bad_arguments_are_reported_in_one_line(arguments: tuple[str, ...], message: str) -> None:
     result = call(*arguments)
     assert result.exit_code == 2
-    assert said in result.output
+    assert message in result.output
 
 
 @pytest.mark.parametrize("module", notebooks.EXTRA)
-def test_a_missing_extra_is_said(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_extra_is_reported(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     result = call("ot_attention")
     assert result.exit_code == 2
@@ -129,7 +129,7 @@ def test_no_notebooks_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 # ── a claim on a page ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_claim_is_shown_whole() -> None:
+def test_a_claim_is_shown_completely() -> None:
     shown = show("eot.s7.fisher-scaled")
     page, text = shown._repr_html_(), str(shown)
     entry = entries()["eot.s7.fisher-scaled"]
@@ -143,7 +143,7 @@ def test_a_claim_is_shown_whole() -> None:
     assert page.count("✗") == len(entry.twins)
 
 
-def test_a_step_that_fails_and_a_twin_that_lives_are_marked() -> None:
+def test_failed_steps_and_surviving_twins_are_marked() -> None:
     entry = entries()["eot.59"]
     wrong = next(iter(entry.twins.values()))
     broken = replace(entry, derivation=lambda: iter([wrong()]), twins={"the claim itself": lambda: entry.printed()})

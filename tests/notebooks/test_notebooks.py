@@ -1,6 +1,6 @@
-"""Every notebook runs from its first cell to its last in a kernel of its own, and a wrong number in it is found.
+"""Every notebook runs from its first to its last cell in a separate kernel, and a wrong number in it is detected.
 
-The kernels are forked from a process that has imported what takes long; those of `test_command.py` import it themselves.
+The kernels are forked from a process with the slow imports; those of `test_command.py` import everything themselves.
 """
 
 import os
@@ -48,7 +48,7 @@ STRICT = "import warnings\nwarnings.simplefilter('error')\nwarnings.filterwarnin
 
 
 def prepared(source: str) -> Any:
-    """The notebook, with a first cell that makes errors of warnings (those of the kernel itself are not ours)."""
+    """The notebook with a first cell that turns warnings into errors, except those of the kernel itself."""
     notebook = jupytext.reads(source, fmt="py:percent")
     notebook.cells.insert(0, nbformat.v4.new_code_cell(STRICT))
     return notebook
@@ -105,17 +105,17 @@ def everything(notebook: Any) -> list[Any]:
 
 
 def outputs(notebook: Any, mime: str) -> list[str]:
-    """What the cells of a notebook show, of one type."""
+    """The outputs of one type of a notebook's cells."""
     return [output.data[mime] for output in everything(notebook) if mime in output.get("data", {})]
 
 
 def of_examples() -> set[str]:
-    """The ids of the claims in the folders of the worked papers, which only a notebook that names them loads."""
+    """The ids of the claims in the folders of the worked papers, which are loaded only for a notebook that names them."""
     sections = [path.read_text(encoding="utf-8") for path in (FOLDER.parent / "examples").glob("*/section*.py")]
     return {id for text in sections for id in re.findall(r'^equation\("([^"]+)"', text, re.MULTILINE)}
 
 
-def test_every_story_is_told() -> None:
+def test_every_notebook_has_its_text() -> None:
     assert {path.stem for path in NOTEBOOKS} == STORIES == set(WRONG)
 
 
@@ -147,7 +147,7 @@ def failure(cells: list[str]) -> tuple[int, str]:
 
 
 def in_turn(cells: list[str], sender: Connection) -> None:
-    """Run cells as a kernel does, but for their output."""
+    """Run cells as a kernel does, without output."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     os.chdir(FOLDER)
     os.environ["MPLBACKEND"] = "agg"
@@ -165,13 +165,13 @@ def in_turn(cells: list[str], sender: Connection) -> None:
 
 
 def code(source: str) -> list[str]:
-    """The cells of a notebook that run; claims are shown, and examined, in another test."""
+    """The code cells of a notebook; the display of claims is tested elsewhere."""
     source = re.sub(r"(?m)^show\(.*\)$", "pass", source)
     return [cell.source for cell in jupytext.reads(source, fmt="py:percent").cells if cell.cell_type == "code"]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_wrong_number_is_found(path: Path) -> None:
+def test_a_wrong_number_is_detected(path: Path) -> None:
     source = path.read_text(encoding="utf-8")
     right, wrong = WRONG[path.stem]
     assert source.count(right) == 1
@@ -187,7 +187,7 @@ def test_cells_run_in_turn_until_one_fails() -> None:
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebook_is_text(path: Path) -> None:
-    """A py:percent script: no outputs, the least metadata, a title, an end, and claims that exist."""
+    """A notebook is a py:percent script with no outputs, minimal metadata, a title, an end, and existing claims."""
     source = path.read_text(encoding="utf-8")
     notebook = jupytext.reads(source, fmt="py:percent")
     assert not [cell for cell in notebook.cells if cell.get("outputs") or cell.get("execution_count")]

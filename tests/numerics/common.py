@@ -1,4 +1,4 @@
-"""What the tests of closed forms share: devices, dtypes, batches, and one-sided definitions in extended precision."""
+"""Shared helpers for tests of closed forms: devices, dtypes, batches, and one-sided definitions in extended precision."""
 
 import numpy as np
 import pytest
@@ -23,17 +23,17 @@ in_halves = pytest.mark.parametrize("dtype", HALVES, ids=str)
 
 
 def close(actual: Tensor, expected: Tensor, atol: float) -> None:
-    """``assert_close`` with an absolute tolerance only: it checks shapes and dtypes, and does not broadcast."""
+    """``assert_close`` with an absolute tolerance only; it checks shapes and dtypes, and does not broadcast."""
     assert_close(actual, expected, atol=atol, rtol=0.0)
 
 
 def double(*rows: object) -> Tensor:
-    """A float64 tensor of the numbers given."""
+    """A float64 tensor of these numbers."""
     return torch.tensor(rows, dtype=torch.float64)
 
 
 def many_problems(seed: int, count: int, N: int = 5, d: int = 3, *, symmetric: bool) -> OtProblem:
-    """Problems of transport attention with α = γ = 1 and costs that are symmetric, or not and some of them forbidden."""
+    """Problems of transport attention with α = γ = 1 and costs that are symmetric or not, or partly forbidden."""
     return ot_problem(N, d, 1.0, 1.0, seed, costs="symmetric" if symmetric else "forbidding", batch=(count,))
 
 

@@ -1,4 +1,4 @@
-"""What the tests of sparsemax and α-entmax share: the functions, the rows and their drawn scores."""
+"""Shared helpers for tests of sparsemax and α-entmax: functions, rows and drawn scores."""
 
 from collections.abc import Callable
 

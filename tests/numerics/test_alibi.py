@@ -1,4 +1,4 @@
-"""ALiBi's slopes and biases, held to published models."""
+"""ALiBi's slopes and biases, compared with published models."""
 
 from collections.abc import Callable
 
@@ -57,7 +57,7 @@ def test_alibi_is_a_distance_and_a_mask(dtype: torch.dtype, device: str) -> None
     close(long, (-(2.0**-8) * torch.arange(1025, device=device)).to(dtype), 0.0)
 
 
-def test_alibi_goes_into_attention_and_is_eot_36() -> None:
+def test_alibi_attention_is_eot_36() -> None:
     query, key, value = (normal(2, 3, 6, 4, seed=seed) for seed in range(3))
     bias = alibi_bias(3, 6, causal=True, dtype=torch.float64)
     plan = one_sided.plan(one_sided.scores_from(query, key), 2.0, bias)

@@ -1,4 +1,4 @@
-"""What the closed forms accept, and how they refuse the rest."""
+"""Arguments that the closed forms accept, and their refusals of others."""
 
 import math
 import re
@@ -38,7 +38,7 @@ MASK = torch.ones(2, 3, dtype=torch.bool)
     lambda: arguments.check_count("x", True),
     lambda: arguments.check_count("x", 1.0),
 ])
-def test_a_refusal_names_the_argument_what_was_expected_and_what_it_got(call: Callable[[], object]) -> None:
+def test_a_refusal_names_the_argument_the_expectation_and_the_value(call: Callable[[], object]) -> None:
     with pytest.raises(ValueError, match=r"^x: expected .*, got .+"):
         call()
 
@@ -47,7 +47,7 @@ def test_a_refusal_names_the_argument_what_was_expected_and_what_it_got(call: Ca
     ((3,), {}), ((1,), {}), ((), {}), ((4, 1, 3), {}), ((2, 3), {"own": 2}), ((1, 3), {"own": 2}), ((3,), {"own": 2}),
     ((5, 1, 1), {"own": 2}), ((3,), {"exact": True}), ((1, 3), {"exact": True, "boolean": True}),
 ])
-def test_a_mask_that_goes_with_the_rows(shape: tuple[int, ...], options: dict[str, int | bool]) -> None:
+def test_a_mask_that_broadcasts_to_the_rows(shape: tuple[int, ...], options: dict[str, int | bool]) -> None:
     arguments.check_mask(torch.ones(shape, dtype=torch.bool), (2, 3), **options)  # type: ignore[arg-type]
 
 
@@ -81,14 +81,14 @@ def test_leading_axes_broadcast_as_in_numpy() -> None:
     assert arguments.broadcast(**{f"x{i}": shape for i, shape in enumerate(shapes)}) == torch.broadcast_shapes(*shapes)
 
 
-def test_what_is_mapped_over_cannot_be_read() -> None:
+def test_tensors_under_vmap_cannot_be_read() -> None:
     seen = []
     torch.func.vmap(lambda x: seen.append(arguments.readable(x)) or x)(torch.ones(2))
     assert seen == [False]
     assert arguments.readable(torch.ones(2))
 
 
-# ── at the border of what is accepted ───────────────────────────────────────────────────────────────────────────────
+# ── limits of accepted arguments ────────────────────────────────────────────────────────────────────────────────────
 
 TINY, LARGEST = (float(getattr(torch.finfo(torch.float32), name)) for name in ("tiny", "max"))
 NESTED = torch.nested.nested_tensor([torch.zeros(2), torch.zeros(3)], layout=torch.jagged)
@@ -100,12 +100,12 @@ SPARSE, META = torch.eye(2).to_sparse(), torch.zeros(2, 3, device="meta")
     (META, "meta torch.float32 (2, 3)"), (META.to(torch.long), "meta torch.int64 (2, 3)"), (NESTED, "nested torch.float32"),
     ([1.0], "list [1.0]"), (None, "NoneType None"),
 ])
-def test_what_was_given_is_described(x: object, words: str) -> None:
+def test_the_description_of_an_argument(x: object, words: str) -> None:
     assert arguments.describe(x) == words
 
 
 @pytest.mark.parametrize("x", [SPARSE, META, NESTED, [1.0]])
-def test_what_does_not_hold_its_entries_is_refused(x: torch.Tensor) -> None:
+def test_sparse_and_meta_tensors_are_refused(x: torch.Tensor) -> None:
     assert not arguments.is_dense(x)
     calls = (lambda: arguments.check_dense("x", x), lambda: arguments.floating("x", x),
              lambda: arguments.check_mask_dtype("x", x))
@@ -122,8 +122,8 @@ def test_what_does_not_hold_its_entries_is_refused(x: torch.Tensor) -> None:
 
 @pytest.mark.parametrize("value", [TINY, LARGEST, 1, 5.0])
 def test_a_number_that_is_normal_is_accepted(value: float) -> None:
-    found = arguments.positive("x", value, torch.Size([3]), torch.zeros(1))
-    assert (found.shape, found.dtype, float(found)) == ((), torch.float32, value)
+    result = arguments.positive("x", value, torch.Size([3]), torch.zeros(1))
+    assert (result.shape, result.dtype, float(result)) == ((), torch.float32, value)
 
 
 @pytest.mark.parametrize("value", [TINY * 0.99, LARGEST * 1.01, -1.0, math.nan])
@@ -131,10 +131,10 @@ def test_a_number_that_is_not_normal_is_refused_and_such_an_entry_gives_nan(valu
     with pytest.raises(ValueError, match=r"^x: expected a positive number, normal in torch.float32"):
         arguments.positive("x", value, torch.Size(), torch.zeros(()))
     entries = torch.tensor([value, TINY, 2.0], dtype=torch.float64)
-    found = arguments.positive("x", entries, torch.Size([4, 3]), torch.zeros(()))
-    assert found.dtype == torch.float32
-    assert found.isnan().tolist() == [not value > 1, False, False]
-    assert found[1:].tolist() == [TINY, 2.0]
+    result = arguments.positive("x", entries, torch.Size([4, 3]), torch.zeros(()))
+    assert result.dtype == torch.float32
+    assert result.isnan().tolist() == [not value > 1, False, False]
+    assert result[1:].tolist() == [TINY, 2.0]
 
 
 @pytest.mark.parametrize(("x", "batch"), [
@@ -147,9 +147,9 @@ def test_a_tensor_of_numbers_is_floating_and_broadcasts(x: torch.Tensor, batch: 
 
 def test_one_number_for_every_row_of_a_dimension() -> None:
     X, value = torch.zeros(2, 3, 4, dtype=torch.bfloat16), torch.arange(1.0, 9.0, dtype=torch.float64).reshape(2, 1, 4)
-    found = arguments.one_per_row("x", value, X, 1)
-    assert (found.shape, found.dtype) == ((2, 4, 1), torch.float32)
-    assert torch.equal(found[..., 0].double(), value[:, 0])
+    result = arguments.one_per_row("x", value, X, 1)
+    assert (result.shape, result.dtype) == ((2, 4, 1), torch.float32)
+    assert torch.equal(result[..., 0].double(), value[:, 0])
     assert arguments.one_per_row("x", torch.tensor(2.0), X, -1).shape == (2, 3, 1)
     for wrong in (torch.ones(2, 3, 4), torch.ones(2, 1), torch.ones(2, 3, 1, dtype=torch.long)):
         with pytest.raises(ValueError, match=r"^x: expected a number or a floating tensor that expands to \(2, 3, 1\), got"):
@@ -160,7 +160,7 @@ def test_one_number_for_every_row_of_a_dimension() -> None:
     ((), (3,), True), ((1,), (3,), True), ((3,), (1,), True), ((2, 3), (3,), True), ((2, 1), (3,), True), ((2,), (3,), False),
     ((2, 3), (3, 3), False), ((3, 2), (3, 3), False), ((0,), (1,), True), ((0,), (2,), False),
 ])
-def test_shapes_broadcast_as_torch_says(shape: tuple[int, ...], other: tuple[int, ...], fits: bool) -> None:
+def test_shapes_broadcast_as_in_torch(shape: tuple[int, ...], other: tuple[int, ...], fits: bool) -> None:
     assert arguments.broadcastable(shape, other) is fits
     with nullcontext() if fits else pytest.raises(RuntimeError):
         torch.broadcast_shapes(shape, other)
@@ -180,7 +180,7 @@ def test_rows_have_one_length(x: tuple[int, ...], other: tuple[int, ...], fits: 
     ((2, 3), (2, 3), True), ((1, 3), (2, 3), True), ((3,), (2, 3), True), ((), (2, 3), True), ((2, 2), (2, 3), False),
     ((2, 3), (1, 3), False), ((1, 2, 3), (2, 3), False), ((2,), (2, 3), False),
 ])
-def test_what_expands_is_what_torch_expands(x: tuple[int, ...], shape: tuple[int, ...], fits: bool) -> None:
+def test_shapes_that_expand_are_those_of_torch(x: tuple[int, ...], shape: tuple[int, ...], fits: bool) -> None:
     refusal = pytest.raises(ValueError, match=r"^x: expected a shape that broadcasts to")
     with nullcontext() if fits else refusal:
         arguments.check_expands("x", torch.zeros(x), shape)
@@ -229,7 +229,7 @@ def test_numbers_at_their_bounds() -> None:
             arguments.check_count("x", count)  # type: ignore[arg-type]
 
 
-def test_the_first_entry_that_is_wrong_is_named_with_its_place() -> None:
+def test_the_first_wrong_entry_is_named_with_its_position() -> None:
     x = torch.tensor([[1.0], [-2.5], [-3.0]], requires_grad=True)
     arguments.check_entries("x", x, (x > -9).expand(3, 2), "numbers above −9")
     with pytest.raises(ValueError, match=r"^x: expected numbers above 0, got -2.5 at \(1, 0\)"):
@@ -237,7 +237,7 @@ def test_the_first_entry_that_is_wrong_is_named_with_its_place() -> None:
     torch.func.vmap(lambda row: arguments.check_entries("x", row, row > 0, "numbers above 0") or row)(x)
 
 
-# ── what is at work ─────────────────────────────────────────────────────────────────────────────────────────────────
+# ── active transforms ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_entries_are_cheap_to_look_at_on_the_cpu_but_not_while_compiling() -> None:
@@ -249,19 +249,19 @@ def test_entries_are_cheap_to_look_at_on_the_cpu_but_not_while_compiling() -> No
 
 
 @pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
-def test_derivatives_that_somebody_may_want_are_noticed() -> None:
+def test_tensors_that_need_derivatives_are_recognized() -> None:
     x, leaf = torch.zeros(2), torch.zeros(2, requires_grad=True)
 
-    def said(*tensors: torch.Tensor) -> tuple[bool, bool]:
+    def requirements(*tensors: torch.Tensor) -> tuple[bool, bool]:
         return arguments.transformed(*tensors), arguments.differentiated(*tensors)
 
-    assert said(x) == (False, False)
-    assert said(x, leaf) == (False, True)
+    assert requirements(x) == (False, False)
+    assert requirements(x, leaf) == (False, True)
     with torch.no_grad():
-        assert said(x, leaf) == (False, False)
+        assert requirements(x, leaf) == (False, False)
     with forward_ad.dual_level():
-        assert said(x) == (False, False)
-        assert said(x, forward_ad.make_dual(x, x)) == (True, True)
+        assert requirements(x) == (False, False)
+        assert requirements(x, forward_ad.make_dual(x, x)) == (True, True)
     seen = []
-    torch.func.vmap(lambda row: seen.append(said(x)) or row)(x)
+    torch.func.vmap(lambda row: seen.append(requirements(x)) or row)(x)
     assert seen == [(True, True)]

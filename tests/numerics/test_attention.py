@@ -1,4 +1,4 @@
-"""Generalized attention and its priors, against the definition in extended precision and the problems they claim to solve."""
+"""Generalized attention and its priors, compared with extended precision and the problems that they should solve."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def normal(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> Te
 
 
 def layer(dtype: torch.dtype = torch.float64, **options: object) -> GeneralizedAttention:
-    """A layer with weights far from zero, on its own seed."""
+    """A layer with weights far from zero and its own seed."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         built = GeneralizedAttention(WIDTH, HEADS, **options).double()  # type: ignore[arg-type]
@@ -149,8 +149,8 @@ def test_a_masked_score_may_be_anything() -> None:
 # ── priors ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_far_offset_of_templates_costs_no_digits_though_none_is_there_for_every_query() -> None:
-    """What is left of the offset is the rounding of the templates beside it, none here: they are multiples of 2⁻⁸."""
+def test_a_far_offset_of_templates_costs_no_digits_even_if_no_query_can_use_them_all() -> None:
+    """The remaining effect of the offset is the rounding of templates, which is zero for multiples of 2⁻⁸."""
     t, z = (normal(4, 3) * 256).round() / 256, normal(4, 3, seed=1)
     log_prior = torch.zeros(4, 4, dtype=torch.float64).fill_diagonal_(-torch.inf)
     close(attention_weights(t + 2.0**30, z, log_prior), attention_weights(t, z, log_prior), 1e-14)
@@ -201,8 +201,8 @@ def test_buckets_by_the_formula_away_from_its_edges(bidirectional: bool) -> None
 
 def test_an_edge_belongs_to_the_bucket_above() -> None:
     edges = {16: 10, 32: 12, 64: 14, 128: 15, 90: 14, 91: 15, 7: 7, 8: 8}
-    found = {distance: int(relative_position_bucket(torch.tensor(-distance))) for distance in edges}
-    assert found == edges
+    buckets = {distance: int(relative_position_bucket(torch.tensor(-distance))) for distance in edges}
+    assert buckets == edges
 
 
 def test_biases_come_from_the_table() -> None:
@@ -244,7 +244,7 @@ def test_layer_is_the_closed_form_of_its_problems(kind: str, alpha: float) -> No
 
 
 @torch.no_grad()
-def test_what_the_problem_holds() -> None:
+def test_the_data_of_a_problem() -> None:
     attention, hidden = everything(), normal(1, 5, WIDTH)
     p = attention.problem(hidden, alpha=2.0)
     assert attention.position is not None
@@ -405,8 +405,8 @@ def test_a_layer_with_a_table_takes_no_other() -> None:
 
 
 @pytest.mark.parametrize("kind", ["bert", "t5", "causal t5", "cross t5"])
-def test_projections_of_a_model_are_shared_and_give_what_it_gives(kind: str) -> None:
-    """The module of a model, of heads that are wider together than its input, against PyTorch's own attention."""
+def test_projections_of_a_model_are_shared_and_give_its_output(kind: str) -> None:
+    """A model's module whose heads together are wider than its input, compared with PyTorch's own attention."""
     wide, source_width, heads = 12, 5 if kind == "cross t5" else 6, 3
     projections = [nn.Linear(n, wide, bias=kind == "bert").double() for n in (6, source_width, source_width)]
     output = None if kind == "bert" else nn.Linear(wide, 6, bias=False).double()
@@ -414,21 +414,21 @@ def test_projections_of_a_model_are_shared_and_give_what_it_gives(kind: str) -> 
     hidden, source = normal(2, 5, 6), normal(2, 7, source_width, seed=1)
     if kind == "bert":
         names = dict(zip(("query", "key", "value"), projections, strict=True))
-        found = GeneralizedAttention.from_bert(SimpleNamespace(**names, num_attention_heads=heads, is_causal=causal))
+        attention = GeneralizedAttention.from_bert(SimpleNamespace(**names, num_attention_heads=heads, is_causal=causal))
     else:
         names = dict(zip(("q", "k", "v", "o"), (*projections, output), strict=True))
-        found = GeneralizedAttention.from_t5(SimpleNamespace(**names, n_heads=heads, is_causal=causal,
-                                                             has_relative_attention_bias=False))
-    assert [found.query, found.key, found.value, found.output] == [*projections, output]
-    assert (found.heads, found.head_width, found.causal, found.position) == (heads, 4, causal, None)
-    assert found.scale == (0.5 if kind == "bert" else 1.0)
+        attention = GeneralizedAttention.from_t5(SimpleNamespace(**names, n_heads=heads, is_causal=causal,
+                                                                 has_relative_attention_bias=False))
+    assert [attention.query, attention.key, attention.value, attention.output] == [*projections, output]
+    assert (attention.heads, attention.head_width, attention.causal, attention.position) == (heads, 4, causal, None)
+    assert attention.scale == (0.5 if kind == "bert" else 1.0)
     if causal:
         source = hidden
     q, k, v = (part(x).unflatten(-1, (heads, 4)).transpose(1, 2) for part, x in zip(projections, (hidden, source, source),
                                                                                     strict=True))
-    expected = scaled_dot_product_attention(q, k, v, is_causal=causal, scale=found.scale).transpose(1, 2).flatten(-2)
+    expected = scaled_dot_product_attention(q, k, v, is_causal=causal, scale=attention.scale).transpose(1, 2).flatten(-2)
     expected = expected if output is None else output(expected)
-    close(found(hidden, source), expected, 1e-12)
+    close(attention(hidden, source), expected, 1e-12)
 
 
 def test_a_common_offset_of_the_templates_costs_no_digits() -> None:
@@ -436,7 +436,7 @@ def test_a_common_offset_of_the_templates_costs_no_digits() -> None:
     prior = torch.zeros(4, 6, dtype=torch.float64)
     prior[:, 4:] = -torch.inf
     right = attention_weights(templates, evidence, prior)
-    templates[5] = 2.0**60                                   # what no query may see does not matter
+    templates[5] = 2.0**60                                   # keys masked for all queries do not matter
     close(attention_weights(templates + 2.0**36, evidence, prior), right, 1e-12)
     each = torch.zeros(4, 6, dtype=torch.float64).masked_fill(torch.arange(6) % 4 == torch.arange(4)[:, None], -torch.inf)
     templates[4:] = 0.5
@@ -444,7 +444,7 @@ def test_a_common_offset_of_the_templates_costs_no_digits() -> None:
     close(attention_weights(templates + 2.0**36, evidence, each), right, 1e-12)
 
 
-def test_derivatives_pass_no_nan_where_no_template_is_seen() -> None:
+def test_derivatives_are_finite_where_all_templates_are_masked() -> None:
     templates, evidence = normal(6, 3).requires_grad_(), normal(4, 3, seed=1).requires_grad_()
     weights = attention_weights(templates, evidence, torch.full((4, 6), -torch.inf, dtype=torch.float64))
     assert bool((weights == 0).all())
@@ -464,19 +464,19 @@ def test_shapes_that_do_not_go_together(templates: tuple[int, ...], evidence: tu
                                                     ((7, 1, 3, 4), (2, 5, 4))])
 def test_leading_axes_broadcast(templates: tuple[int, ...], evidence: tuple[int, ...]) -> None:
     t, z = normal(*templates), normal(*evidence, seed=1)
-    found = attention_weights(t, z, torch.zeros(5, 3, dtype=torch.float64))
+    weights = attention_weights(t, z, torch.zeros(5, 3, dtype=torch.float64))
     batch = torch.broadcast_shapes(templates[:-2], evidence[:-2])
-    assert found.shape == (*batch, 5, 3)
+    assert weights.shape == (*batch, 5, 3)
     for at in np.ndindex(batch):
-        close(found[at], attention_weights(t.expand(*batch, 3, 4)[at], z.expand(*batch, 5, 4)[at], torch.zeros(5, 3)), 1e-14)
+        close(weights[at], attention_weights(t.expand(*batch, 3, 4)[at], z.expand(*batch, 5, 4)[at], torch.zeros(5, 3)), 1e-14)
 
 
 def test_a_problem_without_leading_axes() -> None:
     built, hidden = everything(), normal(QUERIES, WIDTH)
-    alone, batched = built.problem(hidden, alpha=0.5), built.problem(hidden.unsqueeze(0), alpha=0.5)
+    single, batched = built.problem(hidden, alpha=0.5), built.problem(hidden.unsqueeze(0), alpha=0.5)
     for name in ("templates", "evidence", "prior"):
-        assert torch.equal(getattr(alone, name), getattr(batched, name)[0])
-    assert alone.templates.shape == (HEADS, QUERIES, QUERIES, WIDTH)
+        assert torch.equal(getattr(single, name), getattr(batched, name)[0])
+    assert single.templates.shape == (HEADS, QUERIES, QUERIES, WIDTH)
 
 
 def test_the_comparisons_refuse() -> None:

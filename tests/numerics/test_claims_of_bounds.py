@@ -1,4 +1,4 @@
-"""Bounds that are returned name the claims that prove them; each is in the catalogue, and most are of `beyond`."""
+"""Returned bounds name the claims that prove them; each is in the catalogue, and most belong to `beyond`."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ OF_BOUNDS = {
 
 
 def unknown(claims: Mapping[str, tuple[str, ...]]) -> list[str]:
-    """The ids that no document has."""
+    """The ids that belong to no document."""
     return [id for ids in claims.values() for id in ids if id not in entries()]
 
 
 @pytest.mark.parametrize("name", OF_BOUNDS)
 def test_every_bound_names_claims_that_exist(name: str) -> None:
-    found, others = OF_BOUNDS[name]
-    bounds: Any = found
+    claims_named, others = OF_BOUNDS[name]
+    bounds: Any = claims_named
     assert set(bounds.CLAIMS) == {field.name for field in fields(bounds)} - others
     assert all(bounds.CLAIMS.values())
     assert unknown(bounds.CLAIMS) == []
@@ -39,5 +39,5 @@ def test_the_bounds_of_the_deviation_report_name_claims_that_exist() -> None:
     assert unknown(BOUNDS) == []
 
 
-def test_an_id_that_does_not_exist_is_seen() -> None:
+def test_a_missing_id_is_detected() -> None:
     assert unknown({"mean": ("beyond.mean-smooth", "beyond.no-such-claim")}) == ["beyond.no-such-claim"]

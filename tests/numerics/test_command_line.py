@@ -1,4 +1,4 @@
-"""The commands of the numeric layers: all are found, and none is imported for another."""
+"""The commands of the numeric layers: each is available, and none imports another."""
 
 import subprocess
 import sys
@@ -18,7 +18,7 @@ def test_every_module_is_a_command() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_command_is_found_by_its_name(name: str) -> None:
+def test_a_command_is_called_by_its_name(name: str) -> None:
     command = main.get_command(click.Context(main), name)
     assert command is not None
     assert command.name == name

@@ -1,4 +1,4 @@
-"""An argument that is left out means the same in every closed form, and what it means in the packages that these replace."""
+"""A default means the same in every closed form, and the same as in the packages that these replace."""
 
 import inspect
 from collections.abc import Callable, Iterator
@@ -35,7 +35,7 @@ RARER: dict[str, bool | float] = {
 
 
 def numbers() -> Iterator[tuple[str, str, Any]]:
-    """Every argument of the closed forms whose default is a number or a truth value, with its function."""
+    """Every numeric or boolean default of the closed forms, with its function."""
     for name in CLOSED_FORMS:
         module = import_module(f"numerics.{name}")
         for owner in [module, *(x for x in vars(module).values() if inspect.isclass(x) and x.__module__ == module.__name__)]:
@@ -49,26 +49,27 @@ def numbers() -> Iterator[tuple[str, str, Any]]:
 
 
 def test_a_default_means_the_same_everywhere() -> None:
-    found = {f"{function}.{name}": (name, default) for function, name, default in numbers()}
-    assert len(found) > 150
-    assert set(RARER) <= set(found)
-    for place, (name, default) in found.items():
-        assert place in RARER or name in MEANINGS, f"{place}: say above what it means when it is left out"
-        expected = RARER[place] if place in RARER else MEANINGS[name]
-        assert (default, type(default)) == (expected, type(expected)), place
+    defaults = {f"{function}.{name}": (name, default) for function, name, default in numbers()}
+    assert len(defaults) > 150
+    assert set(RARER) <= set(defaults)
+    for parameter, (name, default) in defaults.items():
+        assert parameter in RARER or name in MEANINGS, f"{parameter}: say above what it means when it is left out"
+        expected = RARER[parameter] if parameter in RARER else MEANINGS[name]
+        assert (default, type(default)) == (expected, type(expected)), parameter
 
 
 @pytest.mark.parametrize(("ours", "theirs"), [
     (MultiheadAttention.__init__, nn.MultiheadAttention.__init__), (MultiheadAttention.forward, nn.MultiheadAttention.forward),
 ])
-def test_defaults_of_drop_ins_are_those_of_what_they_replace(ours: Callable[..., Any], theirs: Callable[..., Any]) -> None:
+def test_defaults_of_drop_ins_are_those_of_the_originals(ours: Callable[..., Any], theirs: Callable[..., Any]) -> None:
     expected = {x.name: x.default for x in inspect.signature(theirs).parameters.values()}
-    found = {x.name: x.default for x in inspect.signature(ours).parameters.values()}
-    assert {name: found[name] for name in expected if name in found} == {n: x for n, x in expected.items() if n in found}
-    assert len(set(expected) & set(found)) >= 7
+    defaults = {x.name: x.default for x in inspect.signature(ours).parameters.values()}
+    shared = set(expected) & set(defaults)
+    assert {name: defaults[name] for name in shared} == {name: expected[name] for name in shared}
+    assert len(shared) >= 7
 
 
 def test_defaults_of_the_fused_function() -> None:
-    found = {x.name: x.default for x in inspect.signature(functional.scaled_dot_product_attention).parameters.values()}
+    defaults = {x.name: x.default for x in inspect.signature(functional.scaled_dot_product_attention).parameters.values()}
     documented = {"attn_mask": None, "dropout_p": 0.0, "is_causal": False, "scale": None, "enable_gqa": False}  # of torch's
-    assert {name: found[name] for name in documented} == documented
+    assert {name: defaults[name] for name in documented} == documented

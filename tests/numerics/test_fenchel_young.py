@@ -1,4 +1,4 @@
-"""Fenchel–Young losses: what the public tests of ``entmax`` and ``fenchel-young-losses`` ask, and what they do not."""
+"""Fenchel–Young losses: the public tests of ``entmax`` and ``fenchel-young-losses``, and more."""
 
 from functools import partial
 from typing import Any
@@ -57,7 +57,7 @@ FUNCTIONS: dict[str, Any] = {
     "squared": fy.squared_loss,
 }
 
-# ── what the tests of entmax ask ────────────────────────────────────────────────────────────────────────────────────
+# ── tests of entmax ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -80,10 +80,10 @@ def test_an_ignored_label_counts_nothing(name: str) -> None:
     x, y = normal(20, 6).requires_grad_(), normal(20, 6).argmax(1)
     ignoring = MODULES[name](reduction="sum", ignore_index=int(y[0]))
     assert bool(ignoring(x, y) < MODULES[name](reduction="sum")(x, y))
-    kept = y != y[0]
+    counted = y != y[0]
     mean = MODULES[name](ignore_index=int(y[0]))
-    close(mean(x, y), MODULES[name]()(x[kept], y[kept]))
-    assert bool((torch.autograd.grad(mean(x, y), x)[0][~kept] == 0).all())
+    close(mean(x, y), MODULES[name]()(x[counted], y[counted]))
+    assert bool((torch.autograd.grad(mean(x, y), x)[0][~counted] == 0).all())
     assert bool(mean(x[:1], y[:1]) == 0)  # the package divides 0 by 0 here
 
 
@@ -91,14 +91,14 @@ def test_an_ignored_label_counts_nothing(name: str) -> None:
 def test_the_package_agrees(alpha: float) -> None:
     for x, y in zip(SCORES, LABELS, strict=True):
         for name in ("entmax_bisect_loss", "normmax_bisect_loss"):
-            found, expected = getattr(fy, name)(x, y, alpha), getattr(entmax, name)(x, y, alpha, 80)
-            close(found, expected, 1e-9)
-            close(torch.autograd.grad(found.sum(), x)[0], torch.autograd.grad(expected.sum(), x)[0], 1e-9)
+            actual, expected = getattr(fy, name)(x, y, alpha), getattr(entmax, name)(x, y, alpha, 80)
+            close(actual, expected, 1e-9)
+            close(torch.autograd.grad(actual.sum(), x)[0], torch.autograd.grad(expected.sum(), x)[0], 1e-9)
         close(fy.sparsemax_loss(x, y), entmax.sparsemax_loss(x, y))
         close(fy.entmax15_loss(x, y), entmax.entmax15_loss(x, y))
 
 
-# ── what the tests of fenchel-young-losses ask ──────────────────────────────────────────────────────────────────────
+# ── tests of fenchel-young-losses ───────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -131,7 +131,7 @@ def test_known_losses() -> None:
     close(fy.perceptron_loss(x, x.softmax(-1)), x.amax(-1) - (x * x.softmax(-1)).sum(-1))
 
 
-# ── what neither asks ───────────────────────────────────────────────────────────────────────────────────────────────
+# ── further tests ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_the_loss_is_zero_where_the_weights_are_those_of_the_scores() -> None:
@@ -152,7 +152,7 @@ def test_the_loss_is_zero_where_the_weights_are_those_of_the_scores() -> None:
 @pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
 @pytest.mark.parametrize("name", ["sparsemax", "entmax 1.5", "normmax", "logistic"])
 def test_the_second_derivative_at_the_minimum_is_that_of_the_weights(name: str) -> None:
-    """A loss of 0 may be rounded to less, and is put back to 0."""
+    """A loss of 0 may be rounded to a negative number, and is set to 0."""
     loss, plan = {
         "sparsemax": (fy.sparsemax_loss, sparsemax), "entmax 1.5": (fy.entmax15_loss, partial(entmax_bisect, alpha=1.5)),
         "normmax": (fy.normmax_bisect_loss, normmax_bisect), "logistic": (fy.logistic_loss, lambda x: x.softmax(-1)),
@@ -165,8 +165,8 @@ def test_the_second_derivative_at_the_minimum_is_that_of_the_weights(name: str) 
     (slope,) = torch.autograd.grad(value.sum(), leaf, create_graph=True)
     (curvature,) = torch.autograd.grad((slope * direction).sum(), leaf)
     close(curvature, torch.func.jvp(plan, (x,), (direction,))[1], 1e-9)
-    moved = x + direction
-    close(torch.func.jvp(lambda x: loss(x, y), (moved,), (direction,))[1], ((plan(moved) - y) * direction).sum(-1))
+    shifted = x + direction
+    close(torch.func.jvp(lambda x: loss(x, y), (shifted,), (direction,))[1], ((plan(shifted) - y) * direction).sum(-1))
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -181,7 +181,7 @@ def test_reductions(name: str) -> None:
         assert float(MODULES[name](reduction=reduction)(x[:0], y[:0])) == 0
 
 
-def test_weights_of_zero_and_a_row_with_nothing_left() -> None:
+def test_weights_of_zero_and_a_fully_masked_row() -> None:
     dead, y = torch.full((1, 3), -torch.inf), torch.zeros(1, 3)
     for loss in (fy.normmax_bisect_loss, fy.sparsemax_loss, fy.entmax15_loss):
         assert float(loss(dead, y)) == 0
@@ -212,9 +212,9 @@ def test_the_derivative_in_a_target_of_zero_is_finite(alpha: Any) -> None:
 
 def test_batches_of_weights() -> None:
     x, y, alpha = normal(2, 3, 5), normal(2, 3, 5).softmax(-1), torch.tensor([[[1.2], [1.5], [3.0]], [[2.0], [1.0], [1.7]]])
-    found = fy.entmax_bisect_loss(x, y, alpha)
+    loss = fy.entmax_bisect_loss(x, y, alpha)
     for i in range(2):
-        close(found[i], fy.entmax_bisect_loss(x[i], y[i], alpha[i]))
+        close(loss[i], fy.entmax_bisect_loss(x[i], y[i], alpha[i]))
     close(fy.entmax_bisect_loss(x, y, alpha[:1])[1], fy.entmax_bisect_loss(x[1], y[1], alpha[0]))
     close(fy.perceptron_loss(x, y), x.amax(-1) - (x * y).sum(-1))
 

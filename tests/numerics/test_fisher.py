@@ -1,4 +1,4 @@
-"""Fisher matrix, products and natural gradient, held to autograd, to dense linear algebra and to the definition."""
+"""Fisher matrix, products and natural gradient, compared with autograd, dense linear algebra and the definition."""
 
 import pytest
 import torch
@@ -23,7 +23,7 @@ every_product = pytest.mark.parametrize("product", PRODUCTS, ids=lambda product:
 
 
 def close(actual: Tensor, expected: Tensor, atol: float) -> None:
-    """``assert_close`` with an absolute tolerance only: it checks shapes and dtypes, and does not broadcast."""
+    """``assert_close`` with an absolute tolerance only; it checks shapes and dtypes, and does not broadcast."""
     assert_close(actual, expected, atol=atol, rtol=0.0)
 
 
@@ -58,7 +58,7 @@ def test_matrix_is_the_expected_product_of_log_slopes(dtype: torch.dtype) -> Non
 
 
 @in_dtypes
-def test_products_are_those_of_the_matrices(dtype: torch.dtype) -> None:
+def test_products_agree_with_the_matrices(dtype: torch.dtype) -> None:
     @PATIENT
     @given(one_sided_problems(dtype, temperatures=TEMPERATURES))
     def check(x: OneSided) -> None:
@@ -137,10 +137,10 @@ def test_jacobian_and_hessian_by_autograd(x: OneSided) -> None:
 def test_zero_weights_take_no_part(product, dtype: torch.dtype) -> None:  # type: ignore[no-untyped-def]
     p = torch.tensor([0.25, 0.0, 0.5, 0.25, 0.0], dtype=dtype)
     x = torch.tensor([1.0, torch.inf, -2.0, 0.5, torch.nan], dtype=dtype)
-    kept = p > 0
+    support = p > 0
     actual = product(p, x, 2.0)
-    close(actual[kept], product(p[kept], x[kept], 2.0), 0.0)
-    close(actual[~kept], torch.zeros(2, dtype=dtype), 0.0)
+    close(actual[support], product(p[support], x[support], 2.0), 0.0)
+    close(actual[~support], torch.zeros(2, dtype=dtype), 0.0)
     close(product(torch.zeros_like(p), x, 2.0), torch.zeros_like(p), 0.0)
 
 
@@ -148,26 +148,26 @@ def test_zero_weights_take_no_part(product, dtype: torch.dtype) -> None:  # type
 def test_derivatives_where_weights_are_zero(product) -> None:  # type: ignore[no-untyped-def]
     p = torch.tensor([0.25, 0.0, 0.5, 0.25, 0.0], dtype=torch.float64)
     x = torch.tensor([1.0, 3.0, -2.0, 0.5, -1.0], dtype=torch.float64)
-    kept = p > 0
-    among = [y[kept].requires_grad_() for y in (p, x)]
+    support = p > 0
+    among = [y[support].requires_grad_() for y in (p, x)]
     every = [y.clone().requires_grad_() for y in (p, x)]
     expected = torch.autograd.grad(product(*among).square().sum(), among, allow_unused=True)
     with torch.autograd.set_detect_anomaly(True):            # no NaN on the way either, in a row of zeros too
         gradients = torch.autograd.grad(product(*every).square().sum(), every, allow_unused=True)
         product(torch.zeros(5, requires_grad=True), torch.ones(5, requires_grad=True)).sum().backward()
-    for found, wanted in zip(gradients, expected, strict=True):
+    for actual, wanted in zip(gradients, expected, strict=True):
         if wanted is not None:
-            assert bool(found.isfinite().all())
-            close(found[kept], wanted, 1e-13)
+            assert bool(actual.isfinite().all())
+            close(actual[support], wanted, 1e-13)
 
 
 def test_matrices_of_a_batch_have_their_own_temperatures() -> None:
     p = torch.randn(2, 3, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64).softmax(-1)
     tau = torch.tensor([[0.5, 1.0, 2.0], [4.0, 0.25, 3.0]], dtype=torch.float64)
     for matrices in (fisher.fisher, fisher.jacobian):
-        whole = matrices(p, tau)
+        batched = matrices(p, tau)
         for a, b in torch.cartesian_prod(torch.arange(2), torch.arange(3)):
-            close(whole[a, b], matrices(p[a, b], float(tau[a, b])), 1e-15)
+            close(batched[a, b], matrices(p[a, b], float(tau[a, b])), 1e-15)
 
 
 @every_product
@@ -183,13 +183,13 @@ def test_batches_are_rows(product, m: int) -> None:  # type: ignore[no-untyped-d
     p = torch.randn(2, 3, m, generator=generator, dtype=torch.float64).softmax(-1)
     x = torch.randn(3, m, generator=generator, dtype=torch.float64)
     tau = torch.tensor([[0.5, 1.0, 2.0]], dtype=torch.float64)
-    whole = product(p, x, tau)
+    batched = product(p, x, tau)
     least = float(p.min())
     atol = tolerances.rounding("float64", m, 16 * magnitude(x) / least)
-    assert whole.shape == (2, 3, m)
+    assert batched.shape == (2, 3, m)
     for a in range(2):
         for b in range(3):
-            close(whole[a, b], product(p[a, b], x[b], float(tau[0, b])), atol)
+            close(batched[a, b], product(p[a, b], x[b], float(tau[0, b])), atol)
 
 
 @every_product

@@ -15,7 +15,7 @@ from numerics.flash import Contribution, combine, contribution, finish, identity
 from numerics.transport import one_sided_plan
 from tests.numerics.common import close, in_dtypes, in_halves
 
-# Forward-mode differentiation compiles its decompositions with what the same release of PyTorch deprecates.
+# Forward-mode differentiation compiles decompositions that use features deprecated in the same release of PyTorch.
 pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
 
 F64 = torch.float64
@@ -34,7 +34,7 @@ def parts(x: Tiled) -> list[Contribution]:
 
 
 def same(left: Contribution, right: Contribution, x: Tiled) -> None:
-    """The peaks are equal, the sums are up to the rounding of m terms no larger than one, each with |logit| of its own."""
+    """The peaks are equal; the sums agree up to the rounding of m terms ≤ 1, each with the rounding of its logit."""
     assert (left.peak == right.peak).all()
     m, largest = x.key.shape[-2], float(x.value.double().abs().max())
     size = m * max(1.0, largest)
@@ -143,7 +143,7 @@ def test_backwards_tile_by_tile(x: Tiled) -> None:
     log_z = one_sided.log_partition(leaves[0] @ leaves[1].mT, x.temperature, x.mask)
     live = x.allowed.any(-1)
     loss = (expected * upward).sum() + (torch.where(live, log_z, 0.0) * slope).sum()
-    found = torch.autograd.grad(loss, leaves)
+    gradients = torch.autograd.grad(loss, leaves)
     tiled = tiled_attention(*leaves, x.mask, x.temperature, tile=x.tiles[0])
     own = torch.autograd.grad((tiled.output * upward).sum() + (torch.where(live, tiled.log_sum_exp, 0.0) * slope).sum(), leaves)
     backward = tiled_gradients(x.query, x.key, x.value, flash.Attention(*(part.detach() for part in tiled)), upward, x.mask,
@@ -154,7 +154,7 @@ def test_backwards_tile_by_tile(x: Tiled) -> None:
     # ∇s is a weight times an advantage; each weight is off by x.error, each advantage by the rounding of its sums.
     scores = tolerances.score_gradient("float64", m, 2 * reach, x.temperature, x.error)
     allowed = (m * scores * sizes[1], n * scores * sizes[0], n * 2 * x.error * sizes[3])
-    for reference, *others, bound in zip(found, own, backward, allowed, strict=True):
+    for reference, *others, bound in zip(gradients, own, backward, allowed, strict=True):
         for other in others:
             close(other, reference, 4 * bound + 1e-300)
 
@@ -167,8 +167,8 @@ def test_backwards_with_broadcast_tensors_and_a_mask() -> None:
     assert result.output.shape == (2, 5, 4, 2)
     upward = torch.randn(2, 5, 4, 2, generator=g, dtype=F64)
     expected = torch.autograd.grad((result.output * upward).sum(), (q, k, v))
-    found = tiled_gradients(q, k, v, result, upward, mask, tile=1)
-    for left, right in zip(found, expected, strict=True):
+    gradients = tiled_gradients(q, k, v, result, upward, mask, tile=1)
+    for left, right in zip(gradients, expected, strict=True):
         close(left.detach(), right, 1e-13)
 
 
@@ -192,22 +192,22 @@ def test_first_and_second_derivatives(kind: str) -> None:
 
 
 def test_a_batch_is_its_problems_forwards_and_backwards() -> None:
-    """Temperatures are one for each problem, and log Z has a derivative of its own."""
+    """Each problem has its own temperature, and log Z has its own derivative."""
     g = torch.Generator().manual_seed(5)
     q, k, v = (torch.randn(*shape, generator=g, dtype=F64) for shape in ((2, 1, 4, 3), (5, 6, 3), (2, 1, 6, 2)))
     mask = torch.rand(5, 1, 6, generator=g) > 0.4
     tau = torch.tensor([[0.5], [2.0]], dtype=F64)
     upward, slope = torch.randn(2, 5, 4, 2, generator=g, dtype=F64), torch.randn(2, 5, 4, generator=g, dtype=F64)
-    found = tiled_attention(q, k, v, mask, tau, tile=4)
-    back = tiled_gradients(q, k, v, found, upward, mask, tau, log_sum_exp_gradient=slope, tile=1)
+    result = tiled_attention(q, k, v, mask, tau, tile=4)
+    back = tiled_gradients(q, k, v, result, upward, mask, tau, log_sum_exp_gradient=slope, tile=1)
     sums = [torch.zeros_like(x) for x in (q, k, v)]
     for i in range(2):
         for h in range(5):
             leaves = [x.clone().requires_grad_() for x in (q[i, 0], k[h], v[i, 0])]
             s = torch.where(mask[h], leaves[0] @ leaves[1].mT / tau[i, 0], -torch.inf)
             output, log_z = s.softmax(-1) @ leaves[2], s.logsumexp(-1)
-            close(found.output[i, h], output.detach(), 1e-14)
-            close(found.log_sum_exp[i, h], log_z.detach(), 1e-14)
+            close(result.output[i, h], output.detach(), 1e-14)
+            close(result.log_sum_exp[i, h], log_z.detach(), 1e-14)
             parts = torch.autograd.grad((output * upward[i, h]).sum() + (log_z * slope[i, h]).sum(), leaves)
             for total, where, part in zip(sums, ((i, 0), (h,), (i, 0)), parts, strict=True):
                 total[where] += part
@@ -218,28 +218,28 @@ def test_a_batch_is_its_problems_forwards_and_backwards() -> None:
 def test_the_temperature_is_the_root_of_the_width_by_default() -> None:
     g = torch.Generator().manual_seed(8)
     q, k, v = (torch.randn(*shape, generator=g, dtype=F64) for shape in ((4, 3), (6, 3), (6, 2)))
-    found = tiled_attention(q, k, v)
-    close(found.output, (q @ k.mT / math.sqrt(3)).softmax(-1) @ v, 1e-15)
+    result = tiled_attention(q, k, v)
+    close(result.output, (q @ k.mT / math.sqrt(3)).softmax(-1) @ v, 1e-15)
     upward = torch.ones(4, 2, dtype=F64)
-    for left, right in zip(tiled_gradients(q, k, v, found, upward),
-                           tiled_gradients(q, k, v, found, upward, temperature=math.sqrt(3)), strict=True):
+    for left, right in zip(tiled_gradients(q, k, v, result, upward),
+                           tiled_gradients(q, k, v, result, upward, temperature=math.sqrt(3)), strict=True):
         close(left, right, 0.0)
 
 
-def test_masks_and_values_may_bring_axes_of_their_own() -> None:
+def test_masks_and_values_may_have_additional_axes() -> None:
     g = torch.Generator().manual_seed(6)
     q, k, v = (torch.randn(*shape, generator=g, dtype=F64) for shape in ((1, 4, 3), (6, 3), (6, 2)))
     mask = torch.rand(2, 4, 6, generator=g) > 0.4
-    found = tiled_attention(q, k, v, mask, tile=4)
+    result = tiled_attention(q, k, v, mask, tile=4)
     for i in range(2):
-        close(found.output[i], tiled_attention(q[0], k, v, mask[i]).output, 1e-15)
+        close(result.output[i], tiled_attention(q[0], k, v, mask[i]).output, 1e-15)
     values = tiled_attention(q[0], k, torch.stack((v, -v)), tile=4)
     close(values.output[1], -values.output[0], 0.0)
     close(values.log_sum_exp, tiled_attention(q, k, v).log_sum_exp.expand(2, 4), 1e-15)
 
 
-def test_what_is_masked_may_be_infinite() -> None:
-    """A key that a floating mask leaves out may have any scores; a row with nothing left is zero whatever the values are."""
+def test_masked_values_may_be_infinite() -> None:
+    """A masked key may have any scores; a fully masked row is zero for all values."""
     g = torch.Generator().manual_seed(7)
     q, k, v = (torch.randn(*shape, generator=g, dtype=F64).abs() for shape in ((2, 3), (4, 3), (4, 2)))
     k[3] = torch.inf
@@ -251,7 +251,7 @@ def test_what_is_masked_may_be_infinite() -> None:
 
 
 def test_the_log_sum_exp_is_the_optimal_value() -> None:
-    """−τ log Z is the least of −⟨p, s⟩ + τ Σ p log p, which one_sided evaluates at the plan of the same scores."""
+    """−τ log Z is the minimum of −⟨p, s⟩ + τ Σ p log p, which one_sided evaluates at the plan of the same scores."""
     g = torch.Generator().manual_seed(3)
     q, k, v = (torch.randn(*shape, generator=g, dtype=F64) for shape in ((4, 3), (6, 3), (6, 2)))
     scores, tau = q @ k.mT, 0.7

@@ -22,7 +22,7 @@ KINDS = ("right", "refused", "limit")
 
 
 def judged(function: Function, dtype: torch.dtype) -> dict[str, str]:
-    return {cell: judge(function, changed, given) for cell, changed, given in cells(function, dtype)}
+    return {cell: judge(function, changed, arguments) for cell, changed, arguments in cells(function, dtype)}
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -31,10 +31,10 @@ def judged(function: Function, dtype: torch.dtype) -> dict[str, str]:
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_no_cell_is_silently_wrong(name: str, dtype: torch.dtype, inference: bool) -> None:
     with torch.inference_mode(inference):
-        found = judged(FUNCTIONS[name], dtype)
-    wrong = {cell: verdict for cell, verdict in found.items() if verdict not in KINDS}
+        verdicts = judged(FUNCTIONS[name], dtype)
+    wrong = {cell: verdict for cell, verdict in verdicts.items() if verdict not in KINDS}
     assert not wrong, "\n".join(f"{cell}: {verdict}" for cell, verdict in wrong.items())
-    counts = Counter(found.values())
+    counts = Counter(verdicts.values())
     assert counts["right"] >= 15
     assert counts["refused"] >= 8
 
@@ -43,7 +43,7 @@ def test_no_cell_is_silently_wrong(name: str, dtype: torch.dtype, inference: boo
 
 
 def offset_blind(scores: Tensor, temperature: Any = 1.0, mask: Tensor | None = None) -> Tensor:
-    """A softmax that does not take off the peak, and calls NaN zero."""
+    """A softmax that does not subtract the peak and replaces NaN by zero."""
     terms = (scores / one_sided.per_row("temperature", temperature, scores)).exp()
     return (terms / terms.sum(-1, keepdim=True)).nan_to_num()
 
@@ -70,18 +70,18 @@ def not_masked(scores: Tensor, temperature: Any = 1.0, mask: Tensor | None = Non
     return one_sided.plan(scores, temperature)
 
 
-def lost(scores: Tensor, temperature: Any = 1.0, mask: Tensor | None = None) -> Tensor:
-    """NaN where ordinary scores are large."""
+def without_one_term(scores: Tensor, temperature: Any = 1.0, mask: Tensor | None = None) -> Tensor:
+    """A softmax that is NaN for large ordinary scores."""
     plan = one_sided.plan(scores, temperature, mask)
     return torch.where(scores.abs() > 1e7, torch.nan, plan)
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("wrong", "said"), [
+@pytest.mark.parametrize(("wrong", "expected"), [
     (offset_blind, "silent"), (unnamed, "does not name"), (cleaned, "silent"), (converted, "accepted"),
     (off_by_little, "silent"), (not_masked, "silent"), (not_masked, "accepted what has no definition"),
-    (lost, "NaN or inf where the result can be stored"),
+    (without_one_term, "NaN or inf where the result can be stored"),
 ])
-def test_the_judge_sees_what_is_wrong(wrong: Callable[..., Tensor], said: str) -> None:
-    found = judged(replace(FUNCTIONS["one_sided.plan"], call=wrong), torch.float64)
-    assert any(said in verdict for verdict in found.values()), Counter(found.values())
+def test_the_judge_detects_wrong_functions(wrong: Callable[..., Tensor], expected: str) -> None:
+    verdicts = judged(replace(FUNCTIONS["one_sided.plan"], call=wrong), torch.float64)
+    assert any(expected in verdict for verdict in verdicts.values()), Counter(verdicts.values())

@@ -1,4 +1,4 @@
-"""Each problem of a batch halves its own step, and no more often than it has to."""
+"""Each problem of a batch halves its own step, and no more often than necessary."""
 
 import torch
 from torch import Tensor
@@ -7,7 +7,7 @@ from numerics.line_search import backtrack
 
 
 def search(steps: list[float], exempt: list[bool] | None = None, slack: float = 0.0) -> tuple[Tensor, Tensor, Tensor]:
-    """Maximize −x²/2 from x = 1 along steps of these lengths; their slope there is minus the length."""
+    """Maximize −x²/2 from x = 1 along steps of these lengths, where the slope is minus the length."""
     step = torch.tensor(steps, dtype=torch.float64)
     out = torch.zeros(len(steps), dtype=torch.bool) if exempt is None else torch.tensor(exempt)
     return backtrack(
@@ -23,14 +23,14 @@ def test_every_problem_has_its_own_size() -> None:
     assert (reached.square() < 1).all()
 
 
-def test_a_step_downhill_is_taken_only_where_it_is_exempt_or_within_the_slack() -> None:
+def test_a_downhill_step_is_taken_only_if_exempt_or_within_the_slack() -> None:
     size, _, _ = search([1.0, 1.0], exempt=[False, True])
     assert size[0] < 1e-15                                   # until rounding hides the step
     assert size[1] == 1
     assert search([1e-9], slack=1e-6)[0].tolist() == [1.0]
 
 
-def test_what_is_not_a_number_is_not_enough() -> None:
+def test_nan_is_not_enough() -> None:
     _, _, enough = search([torch.nan, -1.0])
     assert enough.tolist() == [False, True]
 

@@ -1,4 +1,4 @@
-"""Linear attention is exact for its own kernel; how near that kernel is to exp⟨q, k⟩ is derived, and measured."""
+"""Linear attention is exact for its own kernel; the distance of that kernel from exp⟨q, k⟩ is derived and measured."""
 
 import math
 
@@ -14,7 +14,7 @@ from numerics import linear, tolerances
 from numerics.transport import one_sided_plan
 from tests.numerics.common import close, in_dtypes, in_halves
 
-# Forward-mode differentiation compiles its decompositions with what the same release of PyTorch deprecates.
+# Forward-mode differentiation compiles decompositions that use features deprecated in the same release of PyTorch.
 pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
 
 F64 = torch.float64
@@ -51,10 +51,10 @@ def quadratic(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, causal: bool
 
 @pytest.mark.parametrize("causal", [False, True])
 def test_rows_keep_their_weights_where_features_leave_the_range_of_the_dtype(causal: bool) -> None:
-    """With scores of thousands every feature underflows against the largest one of the keys."""
+    """With scores in the thousands every feature underflows relative to the largest one of the keys."""
     q, k, v, omega = (60 * normal(0, 40, 4), 60 * normal(1, 40, 4), normal(2, 40, 2), normal(3, 16, 4))
     short = [x.float() for x in (q, k, v, omega)]
-    found = linear.random_feature_attention(*short, causal=causal)
+    output = linear.random_feature_attention(*short, causal=causal)
     logits = [(x.float().double() @ omega.float().double().mT) - x.float().double().square().sum(-1, keepdim=True) / 2
               for x in (q, k)]
     kernel = (logits[0].unsqueeze(-2) + logits[1].unsqueeze(-3)).logsumexp(-1)
@@ -62,8 +62,8 @@ def test_rows_keep_their_weights_where_features_leave_the_range_of_the_dtype(cau
     expected = torch.where(past, kernel, -torch.inf).softmax(-1) @ short[2].double()
     # Logits of this size are rounded by u of it, once each for queries and keys.
     exponent = float(torch.cat(logits).abs().max())
-    close(found.double(), expected, 40 * tolerances.plan("float32", 40 * 16, 4 * exponent) * float(v.abs().max()))
-    assert float(found.abs().amax(-1).min()) > 1e-3
+    close(output.double(), expected, 40 * tolerances.plan("float32", 40 * 16, 4 * exponent) * float(v.abs().max()))
+    assert float(output.abs().amax(-1).min()) > 1e-3
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -71,13 +71,13 @@ def test_a_far_offset_of_the_keys_costs_no_more_than_it_must(causal: bool) -> No
     k, v = normal(1, 30, 3), normal(2, 30, 2)
     q, omega = normal(0, 30, 3), normal(3, 9, 3)
     far = torch.round(k * 64) / 64 + 2.0**20                 # exact in float64; in float32 a sixteenth of a step
-    found = linear.random_feature_attention(q, far, v, omega, causal=causal)
+    output = linear.random_feature_attention(q, far, v, omega, causal=causal)
     x = far - 2.0**20
     logits = x @ (omega - 2.0**20).mT - x.square().sum(-1, keepdim=True) / 2
     kernel = (q @ omega.mT).unsqueeze(-2) + (logits + (omega * 2.0**20).sum(-1)).unsqueeze(-3)
     past = torch.ones(30, 30, dtype=torch.bool).tril() if causal else torch.ones(30, 30, dtype=torch.bool)
     expected = torch.where(past, kernel.logsumexp(-1), -torch.inf).softmax(-1) @ v
-    close(found, expected, 30 * tolerances.plan("float64", 270, 2.0**23) * float(v.abs().max()))
+    close(output, expected, 30 * tolerances.plan("float64", 270, 2.0**23) * float(v.abs().max()))
 
 
 def test_a_mask_adds_no_axes_to_the_result() -> None:
@@ -89,7 +89,7 @@ def test_a_mask_adds_no_axes_to_the_result() -> None:
             call(torch.ones(5, 7, dtype=torch.bool))
 
 
-def test_the_future_is_not_felt_even_where_it_is_not_a_number() -> None:
+def test_future_nan_has_no_influence() -> None:
     q, k, v, omega = normal(0, 40, 3), normal(1, 40, 3), normal(2, 40, 2), normal(3, 9, 3)
     before = linear.random_feature_attention(q, k, v, omega, causal=True)
     k[33] = math.nan
@@ -97,7 +97,7 @@ def test_the_future_is_not_felt_even_where_it_is_not_a_number() -> None:
 
 
 def one_by_one(q: Tensor, k: Tensor, v: Tensor, omega: Tensor, allowed: Tensor) -> Tensor:
-    """Random feature attention of one problem from its definition: weights Σ_r φ_r(q_i) φ_r(k_j), normalized, by logarithms."""
+    """Random feature attention of one problem from its definition: normalized Σ_r φ_r(q_i) φ_r(k_j), by logarithms."""
     logits = [x @ omega.mT - x.square().sum(-1, keepdim=True) / 2 for x in (q, k)]
     kernel = (logits[0].unsqueeze(-2) + logits[1].unsqueeze(-3)).logsumexp(-1)
     weights = torch.where(allowed, kernel, -torch.inf).softmax(-1)
@@ -105,8 +105,8 @@ def one_by_one(q: Tensor, k: Tensor, v: Tensor, omega: Tensor, allowed: Tensor) 
 
 
 @pytest.mark.parametrize("causal", [False, True])
-def test_random_features_of_a_batch_are_those_of_its_problems(causal: bool) -> None:
-    """Also where the first chunks have no key at all, and where only values or projections have leading axes."""
+def test_random_feature_attention_of_a_batch_agrees_with_its_problems(causal: bool) -> None:
+    """Also if the first chunks have no key, and if only values or projections have leading axes."""
     n, m = 40, 40 if causal else 37
     q, k, v, omega = normal(0, 2, 1, n, 3), normal(1, 3, m, 3), normal(2, 2, 1, m, 2), normal(3, 3, 5, 3)
     mask = torch.rand(2, 3, m, generator=generator(4)) > 0.3
@@ -114,30 +114,30 @@ def test_random_features_of_a_batch_are_those_of_its_problems(causal: bool) -> N
     mask[1, 2] = False
     tau = torch.tensor([[0.5, 1.0, 2.0]], dtype=F64)
     past = torch.ones(n, m, dtype=torch.bool).tril() if causal else torch.ones(n, m, dtype=torch.bool)
-    found = linear.random_feature_attention(q, k, v, omega, tau, mask, causal=causal)
+    output = linear.random_feature_attention(q, k, v, omega, tau, mask, causal=causal)
     bare = linear.random_feature_attention(q, k, v, omega, tau, causal=causal)
     for i in range(2):
         for h in range(3):
             root = float(tau[0, h]) ** 0.5
             problem = (q[i, 0] / root, k[h] / root, v[i, 0], omega[h])
-            close(found[i, h], one_by_one(*problem, past & mask[i, h]), 1e-12)
+            close(output[i, h], one_by_one(*problem, past & mask[i, h]), 1e-12)
             close(bare[i, h], one_by_one(*problem, past), 1e-12)
     own = mask[:, 0]
     for values, projections in ((v[:, 0], omega[0]), (v[0, 0], omega[:2])):
-        found = linear.random_feature_attention(q[0, 0], k[0], values, projections, 1.0, own, causal=causal)
+        output = linear.random_feature_attention(q[0, 0], k[0], values, projections, 1.0, own, causal=causal)
         for i in range(2):
-            close(found[i], one_by_one(q[0, 0], k[0], values.expand(2, -1, -1)[i], projections.expand(2, -1, -1)[i],
-                                       past & own[i]), 1e-12)
+            close(output[i], one_by_one(q[0, 0], k[0], values.expand(2, -1, -1)[i], projections.expand(2, -1, -1)[i],
+                                        past & own[i]), 1e-12)
 
 
-def test_features_of_a_batch_are_those_of_its_problems() -> None:
+def test_features_of_a_batch_agree_with_its_problems() -> None:
     x, omega = normal(0, 2, 3, 4), normal(1, 2, 5, 4)
-    found = linear.positive_random_features(x, omega)
+    features = linear.positive_random_features(x, omega)
     for i in range(2):
-        close(found[i], ((x[i] @ omega[i].mT) - x[i].square().sum(-1, keepdim=True) / 2).exp() / math.sqrt(5), 1e-14)
+        close(features[i], ((x[i] @ omega[i].mT) - x[i].square().sum(-1, keepdim=True) / 2).exp() / math.sqrt(5), 1e-14)
 
 
-def test_variance_and_bias_of_a_batch_are_what_the_notes_say() -> None:
+def test_variance_and_bias_of_a_batch_follow_the_notes() -> None:
     q, k = 0.5 * normal(0, 2, 4, 3), 0.5 * normal(1, 2, 5, 3)
     variance, bias = linear.kernel_variance(q, k, 7), linear.ratio_bias(q, k, 7)
     assert variance.shape == bias.shape == (2, 4, 5)
@@ -161,19 +161,19 @@ def test_the_bias_of_far_keys_whose_queries_are_as_far_keeps_its_digits() -> Non
 
 
 @pytest.mark.parametrize("causal", [False, True])
-def test_a_far_offset_of_the_keys_that_are_not_masked_costs_no_more_than_it_must(causal: bool) -> None:
-    """The first key is masked, and the others are far from zero: neither may be taken for their center."""
+def test_a_far_offset_of_the_unmasked_keys_costs_no_more_than_it_must(causal: bool) -> None:
+    """The first key is masked, and the others are far from zero: neither may serve as their center."""
     x, v, q, omega = torch.round(normal(1, 20, 3) * 64) / 64, normal(2, 20, 2), normal(0, 20, 3), normal(3, 9, 3)
     mask = torch.arange(20) % 3 > 0
-    found = linear.random_feature_attention(q, x + 2.0**20, v, omega, mask=mask, causal=causal)
+    output = linear.random_feature_attention(q, x + 2.0**20, v, omega, mask=mask, causal=causal)
     logits = x @ (omega - 2.0**20).mT - x.square().sum(-1, keepdim=True) / 2
     kernel = (q @ omega.mT).unsqueeze(-2) + (logits + (omega * 2.0**20).sum(-1)).unsqueeze(-3)
     past = torch.ones(20, 20, dtype=torch.bool).tril() if causal else torch.ones(20, 20, dtype=torch.bool)
     weights = torch.where(past & mask, kernel.logsumexp(-1), -torch.inf).softmax(-1).nan_to_num(nan=0.0)
-    close(found, weights @ v, 20 * tolerances.plan("float64", 180, 2.0**23) * float(v.abs().max()))
+    close(output, weights @ v, 20 * tolerances.plan("float64", 180, 2.0**23) * float(v.abs().max()))
 
 
-def test_what_leaves_the_range_is_not_taken_for_nothing() -> None:
+def test_overflow_is_not_treated_as_zero() -> None:
     q, k, v, omega = normal(0, 3, 2), normal(1, 4, 2), normal(2, 4, 2), normal(3, 5, 2)
     assert linear.random_feature_attention(q, 1e200 * k, v, omega).isnan().all()
     assert linear.random_feature_attention(q, 1e200 * k[:3], v[:3], omega, causal=True)[1:].isnan().all()
@@ -204,24 +204,24 @@ def test_variance_and_bias_are_finite_wherever_they_can_be_stored() -> None:
                         (linear.ratio_bias(q, k, 4), linear.ratio_bias(q.double(), k.double(), 4))):
         assert_close(short, wide.float(), rtol=2e2 * tolerances.eps("float32"), atol=1e-30)
     # Weights 1, e^−162 and e^−243; the mean of E is e^324, beyond float32, whose last number is e^88.7.
-    found = linear.ratio_bias(torch.tensor([[9.0]]), torch.tensor([[9.0], [-9.0], [-18.0]]), 1)
-    assert found[0, :2].tolist() == [0.0, math.inf]
-    assert float(found[0, 2].log()) == pytest.approx(81, abs=1e-3)
+    bias = linear.ratio_bias(torch.tensor([[9.0]]), torch.tensor([[9.0], [-9.0], [-18.0]]), 1)
+    assert bias[0, :2].tolist() == [0.0, math.inf]
+    assert float(bias[0, 2].log()) == pytest.approx(81, abs=1e-3)
 
 
 def test_the_bias_of_one_long_row_needs_no_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
     q, k = normal(0, 2, 3), normal(1, 50, 3)
-    whole = linear.ratio_bias(q, k, 3)
+    direct = linear.ratio_bias(q, k, 3)
     monkeypatch.setattr(linear, "_TILE_NUMBERS", 700)
     seen: list[int] = []
     matmul = torch.matmul
     monkeypatch.setattr(torch, "matmul", lambda x, y: (seen.append((z := matmul(x, y)).numel()), z)[1])
-    close(linear.ratio_bias(q, k, 3), whole, 1e-12 * float(whole.abs().max()))
+    close(linear.ratio_bias(q, k, 3), direct, 1e-12 * float(direct.abs().max()))
     assert max(seen) <= 700
     assert len(seen) == 1 + 8                                # the scores, and keys in sevens, each against 2 × 50
     seen.clear()
     monkeypatch.setattr(linear, "_TILE_NUMBERS", 50)
-    close(linear.ratio_bias(q, k, 3), whole, 1e-12 * float(whole.abs().max()))
+    close(linear.ratio_bias(q, k, 3), direct, 1e-12 * float(direct.abs().max()))
     assert max(seen) == 100                                  # one key has more
 
 
@@ -258,7 +258,7 @@ def test_it_is_a_one_sided_plan_for_its_own_cost() -> None:
     close(linear.kernel_weights(q, k), 4 * plan, 1e-15)
 
 
-def test_padding_is_left_out_after_the_feature_map() -> None:
+def test_padding_is_excluded_after_the_feature_map() -> None:
     q, k, v, omega = normal(0, 4, 3), normal(1, 6, 3), normal(2, 6, 2), normal(3, 50, 3)
     mask = torch.tensor([True, True, True, True, False, False])
     padded = torch.cat((k[:4], torch.zeros(2, 3, dtype=F64)))

@@ -1,4 +1,4 @@
-"""What is thin, or small by nature, is computed in memory of its own size."""
+"""Thin and small results are computed in memory of their size."""
 
 import subprocess
 import sys

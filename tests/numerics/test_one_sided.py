@@ -1,4 +1,4 @@
-"""The closed forms of the one-sided problem, held to extended precision, to autograd and to PyTorch's own attention."""
+"""The closed forms of the one-sided problem, compared with extended precision, autograd and PyTorch's attention."""
 
 import math
 from collections.abc import Callable
@@ -142,13 +142,13 @@ def test_masking_is_removal(x: OneSided) -> None:
 @given(one_sided_problems(scales=(1.0, 30.0)))
 def test_a_common_offset_changes_nothing_but_log_z(x: OneSided) -> None:
     offset = 2.0**20
-    moved = offset * torch.ones_like(x.scores) + x.scores
-    back = moved - offset  # the scores that the offset left over, exactly
+    shifted = offset * torch.ones_like(x.scores) + x.scores
+    back = shifted - offset  # the scores as rounded by the offset, exactly
     tau = x.temperature
-    close(one_sided.plan(moved, tau, x.mask), one_sided.plan(back, tau, x.mask), 0.0)
+    close(one_sided.plan(shifted, tau, x.mask), one_sided.plan(back, tau, x.mask), 0.0)
     live = ~x.dead
     if live.any():
-        left, right = (one_sided.log_partition(s, tau, x.mask)[live] for s in (moved, back))
+        left, right = (one_sided.log_partition(s, tau, x.mask)[live] for s in (shifted, back))
         close(left, right + offset / tau, tolerances.rounding("float64", x.m, (offset + 200) / tau))
 
 
@@ -188,7 +188,7 @@ def test_a_tensor_temperature_that_is_not_positive_gives_nan() -> None:
     assert plan.isnan().any(-1).tolist() == [False, True, True, True]
 
 
-def test_extremes_stay_finite() -> None:
+def test_extreme_scores_give_finite_results() -> None:
     plan = one_sided.plan(torch.tensor([1e30, -1e30, 1e30]), 1e-30)
     assert plan.tolist() == [0.5, 0.0, 0.5]
     assert one_sided.plan(torch.tensor([3e38, -3e38]), 1.0).tolist() == [1.0, 0.0]
@@ -290,8 +290,8 @@ def test_a_dead_row_passes_no_nan_backwards(function: Callable[..., Tensor]) -> 
     scores = torch.tensor(rows, dtype=torch.float64, requires_grad=True)
     mask = torch.tensor([[True, True, True], [True, True, True], [False, True, True]])
     with torch.autograd.set_detect_anomaly(True):
-        found = function(scores, 0.5, mask)
-        torch.where(found.isfinite(), found, 0.0).square().sum().backward()
+        output = function(scores, 0.5, mask)
+        torch.where(output.isfinite(), output, 0.0).square().sum().backward()
     assert bool(scores.grad.isfinite().all())                # type: ignore[union-attr]
     assert bool((scores.grad[1] == 0).all())                 # type: ignore[index]
 
@@ -301,7 +301,7 @@ def test_a_dead_row_passes_no_nan_backwards(function: Callable[..., Tensor]) -> 
     ((4,), (5, 4, 3), True), ((2, 4), (5, 4, 3), False), ((5, 2, 4), (6, 4, 3), False), ((4,), (3, 4), False),
     ((4,), (4,), False), ((3,), (4, 3), False),
 ])
-def test_products_are_those_of_torch(left: tuple[int, ...], right: tuple[int, ...], fits: bool) -> None:
+def test_products_agree_with_torch(left: tuple[int, ...], right: tuple[int, ...], fits: bool) -> None:
     generator = torch.Generator().manual_seed(0)
     x, y = (torch.randn(shape, generator=generator, dtype=torch.float64) for shape in (left, right))
     for function, turned, sign in ((one_sided.context, y, 1), (one_sided.scores_from, y.mT if y.ndim > 1 else y, 1),
@@ -319,16 +319,16 @@ def test_a_common_offset_costs_no_digits_without_a_mask(temperature: float) -> N
     expected = torch.tensor([math.exp((s - 7) / temperature) for s in scores[0].tolist()], dtype=torch.float64)
     expected = expected / expected.sum()
     for offset in (2.0**51, -(2.0**51)):
-        found = one_sided.plan(scores + offset, temperature)[0]
-        assert_close(found, expected, rtol=0.0, atol=tolerances.plan("float64", 4))
+        plan = one_sided.plan(scores + offset, temperature)[0]
+        assert_close(plan, expected, rtol=0.0, atol=tolerances.plan("float64", 4))
 
 
 @pytest.mark.parametrize("temperature", [1.0, 3.0, 2.0**-3])
 def test_a_key_far_below_costs_no_digits(temperature: float) -> None:
     scores = torch.tensor([0.1, 0.7, -(2.0**50)], dtype=torch.float64)
-    found = one_sided.plan(scores, temperature)
-    assert float(found[2]) == 0
-    assert_close(found[:2], one_sided.plan(scores[:2], temperature), rtol=0.0, atol=tolerances.rounding("float64", 2))
+    plan = one_sided.plan(scores, temperature)
+    assert float(plan[2]) == 0
+    assert_close(plan[:2], one_sided.plan(scores[:2], temperature), rtol=0.0, atol=tolerances.rounding("float64", 2))
 
 
 def read(*_: Tensor) -> bool:
@@ -344,15 +344,15 @@ def test_finite_rows_on_the_cpu_are_looked_at_once(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
 @pytest.mark.parametrize("how", ["on another device", "torch.func", "forward"])
-def test_entries_that_are_costly_to_read_are_not_read(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_expensive_entries_are_not_read(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
     scores = torch.zeros(4)
     monkeypatch.setattr(one_sided, "known_true", read)
     if how == "on another device":
         monkeypatch.setattr(one_sided, "on_cpu", lambda _: False)
-        found = one_sided.plan(scores)
+        plan = one_sided.plan(scores)
     elif how == "torch.func":
-        found = torch.func.vmap(one_sided.plan)(scores[None])[0]
+        plan = torch.func.vmap(one_sided.plan)(scores[None])[0]
     else:
         with forward_ad.dual_level():
-            found = forward_ad.unpack_dual(one_sided.plan(forward_ad.make_dual(scores, scores))).primal
-    assert found.tolist() == [0.25] * 4
+            plan = forward_ad.unpack_dual(one_sided.plan(forward_ad.make_dual(scores, scores))).primal
+    assert plan.tolist() == [0.25] * 4

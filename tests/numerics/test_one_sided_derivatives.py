@@ -13,7 +13,7 @@ from evidence.instances.one_sided import SCALES, OneSided, one_sided_problems
 from numerics import one_sided, tolerances
 from tests.numerics.common import PATIENT, close, error, in_dtypes, on_devices
 
-# Forward-mode differentiation compiles its decompositions with what the same release of PyTorch deprecates.
+# Forward-mode differentiation compiles decompositions that use features deprecated in the same release of PyTorch.
 pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
 
 
@@ -91,14 +91,14 @@ def test_derivatives_are_finite_and_zero_where_masked(dtype: torch.dtype, device
 
 
 @pytest.mark.parametrize("removed", [torch.nan, -torch.inf, torch.inf])
-def test_what_is_masked_cannot_poison_a_derivative(removed: float) -> None:
+def test_masked_entries_cannot_poison_a_derivative(removed: float) -> None:
     scores = torch.tensor([0.5, removed, 2.0], dtype=torch.float64, requires_grad=True)
     tau = torch.tensor(0.5, dtype=torch.float64, requires_grad=True)
     mask = torch.tensor([True, False, True])
-    kept = scores.detach()[mask].requires_grad_()
+    visible = scores.detach()[mask].requires_grad_()
     for function in (one_sided.plan, one_sided.log_partition):
         full = torch.autograd.grad(function(scores, tau, mask).cos().sum(), (scores, tau))
-        part = torch.autograd.grad(function(kept, tau).cos().sum(), (kept, tau))
+        part = torch.autograd.grad(function(visible, tau).cos().sum(), (visible, tau))
         close(full[0][mask], part[0], 1e-15)
         assert full[0][1] == 0
         close(full[1], part[1], 1e-15)
@@ -106,7 +106,7 @@ def test_what_is_masked_cannot_poison_a_derivative(removed: float) -> None:
 
 @on_devices
 @in_dtypes
-def test_score_gradient_is_what_backpropagation_computes(dtype: torch.dtype, device: str) -> None:
+def test_score_gradient_is_the_result_of_backpropagation(dtype: torch.dtype, device: str) -> None:
     @PATIENT
     @given(one_sided_problems(dtype))
     def check(x: OneSided) -> None:

@@ -1,4 +1,4 @@
-"""Priors at the borders of what they accept, held to exact arithmetic and to PyTorch's own shapes."""
+"""Priors at the limits of their domain, compared with exact arithmetic and PyTorch's shapes."""
 
 import math
 import re
@@ -17,7 +17,7 @@ INF = math.inf
 
 
 def by_hand(log_prior: list[float], scores: list[float]) -> list[float]:
-    """The weights of one row from plain floats; a score that is masked is not looked at."""
+    """The weights of one row in plain floats; masked scores are ignored."""
     logits = [b + s if b > -INF else -INF for b, s in zip(log_prior, scores, strict=True)]
     peak = max(logits)
     if peak == -INF:
@@ -34,9 +34,9 @@ def by_hand(log_prior: list[float], scores: list[float]) -> list[float]:
 def test_a_tilted_prior_by_hand(log_prior: list[float], scores: list[float]) -> None:
     prior, s = (torch.tensor(x, dtype=torch.float64) for x in (log_prior, scores))
     expected = torch.tensor(by_hand(log_prior, scores), dtype=torch.float64)
-    found = priors.tilted(prior, s)
-    assert float((found - expected).abs().max()) <= tolerances.rounding("float64", len(scores), 8.0)
-    assert bool((found[prior == -INF] == 0).all())
+    weights = priors.tilted(prior, s)
+    assert float((weights - expected).abs().max()) <= tolerances.rounding("float64", len(scores), 8.0)
+    assert bool((weights[prior == -INF] == 0).all())
     x = s.clone().requires_grad_()
     with torch.autograd.set_detect_anomaly(True):
         priors.tilted(prior, x).square().sum().backward()
@@ -44,13 +44,14 @@ def test_a_tilted_prior_by_hand(log_prior: list[float], scores: list[float]) -> 
 
 
 def test_a_common_offset_of_either_costs_no_digits() -> None:
-    whole, parts = [0.0, 2.0, -3.0], [0.3, -0.7, 1.1]
-    expected = torch.tensor([*by_hand(whole, parts), 0.0], dtype=torch.float64)
-    integers, masked, fractions = (torch.tensor(x, dtype=torch.float64) for x in ([*whole, 1e9], [*parts, -INF], [*parts, 1e9]))
+    whole_numbers, parts = [0.0, 2.0, -3.0], [0.3, -0.7, 1.1]
+    expected = torch.tensor([*by_hand(whole_numbers, parts), 0.0], dtype=torch.float64)
+    rows = [*whole_numbers, 1e9], [*parts, -INF], [*parts, 1e9]
+    integers, masked, fractions = (torch.tensor(x, dtype=torch.float64) for x in rows)
     for offset in (2.0**52, -(2.0**52)):                     # next to it there are whole numbers only
         prior = torch.where(masked == -INF, -INF, integers + offset)
-        for found in (priors.tilted(prior, fractions), priors.tilted(masked, integers + offset)):
-            assert float((found - expected).abs().max()) <= tolerances.rounding("float64", 4, 8.0)
+        for weights in (priors.tilted(prior, fractions), priors.tilted(masked, integers + offset)):
+            assert float((weights - expected).abs().max()) <= tolerances.rounding("float64", 4, 8.0)
 
 
 def test_shapes_and_dtypes_of_a_tilted_prior() -> None:
@@ -61,14 +62,14 @@ def test_shapes_and_dtypes_of_a_tilted_prior() -> None:
             priors.tilted(torch.zeros(prior), torch.zeros(scores))
 
 
-def test_priors_from_masks_have_the_dtype_of_what_they_come_from() -> None:
+def test_priors_from_masks_have_the_dtype_of_their_source() -> None:
     mask = torch.tensor([True, False, True])
     assert priors.prior_from_mask(mask).tolist() == [0.5, 0.0, 0.5]
     assert priors.prior_from_mask(mask).dtype == torch.get_default_dtype()
     floating = torch.tensor([0.0, -INF, math.log(3.0)], dtype=torch.float64)
-    found = priors.prior_from_mask(floating)
-    assert found.dtype == torch.float64
-    assert found.tolist() == pytest.approx([0.25, 0.0, 0.75])
+    prior = priors.prior_from_mask(floating)
+    assert prior.dtype == torch.float64
+    assert prior.tolist() == pytest.approx([0.25, 0.0, 0.75])
     weighted = priors.prior_from_mask(mask, torch.tensor([0.0, 5.0, math.log(3.0)], dtype=torch.bfloat16))
     assert weighted.dtype == torch.bfloat16
     assert weighted.float().tolist() == pytest.approx([0.25, 0.0, 0.75], rel=1e-2)
@@ -81,7 +82,7 @@ def test_positions_of_rectangles() -> None:
 
 
 def bucket_of(position: int, buckets: int, bidirectional: bool, furthest: int) -> int:
-    """T5's bucket by its definition, the floor of a quotient of logarithms being found with whole numbers."""
+    """T5's bucket by its definition; the floor of a quotient of logarithms is computed with integers."""
     side = buckets // 2 if bidirectional else buckets
     upper = side if bidirectional and position > 0 else 0
     distance = abs(position) if bidirectional else max(-position, 0)
@@ -99,9 +100,9 @@ def test_buckets_by_their_definition(buckets: int, furthest: int, bidirectional:
     if furthest <= (buckets // 2 if bidirectional else buckets) // 2:
         furthest = buckets
     positions = torch.arange(-3 * furthest, 3 * furthest)
-    found = priors.relative_position_bucket(positions, buckets, bidirectional, furthest)
-    assert found.tolist() == [bucket_of(p, buckets, bidirectional, furthest) for p in positions.tolist()]
-    assert found.dtype == torch.int64
+    actual = priors.relative_position_bucket(positions, buckets, bidirectional, furthest)
+    assert actual.tolist() == [bucket_of(p, buckets, bidirectional, furthest) for p in positions.tolist()]
+    assert actual.dtype == torch.int64
 
 
 @pytest.mark.parametrize(("call", "message"), [
@@ -133,9 +134,9 @@ def test_the_least_numbers_of_buckets() -> None:
 
 def test_a_bias_has_its_head_first() -> None:
     table = torch.arange(16.0).reshape(8, 2)
-    found = priors.relative_position_bias(2, 3, table, True, 16)
+    bias = priors.relative_position_bias(2, 3, table, True, 16)
     buckets = priors.relative_position_bucket(priors.relative_positions(2, 3), 8, True, 16)
-    assert found.tolist() == [[[2.0 * b + head for b in row] for row in buckets.tolist()] for head in range(2)]
+    assert bias.tolist() == [[[2.0 * b + head for b in row] for row in buckets.tolist()] for head in range(2)]
     assert priors.RelativePositions(3, 8, True, 16)(2, 2).shape == (3, 2, 2)
 
 
@@ -143,10 +144,10 @@ def test_a_bias_has_its_head_first() -> None:
 def test_the_table_of_a_layer_is_shared(decoder: bool) -> None:
     layer = SimpleNamespace(has_relative_attention_bias=True, relative_attention_bias=nn.Embedding(8, 3), is_decoder=decoder,
                             relative_attention_max_distance=20)
-    found = priors.RelativePositions.from_t5(cast(priors.T5Attention, layer))
-    assert found.table is layer.relative_attention_bias.weight
-    assert (found.bidirectional, found.max_distance) == (not decoder, 20)
-    assert torch.equal(found(4, 30), priors.relative_position_bias(4, 30, found.table, not decoder, 20))
+    positions = priors.RelativePositions.from_t5(cast(priors.T5Attention, layer))
+    assert positions.table is layer.relative_attention_bias.weight
+    assert (positions.bidirectional, positions.max_distance) == (not decoder, 20)
+    assert torch.equal(positions(4, 30), priors.relative_position_bias(4, 30, positions.table, not decoder, 20))
     layer.has_relative_attention_bias = False
     with pytest.raises(ValueError, match=r"^attention: expected the T5 layer that holds the position table"):
         priors.RelativePositions.from_t5(cast(priors.T5Attention, layer))

@@ -13,14 +13,14 @@ from tests.numerics.test_linear import F64, generator, normal
 
 def hermite(count: int) -> tuple[Tensor, Tensor]:
     """Nodes and weights that integrate polynomials of degree 2·count − 1 against the standard normal density, exactly."""
-    off = torch.arange(1, count, dtype=F64).sqrt()
-    nodes, vectors = torch.linalg.eigh(off.diag(1) + off.diag(-1))
+    subdiagonal = torch.arange(1, count, dtype=F64).sqrt()
+    nodes, vectors = torch.linalg.eigh(subdiagonal.diag(1) + subdiagonal.diag(-1))
     return nodes, vectors[0].square()
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_mean_and_covariance_of_the_kernel(seed: int) -> None:
-    """With F = 1 every moment is an integral over ω in ℝ², taken here by Gauss–Hermite quadrature."""
+    """For F = 1 every moment is an integral over ω in ℝ², computed here by Gauss–Hermite quadrature."""
     q, k = 0.6 * normal(seed, 1, 2), 0.6 * normal(seed + 1, 3, 2)
     nodes, weights = hermite(40)
     omega = torch.cartesian_prod(nodes, nodes).unsqueeze(-2)
@@ -72,8 +72,8 @@ def test_the_bias_of_the_weights_has_the_derived_leading_term(seed: int) -> None
         errors.append(count * quieter.std(0) / quieter.shape[0] ** 0.5)
     leading = linear.ratio_bias(q, k, 1).squeeze(0)
     allowed = 5 * (2 * errors[1] + errors[0]) + (estimates[1] - estimates[0]).abs()
-    found = 2 * estimates[1] - estimates[0]
-    assert ((found - leading).abs() <= allowed).all()
+    extrapolated = 2 * estimates[1] - estimates[0]
+    assert ((extrapolated - leading).abs() <= allowed).all()
     assert (leading.abs() > 4 * allowed).any()               # so that neither zero nor a third too much would pass
     close(leading.sum(), torch.zeros((), dtype=F64), 1e-15)
 
@@ -89,12 +89,12 @@ def test_equal_keys_have_no_bias() -> None:
 def test_more_features_come_nearer_to_softmax() -> None:
     q, k, v = normal(0, 4, 3) / 2, normal(1, 6, 3) / 2, normal(2, 6, 2)
     exact = torch.nn.functional.scaled_dot_product_attention(q[None], k[None], v[None])[0]
-    off = []
+    errors = []
     for count in (100, 100_000):
         omega = normal(3, count, 3)
-        off.append(float((linear.random_feature_attention(q, k, v, omega, math.sqrt(3)) - exact).abs().max()))
-    assert off[1] < off[0] / 5
-    assert off[1] < 0.01
+        errors.append(float((linear.random_feature_attention(q, k, v, omega, math.sqrt(3)) - exact).abs().max()))
+    assert errors[1] < errors[0] / 5
+    assert errors[1] < 0.01
 
 
 def test_large_scores_do_not_overflow() -> None:

@@ -1,4 +1,4 @@
-"""Sparsemax and α-entmax, held to extended precision and to the ``entmax`` package where it is right."""
+"""Sparsemax and α-entmax, compared with extended precision and with the ``entmax`` package where it is right."""
 
 import math
 from collections.abc import Callable
@@ -46,11 +46,11 @@ def reference(scores: Tensor, alpha: float) -> np.ndarray:
 
 
 def hold(plan: Tensor, scores: Tensor, alpha: float) -> None:
-    """Compare with the reference: p_j for α ≤ 2, and p_j^β beyond, where p_j follows its score arbitrarily fast."""
+    """Compare with the reference: p_j for α ≤ 2, otherwise p_j^β, since p_j varies arbitrarily fast with its score."""
     m, dtype = scores.shape[-1], plan.dtype
     exact = reference(scores, alpha)
     beta = max(1.0, alpha - 1)
-    # p^β is P^β + βx, and P is known to the rounding of log P; the sum costs what a sum of m numbers costs.
+    # p^β is P^β + βx, and P is known to the rounding of log P; the sum has the rounding of a sum of m numbers.
     allowed = beta * tolerances.rounding(dtype, m, 1 + math.log(m))
     close(plan.cpu().double() ** beta, torch.from_numpy((exact**beta).astype(np.float64)), allowed)
     alive = torch.from_numpy(np.asarray(exact.sum(-1) > 0)).double()
@@ -85,7 +85,7 @@ def test_long_and_even_rows_keep_their_digits(m: int, scale: float) -> None:
     cases = [(sparsemax, {}), (entmax15, {}), *((entmax_bisect, {"alpha": alpha}) for alpha in (1.0, 1.001, 1.5, 2.0))]
     for function, options in cases:
         plan, wide = function(x, **options).double(), function(x.double(), **options)
-        # PyTorch adds pairwise: what a sum costs grows with log₂ m. The weights may all be as small as 1/m.
+        # PyTorch adds pairwise: the rounding of a sum grows with log₂ m. The weights may all be as small as 1/m.
         allowed = tolerances.rounding("float32", math.ceil(math.log2(m)), 1 + math.log(m))
         assert float((plan - wide).abs().max() / wide.max()) <= allowed
         close(plan.sum(-1), torch.ones(2, dtype=torch.float64), allowed)
@@ -301,7 +301,7 @@ def test_bad_arguments_are_named(call: Callable[[], Tensor], name: str) -> None:
 
 
 @every_function
-def test_a_dim_that_is_not_there_is_an_index_error(name: str) -> None:
+def test_a_missing_dim_is_an_index_error(name: str) -> None:
     with pytest.raises(IndexError):
         FUNCTIONS[name](ROWS, dim=2)
     with pytest.raises(IndexError):
@@ -311,7 +311,7 @@ def test_a_dim_that_is_not_there_is_an_index_error(name: str) -> None:
 @pytest.mark.parametrize("alpha", [1.0625, 1.3, 1.5, 2.0])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
 def test_newton_sorting_and_bisection_find_the_same(alpha: float, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where data cannot be looked at, on a GPU and in ``vmap``, plans are found otherwise: ties, masks, far scores too."""
+    """On a GPU and under `vmap`, where data cannot be read, another algorithm gives the plans: ties, masks, far scores too."""
     sizes = torch.logspace(-4, 4, 40, dtype=dtype)[:, None]
     scores = sizes * torch.randn(40, 33, generator=torch.Generator().manual_seed(3), dtype=dtype)
     scores[:, 5:9] = scores[:, 4:5]
@@ -320,8 +320,8 @@ def test_newton_sorting_and_bisection_find_the_same(alpha: float, dtype: torch.d
     functions = [lambda x: regularizers.entmax_bisect(x, alpha)] + ([] if named is None else [named])
     tau = regularizers._by_newton((alpha - 1) * (scores - scores.amax(-1, keepdim=True)), alpha - 1)
     assert tau is not None
-    found = [function(scores) for function in functions]
+    results = [function(scores) for function in functions]
     monkeypatch.setattr(regularizers, "on_cpu", lambda x: False)
     assert regularizers._by_newton(scores, alpha - 1) is None
-    for plan, function in zip(found, functions, strict=True):
+    for plan, function in zip(results, functions, strict=True):
         torch.testing.assert_close(plan, function(scores), rtol=0.0, atol=64 * torch.finfo(dtype).eps)

@@ -16,12 +16,12 @@ from tests.numerics.common import close, in_dtypes, on_devices
 from tests.numerics.derivatives import check_once, check_twice
 from tests.numerics.sparse_rows import FEW, FUNCTIONS, drawn, every_function, normal, scores_of
 
-# Forward-mode differentiation compiles its decompositions with what the same release of PyTorch deprecates.
+# Forward-mode differentiation compiles decompositions that use features deprecated in the same release of PyTorch.
 pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
 
 
 def masked(x: Tensor) -> Tensor:
-    """With a key and a row taken out, in a way that numeric differentiation does not see."""
+    """The function with a masked key and a masked row, invisible to numeric differentiation."""
     allowed = torch.ones_like(x, dtype=torch.bool)
     allowed[..., 1], allowed[-1] = False, False
     return torch.where(allowed, x, -torch.inf)
@@ -104,7 +104,7 @@ def test_every_order_of_modes_gives_the_same_derivatives(name: str) -> None:
 
 
 @every_function
-def test_what_comes_from_above_or_below_where_a_weight_is_zero_is_not_felt(name: str) -> None:
+def test_at_a_weight_of_zero_changes_of_sign_have_no_effect(name: str) -> None:
     x, up = torch.tensor([0.3, -torch.inf, 0.1], dtype=torch.float64), torch.tensor([1.0, 0.0, -2.0], dtype=torch.float64)
     wild = torch.tensor([1.0, torch.inf, -2.0], dtype=torch.float64)
     x.requires_grad_()
@@ -139,7 +139,7 @@ def test_vmap_over_any_axis(name: str) -> None:
     close(vmap(entmax_bisect, in_dims=(None, 0))(x, alphas), expected, 1e-15)
 
 
-def test_what_the_package_gets_wrong() -> None:
+def test_errors_of_the_package() -> None:
     x = normal(5).requires_grad_()
     assert not gradgradcheck(entmax.entmax15, (x,), raise_exception=False)
     assert entmax.entmax_bisect(x.detach(), 1.0).isnan().any() or not torch.allclose(

@@ -1,4 +1,4 @@
-"""normmax, sparsemax with a budget, thresholds and bisections: what ``entmax``'s public tests ask, and what they do not."""
+"""normmax, sparsemax with a budget, thresholds and bisections: ``entmax``'s public tests, and more."""
 
 import inspect
 from functools import partial
@@ -48,7 +48,7 @@ PEERS = {name: getattr(entmax, name) for name in OFFERED}
 
 
 @pytest.mark.parametrize("name", PEERS)
-def test_names_and_defaults_are_those_of_the_package(name: str) -> None:
+def test_names_and_defaults_agree_with_the_package(name: str) -> None:
     ours, theirs = (inspect.signature(f).parameters for f in (getattr(regularizers, name, None) or getattr(sparse_maps, name),
                                                               PEERS[name]))
     expected = {parameter.name: parameter.default for parameter in theirs.values()}
@@ -57,7 +57,7 @@ def test_names_and_defaults_are_those_of_the_package(name: str) -> None:
     assert {parameter.name: parameter.default for parameter in ours.values() if parameter.name in expected} == expected
 
 
-# ── what the package's tests ask ────────────────────────────────────────────────────────────────────────────────────
+# ── tests of the package ────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_bisections_agree_with_sorting() -> None:
@@ -99,12 +99,12 @@ def test_derivatives_of_normmax_up_to_the_third_by_hand() -> None:
     s = 2 - d.detach() ** 2
     at = d.detach()
     expected = [0.5 + at / (2 * s.sqrt()), s**-1.5, 3 * at * s**-2.5, 3 * s**-2.5 + 15 * at**2 * s**-3.5]
-    # Two steps of Newton's method leave the fourth power of what bisection leaves of τ, and one power less in each derivative.
+    # Two steps of Newton's method raise bisection's error of τ to its fourth power, one power less in each derivative.
     for n_iter, allowed in ((8, (1e-10, 1e-7, 1e-4, 2e-2)), (50, (1e-12,) * 4)):
-        found = [normmax_bisect(torch.stack([d, torch.zeros_like(d)], -1), n_iter=n_iter)[:, 0]]
+        derivatives = [normmax_bisect(torch.stack([d, torch.zeros_like(d)], -1), n_iter=n_iter)[:, 0]]
         for _ in range(3):
-            found += torch.autograd.grad(found[-1].sum(), d, create_graph=True)
-        for derivative, exact, atol in zip(found, expected, allowed, strict=True):
+            derivatives += torch.autograd.grad(derivatives[-1].sum(), d, create_graph=True)
+        for derivative, exact, atol in zip(derivatives, expected, allowed, strict=True):
             close(derivative.detach(), exact, atol)
 
 
@@ -121,9 +121,9 @@ def test_arbitrary_dimensions(dim: int) -> None:
     x = normal(*shape).requires_grad_()
     shape[dim] = 1
     for function, numbers in ((normmax_bisect, 1.05 + uniform(*shape)), (budget_bisect, 0.2 + uniform(*shape))):
-        found = function(x, numbers, dim).movedim(dim, -1).flatten(0, -2)
+        actual = function(x, numbers, dim).movedim(dim, -1).flatten(0, -2)
         rows = zip(x.movedim(dim, -1).flatten(0, -2), numbers.flatten(), strict=True)
-        close(found, torch.stack([function(row, float(number)) for row, number in rows]), 1e-12)
+        close(actual, torch.stack([function(row, float(number)) for row, number in rows]), 1e-12)
         check_once(lambda x, f=function, a=numbers: f(x, a, dim), (x,))
 
 
@@ -141,12 +141,12 @@ FUNCTIONS: dict[str, Any] = {
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_what_is_masked_has_no_part(name: str, dtype: torch.dtype) -> None:
-    for kept in (torch.arange(3), torch.arange(3, 6), torch.tensor([1, 4])):
-        x, drawn = torch.full((2, 6), -torch.inf, dtype=dtype), normal(2, len(kept)).to(dtype)
-        x[:, kept] = drawn
-        y, alone = FUNCTIONS[name](x), FUNCTIONS[name](drawn)
-        close(y[:, kept], alone, tolerances.rounding(dtype, 6, 8.0))
+def test_masked_entries_take_no_part(name: str, dtype: torch.dtype) -> None:
+    for visible in (torch.arange(3), torch.arange(3, 6), torch.tensor([1, 4])):
+        x, drawn = torch.full((2, 6), -torch.inf, dtype=dtype), normal(2, len(visible)).to(dtype)
+        x[:, visible] = drawn
+        y, unmasked = FUNCTIONS[name](x), FUNCTIONS[name](drawn)
+        close(y[:, visible], unmasked, tolerances.rounding(dtype, 6, 8.0))
         assert bool((y[:, x[0] == -torch.inf] == 0).all())
 
 
@@ -162,10 +162,10 @@ def test_thresholds_do_not_depend_on_k(dim: int, coefficient: float) -> None:
             close(again[0], tau, tolerances.rounding("float32", 5, 4 * coefficient + 4))
 
 
-# ── what they do not ask ────────────────────────────────────────────────────────────────────────────────────────────
+# ── further tests ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_thresholds_are_those_of_the_solution_and_know_derivatives() -> None:
+def test_thresholds_agree_with_the_solution_and_have_derivatives() -> None:
     x = normal(4, 6).requires_grad_()
     for threshold, plan, power, scale in ((sparsemax_threshold, sparsemax, 1, 1.0), (entmax15_threshold, entmax15, 2, 0.5)):
         tau, size = threshold(x)
@@ -187,15 +187,15 @@ def test_the_package_agrees() -> None:
 
 
 def test_solutions_satisfy_their_conditions() -> None:
-    """p_j > 0 where and only where x_j is above τ, with the gradient of the norm; the sum is the budget."""
+    """p_j > 0 exactly where x_j exceeds τ, with the gradient of the norm; the sum is the budget."""
     x = normal(100, 8) * 3
     for alpha in (1.3, 2.0, 7.0):
         p = normmax_bisect(x, alpha)
         close(p.sum(-1), torch.ones(100, dtype=torch.float64), 1e-12)
         slope = (p / p.pow(alpha).sum(-1, keepdim=True) ** (1 / alpha)) ** (alpha - 1)
         tau = torch.where(p > 0, x - slope, -torch.inf)
-        top, bottom = tau.amax(-1), torch.where(p > 0, tau, torch.inf).amin(-1)
-        close(top, bottom, 1e-9)
+        top, least = tau.amax(-1), torch.where(p > 0, tau, torch.inf).amin(-1)
+        close(top, least, 1e-9)
         assert bool((torch.where(p == 0, x, -torch.inf).amax(-1) <= top + 1e-9).all())
     for budget in (0.0, 0.7, 3.2, 7.9, 8.0):
         p = budget_bisect(x, budget)
@@ -203,8 +203,8 @@ def test_solutions_satisfy_their_conditions() -> None:
         assert bool(((p >= 0) & (p <= 1)).all())
         inner = (p > 0) & (p < 1)
         tau = torch.where(inner, x - p, -torch.inf).amax(-1), torch.where(inner, x - p, torch.inf).amin(-1)
-        held = inner.any(-1)
-        close(tau[0][held], tau[1][held], 1e-12)
+        has_interior = inner.any(-1)
+        close(tau[0][has_interior], tau[1][has_interior], 1e-12)
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -215,9 +215,9 @@ def test_dtypes_offsets_and_dead_rows(function: Any, dtype: torch.dtype) -> None
     assert (p.dtype, p.shape) == (dtype, x.shape)
     close(function(x + 16), p, tolerances.rounding(dtype, 6, 2.0))
     dead = torch.cat([x, torch.full_like(x[:1], -torch.inf)]).requires_grad_()
-    found = function(dead)
-    assert bool((found[-1] == 0).all())
-    found.sum().backward()
+    output = function(dead)
+    assert bool((output[-1] == 0).all())
+    output.sum().backward()
     assert bool(dead.grad.isfinite().all())
 
 
@@ -233,8 +233,8 @@ def test_functional_transforms_and_compilation() -> None:
                                       lambda x: sparsemax_threshold(x)[0], lambda x: entmax15_threshold(x)[0]])
 def test_a_common_offset_costs_no_digits(function: Any) -> None:
     x = (normal(20, 6) * 2**16).round() / 2**16
-    moved = function(x + 2.0**30) - function(x)
-    close(moved - moved.round(), torch.zeros_like(moved), 1e-12 if moved.shape[-1] == 6 else 1e-6)  # τ itself is large
+    change = function(x + 2.0**30) - function(x)
+    close(change - change.round(), torch.zeros_like(change), 1e-12 if change.shape[-1] == 6 else 1e-6)  # τ itself is large
 
 
 def test_a_derivative_passes_no_nan_on_its_way() -> None:
@@ -245,12 +245,12 @@ def test_a_derivative_passes_no_nan_on_its_way() -> None:
     for function in (normmax_bisect, budget_bisect, lambda x: sparsemax_threshold(x)[0], lambda x: entmax15_threshold(x)[0]):
         y = x.clone().requires_grad_()
         with torch.autograd.set_detect_anomaly(True):
-            found = function(y)
-            torch.where(found.isfinite(), found, 0.0).square().sum().backward()
+            output = function(y)
+            torch.where(output.isfinite(), output, 0.0).square().sum().backward()
         assert bool(y.grad.isfinite().all())
 
 
-def test_a_row_with_nothing_left_has_a_threshold_that_does_not_move() -> None:
+def test_a_fully_masked_row_has_a_constant_threshold() -> None:
     for threshold in (sparsemax_threshold, entmax15_threshold):
         x = torch.full((1, 3), -torch.inf, dtype=torch.float64, requires_grad=True)
         tau, _ = threshold(x)
@@ -259,7 +259,7 @@ def test_a_row_with_nothing_left_has_a_threshold_that_does_not_move() -> None:
 
 
 @pytest.mark.parametrize("alpha", [1.3, 2.0, 3.0])
-def test_what_is_just_at_the_threshold_has_no_part(alpha: float) -> None:
+def test_entries_exactly_at_the_threshold_take_no_part(alpha: float) -> None:
     x = torch.tensor([1.0, 0.0, -0.7], dtype=torch.float64, requires_grad=True)     # τ = 0
     p = normmax_bisect(x, alpha)
     assert p.tolist() == [1.0, 0.0, 0.0]
@@ -268,7 +268,7 @@ def test_what_is_just_at_the_threshold_has_no_part(alpha: float) -> None:
 
 
 @pytest.mark.parametrize(("dtype", "digits"), [(torch.float32, 24), (torch.float64, 53)])
-def test_halving_ends_where_the_dtype_cannot_tell_the_ends_apart(dtype: torch.dtype, digits: int) -> None:
+def test_bisection_ends_when_the_ends_are_adjacent_in_the_dtype(dtype: torch.dtype, digits: int) -> None:
     seen = []
 
     def enough(tau: Tensor) -> Tensor:
@@ -276,8 +276,8 @@ def test_halving_ends_where_the_dtype_cannot_tell_the_ends_apart(dtype: torch.dt
         return tau <= 0.7
 
     low = torch.tensor([[0.5]], dtype=dtype)
-    found = sparse_maps._bisected(low, low + 0.5, enough, 200)
-    assert float(found) == pytest.approx(0.7, rel=tolerances.eps(dtype))
+    threshold = sparse_maps._bisected(low, low + 0.5, enough, 200)
+    assert float(threshold) == pytest.approx(0.7, rel=tolerances.eps(dtype))
     assert len(seen) <= digits
 
 
@@ -285,7 +285,7 @@ def test_rounding_makes_no_weight_larger_than_one() -> None:
     assert bool((budget_bisect(0.4 * normal(500, 2).float(), 2) <= 1).all())
 
 
-def test_fewer_left_than_the_budget() -> None:
+def test_fewer_entries_than_the_budget() -> None:
     x = torch.tensor([[1.0, -torch.inf, 2.0], [0.0, -torch.inf, -torch.inf]])
     assert_close(budget_bisect(x, 2), torch.tensor([[1.0, 0.0, 1.0], [1.0, 0.0, 0.0]]))
 

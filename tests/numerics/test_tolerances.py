@@ -1,4 +1,4 @@
-"""A tolerance must cover what rounding does, and refuse what is wrong by little more."""
+"""A tolerance must cover rounding, and refuse errors that are slightly larger."""
 
 import inspect
 import math
@@ -66,8 +66,8 @@ def test_plan_does_not_depend_on_the_spread(name: str, m: int, spread: float) ->
 @pytest.mark.parametrize("m", [2, 7, 64])
 def test_plan_refuses_a_temperature_that_is_slightly_wrong(name: str, m: int) -> None:
     s = torch.linspace(0.0, 3.0, m, dtype=torch.float64)
-    off = 1.0 + 40 * (m + 8) * tolerances.eps(name)
-    assert ((s / off).softmax(-1) - s.softmax(-1)).abs().max() > tolerances.plan(name, m)
+    factor = 1.0 + 40 * (m + 8) * tolerances.eps(name)
+    assert ((s / factor).softmax(-1) - s.softmax(-1)).abs().max() > tolerances.plan(name, m)
 
 
 @pytest.mark.parametrize("temperature", [1e-6, 1.0, 1e6])
@@ -83,7 +83,7 @@ def test_score_gradient_refuses_a_baseline_that_is_slightly_wrong(utility: float
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_a_stored_score_gradient_is_told_from_one_without_the_mean(dtype: torch.dtype) -> None:
+def test_a_stored_score_gradient_is_distinguished_from_one_without_the_mean(dtype: torch.dtype) -> None:
     logits, u = torch.linspace(-3.0, 0.0, 6, dtype=torch.float64), torch.linspace(-0.2, 1.0, 6, dtype=torch.float64)
     p = logits.softmax(-1)
     right, wrong = -p * (u - p @ u), -p * u
@@ -121,14 +121,14 @@ def test_plan_from_gap_is_pinsker_with_the_temperature(temperature: float, step:
 
 
 def test_a_difference_is_as_much_worse_as_it_is_smaller() -> None:
-    off = 1e-6
-    lost = abs((1 + off) * 1.01 - (1 - off) - 0.01) / 0.01
-    assert lost <= tolerances.of_difference(off, 0.01 / 1.01) < 1.02 * lost
-    assert lost > tolerances.of_difference(off, 0.02)
+    relative_error = 1e-6
+    error = abs((1 + relative_error) * 1.01 - (1 - relative_error) - 0.01) / 0.01
+    assert error <= tolerances.of_difference(relative_error, 0.01 / 1.01) < 1.02 * error
+    assert error > tolerances.of_difference(relative_error, 0.02)
 
 
 def coupled(potential: np.ndarray, cost: np.ndarray) -> np.ndarray:
-    """A plan of Sinkhorn's form, of mass one, with this column potential and uniform rows."""
+    """A plan of Sinkhorn's form with mass one, this column potential and uniform rows."""
     weights = np.exp(potential - cost)
     return weights / weights.sum(axis=1, keepdims=True) / len(cost)
 
@@ -142,7 +142,7 @@ def test_marginals_cover_the_rounding_of_exponents_and_refuse_thirty_times_as_mu
     phi, psi = (exponent * torch.linspace(0.3, 1.0, 5, dtype=torch.float64) for _ in range(2))
     kernel = -(phi[:, None] + psi) + torch.randn(5, 5, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     parts = [x.to(DTYPES[name]) for x in (phi[:, None].expand(5, 5), psi.expand(5, 5), kernel)]
-    rounded, exact = (sum(x.double() for x in given).exp() for given in (parts, (phi[:, None], psi, kernel)))
+    rounded, exact = (sum(x.double() for x in bounds).exp() for bounds in (parts, (phi[:, None], psi, kernel)))
     rows, wanted = rounded.sum(1), exact.sum(1)
     allowed = tolerances.marginals(name, 10, exponent)
     assert float((rows / wanted - 1).abs().max()) <= allowed
@@ -165,7 +165,7 @@ def test_plan_from_marginals_is_pinsker(step: float) -> None:
 
 
 @pytest.mark.parametrize("sharpness", [0.3, 1.0, 5.0])
-def test_plan_from_residual_knows_the_condition(sharpness: float) -> None:
+def test_plan_from_residual_uses_the_condition(sharpness: float) -> None:
     cost = sharpness * COST
     p = coupled(np.zeros(3), cost)
     a, b = p.sum(1), p.sum(0)
@@ -187,7 +187,7 @@ def test_relaxed_plan_follows_the_relaxation(ratio: float) -> None:
     assert distance > tolerances.relaxed_plan(ratio / 20, reach)
 
 
-# ── what the reasons say, part by part: a tolerance twice as wide would pass most of the tests above ─────────────────────
+# ── the stated reasons, part by part: a tolerance twice as wide would pass most of the tests above ───────────────────────
 
 
 @pytest.mark.parametrize("name", ["float64", "float32", "tf32", "float16", "bfloat16"])
@@ -213,9 +213,9 @@ def test_tf32_keeps_as_many_digits_as_float16_and_the_range_of_float32() -> None
 
 
 def test_the_parts_of_a_score_gradient() -> None:
-    whole = tolerances.score_gradient("float64", 6, 3.0, 0.5)
-    assert whole == pytest.approx(tolerances.rounding("float64", 6, 12.0), abs=0)        # twice u/τ
-    more = tolerances.score_gradient("float64", 6, 3.0, 0.5, 1e-3) - whole
+    total = tolerances.score_gradient("float64", 6, 3.0, 0.5)
+    assert total == pytest.approx(tolerances.rounding("float64", 6, 12.0), abs=0)        # twice u/τ
+    more = tolerances.score_gradient("float64", 6, 3.0, 0.5, 1e-3) - total
     assert more == pytest.approx((2 + 6) * 1e-3 * 3.0 / 0.5)
     stored = tolerances.stored_score_gradient("bfloat16", 6, 3.0, 0.5, 0.25, 0.0)
     computed = tolerances.score_gradient("float32", 6, 3.0, 0.5)
@@ -248,16 +248,16 @@ def test_the_parts_of_bounds_for_transport() -> None:
 def test_storage_moves_a_number_by_half_of_the_distance_to_the_next(name: str) -> None:
     relative, absolute = tolerances.storage(name)
     dtype, drawn = DTYPES[name], torch.rand(4096, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    moved = (drawn.to(dtype).double() / drawn - 1).abs().max()
-    assert moved <= relative <= 2 * moved or name == "float64"
+    relative_error = (drawn.to(dtype).double() / drawn - 1).abs().max()
+    assert relative_error <= relative <= 2 * relative_error or name == "float64"
     assert (absolute == 0) == (relative == 0) == (name == "float64")
     if name == "float16":
         denormal = drawn * torch.finfo(dtype).tiny
-        lost = (denormal.to(dtype).double() - denormal).abs().max()
-        assert lost <= absolute <= 1.01 * lost
+        absolute_error = (denormal.to(dtype).double() - denormal).abs().max()
+        assert absolute_error <= absolute <= 1.01 * absolute_error
 
 
-def test_what_is_zero_is_allowed_where_a_magnitude_is_asked_for() -> None:
+def test_zero_is_allowed_as_a_magnitude() -> None:
     assert tolerances.rounding("float64", 1, 0.0) > 0
     assert tolerances.score_gradient("float64", 3, 0.0, 1.0) > 0
     assert tolerances.plan_from_gap(0.0, 1.0) == tolerances.plan_from_strong_convexity(0.0, 1.0) == 0
@@ -268,18 +268,18 @@ def test_what_is_zero_is_allowed_where_a_magnitude_is_asked_for() -> None:
     assert tolerances.stored_score_gradient("bfloat16", 3, 1.0, 1.0, 0.0, 0.0) > 0
 
 
-def test_the_solver_is_asked_for_less_than_it_is_certified_with() -> None:
-    """The reasons beside the constants: a hundred times the solver's tolerance; its tightest; the default of `mem.solve`."""
+def test_the_solver_gets_a_smaller_tolerance_than_the_certificate() -> None:
+    """The stated constants: a hundred times the solver's tolerance; its tightest; the default of `mem.solve`."""
     assert tolerances.SOLVER_GAP == 100 * tolerances.SOLVER
     assert tolerances.DUAL_ASKED == tolerances.SOLVER
     assert inspect.signature(mem.solve).parameters["tolerance"].default == tolerances.DUAL_CERTIFIED
 
 
-def test_rounding_of_what_has_overflowed_allows_anything() -> None:
+def test_rounding_after_overflow_allows_anything() -> None:
     assert tolerances.rounding("float64", 3, math.inf) == math.inf
 
 
-def test_a_certified_solve_is_close_enough_to_tell_twins_apart() -> None:
+def test_a_certified_solution_is_accurate_enough_to_refute_twins() -> None:
     assert tolerances.plan_from_gap(tolerances.SOLVER_GAP, 1.0) < 2e-5
     assert tolerances.SOLVER < tolerances.SOLVER_GAP
 

@@ -1,4 +1,4 @@
-"""Where Rocq says something else than we do is listed, and nowhere else."""
+"""Differences between Rocq's answers and the derivations are reported, and nothing else is."""
 
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ CORRECTION, BY_HAND = seal(SealOutcome.ACCEPTED, About.CORRECTION), seal(SealOut
 UNKNOWN = seal(SealOutcome.NOT_EXPORTED, detail="the size n + 1")
 
 
-@pytest.mark.parametrize(("seals", "held", "expected"), [
+@pytest.mark.parametrize(("seals", "kept_certificates", "expected"), [
     ([ACCEPTED], HOLDS, None), ([CORRECTION], CORRECTED, None), ([BY_HAND], HOLDS, None), ([BY_HAND], CORRECTED, None),
     ([BY_HAND], REFUTED, None), ([GOAL, BY_HAND], HOLDS, None), ([UNKNOWN], HOLDS, None), ([GOAL], UNDECIDED, None),
     ([ACCEPTED], REFUTED, Difference.CONTRADICTED), ([ACCEPTED, BY_HAND], REFUTED, Difference.CONTRADICTED),
@@ -40,9 +40,9 @@ UNKNOWN = seal(SealOutcome.NOT_EXPORTED, detail="the size n + 1")
     ([CORRECTION], Held(Outcome.REFUTED, Outcome.INCONCLUSIVE), Difference.GAINED),
     ([ACCEPTED], Held(None, None), Difference.GAINED),
     ([GOAL], HOLDS, Difference.LEFT), ([GOAL], CORRECTED, Difference.LEFT), ([UNKNOWN, GOAL], HOLDS, Difference.LEFT)])
-def test_how_rocq_and_the_derivation_differ(seals: list[Seal], held: Held, expected: Difference | None) -> None:
-    """Every pair of answers: agreement, contradiction, news, and a goal that is left."""
-    assert belief.difference(seals, held) is expected
+def test_how_rocq_and_the_derivation_differ(seals: list[Seal], kept_certificates: Held, expected: Difference | None) -> None:
+    """Every pair of answers: agreement, contradiction, a new proof, and a goal that stays open."""
+    assert belief.difference(seals, kept_certificates) is expected
 
 
 def test_a_planted_difference_is_in_the_report(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_a_planted_difference_is_in_the_report(tmp_path: Path) -> None:
 
 
 def test_a_planted_difference_fails_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    """Planted: a theorem about a print that is refuted is accepted; `verify --kernel` lists it and fails."""
+    """Planted: Rocq accepts a theorem for a refuted print; `verify --kernel` lists it and fails."""
     result = samples.of(row("eot.1"), row("eot.2", verdict="refuted"), row("eot.3", verdict="confirmed"))
     findings = Findings({id: [ACCEPTED] for id in ("eot.1", "eot.2", "eot.3")})
     monkeypatch.setattr(layer, "check", lambda *arguments: findings)
@@ -70,15 +70,15 @@ def test_a_planted_difference_fails_the_run(tmp_path: Path, monkeypatch: pytest.
         "0 proved by us, left with a goal by Rocq"]
 
 
-def test_the_baseline_says_what_the_derivations_found() -> None:
-    """A proved claim, a corrected one, and one whose derivation decides nothing."""
-    kept = remembered()
-    assert belief.of_baseline(kept["eot.59"]) == HOLDS
-    assert belief.of_baseline(kept["eot.s7.fisher-scaled"]) == CORRECTED
-    assert Outcome.HOLDS not in belief.of_baseline(next(each for each in kept.values() if each.verdict == "confirmed"))
+def test_the_baseline_repeats_the_results_of_the_derivations() -> None:
+    """A proved claim, a corrected one, and an undecided one."""
+    baseline = remembered()
+    assert belief.of_baseline(baseline["eot.59"]) == HOLDS
+    assert belief.of_baseline(baseline["eot.s7.fisher-scaled"]) == CORRECTED
+    assert Outcome.HOLDS not in belief.of_baseline(next(each for each in baseline.values() if each.verdict == "confirmed"))
 
 
-def test_why_there_is_no_theorem_is_counted() -> None:
+def test_reasons_for_missing_theorems_are_counted() -> None:
     """The reasons of claims without any accepted theorem, the most common first."""
     seals = {"a": [UNKNOWN], "b": [UNKNOWN], "c": [GOAL], "d": [GOAL, BY_HAND], "e": [ACCEPTED]}
     assert belief.reasons(seals) == ["2 not exported: the size n + 1", "1 inconclusive: fld."]

@@ -1,4 +1,4 @@
-"""What is exported says what the relation says, and what is wrong with a statement is seen when it is read back."""
+"""An exported theorem states its relation, and reading it back detects errors."""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -49,14 +49,14 @@ SOUND = [
 
 
 def changed(made: Theorem, old: str, new: str) -> Theorem:
-    """The theorem with another statement; the old part has to be there."""
+    """The theorem with one part of its statement replaced; the old part must occur."""
     head, conclusion = made.statement.split(",\n")
     assert old in conclusion, conclusion
     return replace(made, statement=f"{head},\n{conclusion.replace(old, new, 1)}")
 
 
 @pytest.mark.parametrize("relation", SOUND, ids=str)
-def test_what_is_exported_is_the_relation(relation: Relation) -> None:
+def test_an_exported_statement_equals_its_relation(relation: Relation) -> None:
     """Statement and relation have the same values at exact points, ties and zeros among them."""
     assert disagreement(theorem("sound", relation), relation) == ""
 
@@ -64,7 +64,7 @@ def test_what_is_exported_is_the_relation(relation: Relation) -> None:
 @pytest.mark.parametrize(("old", "new"), [
     (" : R) = (tau + ", " : R) = (tau - "), ("(s x1)) * (q x1)", "(s x1)) * (s x1)"), (" : R) = (tau", " : R) = ((tau * tau)"),
     ("((\\Sum_", "((- \\Sum_"), ("\\Sum_(x1 < m) ((q", "\\Sum_(x1 < m) (- (q")])
-def test_a_wrong_sign_or_name_is_seen(old: str, new: str) -> None:
+def test_a_wrong_sign_or_name_is_detected(old: str, new: str) -> None:
     """Planted: an exported statement that differs in one place disagrees with its relation."""
     assert disagreement(changed(theorem("planted", SOUND[0]), old, new), SOUND[0])
 
@@ -73,17 +73,17 @@ def test_a_wrong_sign_or_name_is_seen(old: str, new: str) -> None:
     ("given1 : forall i1 i2, ((((s i1) + (- (s i2)))", "given1 : forall i1 i2, (((s i1) + ((s i2)))"),
     ("premise1 : forall i1 i2, ((((s i1)", "premise1 : forall i1 i2, ((((s i2)"),
     (": R) <= (tau ^+ 2)) (given2", ": R) < (tau ^+ 2)) (given2"), ("<= tau)", "<= (2%:R * tau))")])
-def test_a_wrong_hypothesis_is_seen(old: str, new: str) -> None:
-    """Planted: a hypothesis or a premise that says something else than the relation's."""
+def test_a_wrong_hypothesis_is_detected(old: str, new: str) -> None:
+    """Planted: a hypothesis or a premise that differs from the relation's."""
     made = theorem("planted", SPREAD)
     assert old in made.statement
-    with suppress(ValueError):                               # of what is not even the same sign
+    with suppress(ValueError):                               # with different signs
         assert disagreement(replace(made, statement=made.statement.replace(old, new, 1)), SPREAD)
 
 
 @pytest.mark.parametrize(("old", "new"), [("pi", "tau"), ("(root ", "(ln "), ("pi", "2%:R")])
-def test_a_wrong_constant_is_seen(old: str, new: str) -> None:
-    """Planted: another number in the place of π, another function in the place of a root."""
+def test_a_wrong_constant_is_detected(old: str, new: str) -> None:
+    """Planted: another number instead of π, another function instead of a root."""
     assert disagreement(changed(theorem("planted", SOUND[5]), old, new), SOUND[5])
 
 
@@ -91,8 +91,8 @@ def test_a_wrong_constant_is_seen(old: str, new: str) -> None:
     ("transport.lem1", "eps^-1", "eps"), ("transport.lem1", "(xlogx (R_ i_1 j_1))", "(R_ i_1 j_1)"),
     ("deciphering.19", "(offset n i j)", "(offset n j i)"), ("deciphering.43", "agrees 2", "agrees 1"),
     ("deciphering.43", "(ln (", "(expR ("), ("deciphering.43", "(1 / 2%:R)", "(1 / 3%:R)")])
-def test_a_wrong_plan_position_or_expansion_is_seen(id: str, old: str, new: str) -> None:
-    """Planted: in the candidate or the objective of a plan, the place of a difference, the order or a side of an expansion."""
+def test_a_wrong_plan_position_or_expansion_is_detected(id: str, old: str, new: str) -> None:
+    """Planted: errors in a plan's candidate or objective, a difference's position, an expansion's order or a side."""
     relation = entries()[id].printed()
     assert relation is not None
     made = theorem(id, relation)
@@ -100,8 +100,8 @@ def test_a_wrong_plan_position_or_expansion_is_seen(id: str, old: str, new: str)
     assert disagreement(changed(made, old, new), relation)
 
 
-def test_a_wrong_sign_in_the_jacobian_is_seen() -> None:
-    """Planted: the Jacobian of softmax with a sign too many."""
+def test_a_wrong_sign_in_the_jacobian_is_detected() -> None:
+    """Planted: the Jacobian of softmax with an additional sign."""
     relation = entries()["eot.59"].printed()
     assert relation is not None
     made = theorem("eot.59", relation)
@@ -109,8 +109,8 @@ def test_a_wrong_sign_in_the_jacobian_is_seen() -> None:
     assert "the statement says" in disagreement(changed(made, ") = (((-", ") = (((0 +"), relation)
 
 
-def test_a_false_hypothesis_is_seen() -> None:
-    """Planted: a hypothesis that the domain does not satisfy makes a theorem say less than the claim."""
+def test_a_false_hypothesis_is_detected() -> None:
+    """Planted: a hypothesis that the domain does not satisfy makes the theorem weaker than the claim."""
     made = theorem("planted", SOUND[0])
     wrong = replace(made, statement=made.statement.replace("forall i1, 0 <= q i1", "forall i1, 1 <= q i1"))
     assert "hypothesis" in disagreement(wrong, SOUND[0])
@@ -123,21 +123,21 @@ def test_an_inequality_turned_round_is_refused() -> None:
         disagreement(changed(made, "<= (\\Sum", "< (\\Sum"), SOUND[3])
 
 
-def test_what_cannot_be_exported_is_named() -> None:
-    """The part that is to blame is in the message."""
+def test_the_part_that_cannot_be_exported_is_named() -> None:
+    """The message contains the part that cannot be exported."""
     with pytest.raises(NotExportedError, match="a power of a base that may be 0"):
         theorem("none", Equation(total(j, q[j] ** tau), tau))
 
 
 def test_positivity_is_a_hypothesis() -> None:
-    """Domains are written down: sizes, signs, masses and indices that differ."""
+    """Domains become hypotheses: sizes, signs, masses and indices that differ."""
     other = index("k", m, other_than=(j,))
     binders, _ = parts(theorem("domains", Equation(total(k, q[k]) * delta(j, other) + tau, tau)).statement)
     assert {"m_gt0", "tau_gt0", "q_ge0", "q_mass", "k_j"} <= {name for name, _ in binders}
 
 
 def test_no_index_is_captured() -> None:
-    """An index that takes the name of one that is bound inside leaves both what they are."""
+    """An index with the name of an inner bound index is not captured."""
     entry = ("entry", "T", ("x1", "j"))
     inner = renamed(("sum", "x1", "n", entry), {"j": "x1"})
     assert inner == ("sum", "x1_1", "n", ("entry", "T", ("x1_1", "x1")))
@@ -145,7 +145,7 @@ def test_no_index_is_captured() -> None:
 
 
 def test_no_more_sums_are_opened_than_a_sign_needs() -> None:
-    """A premise that is doubled leaves its sums closed; one whose sums are joined opens the outer ones."""
+    """A doubled premise leaves its sums closed; a premise with joined sums opens the outer ones."""
     inner = total(j, q[j] * s[j])
     outer, square = total(k, q[k] * (s[k] - inner) ** 2), total(k, q[k] * inner)
     premise = AtLeast(outer, square)
@@ -156,14 +156,14 @@ def test_no_more_sums_are_opened_than_a_sign_needs() -> None:
 
 
 def test_a_proof_that_is_too_long_is_not_exported(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rocq is not asked what it would not finish."""
+    """Proofs that Rocq would not finish are not exported."""
     monkeypatch.setattr(export, "LONGEST_PROOF", 10)
     with pytest.raises(NotExportedError, match="a proof of more than 10 letters"):
         theorem("long", SOUND[0])
 
 
-def test_claims_that_say_the_same_are_asked_once() -> None:
-    """The name of a theorem is no part of its content, all that it says is."""
+def test_claims_with_equal_theorems_share_one_check() -> None:
+    """The name of a theorem is not part of its content; its statement is."""
     one, other = theorem("one", SOUND[0]), theorem("other", SOUND[0])
     assert one.source != other.source
     assert one.content == other.content != theorem("one", SOUND[1]).content

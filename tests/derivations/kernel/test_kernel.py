@@ -1,4 +1,4 @@
-"""Rocq itself, where it is installed: it accepts what is true and nothing that is planted."""
+"""Rocq itself, where it is installed, accepts true theorems and no planted error."""
 
 import shutil
 import subprocess
@@ -40,7 +40,7 @@ def exported(id: str) -> Theorem:
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A place for answers that nobody has given yet."""
+    """A store for answers, empty at first."""
     return tmp_path_factory.mktemp("answers")
 
 
@@ -51,13 +51,13 @@ def test_claims_are_accepted(library: Library, store: Path) -> None:
 
 
 def test_sums_are_exchanged_with_their_factors_in_order_or_as_they_were(library: Library, store: Path) -> None:
-    """The first proof needs the factors of exchanged sums in order again, the second needs them as they were."""
+    """The first proof needs the factors of exchanged sums reordered, the second in the original order."""
     made = [exported(id) for id in ("beyond.pass-certificate", "deciphering.s5.general-covariance")]
     answers = checked(made, library, 1, store)
     assert all(answer.accepted for answer in answers.values()), answers
 
 
-def test_what_is_planted_is_not_accepted(library: Library, store: Path) -> None:
+def test_planted_errors_are_not_accepted(library: Library, store: Path) -> None:
     """A wrong sign, an Admitted, an axiom of its own, and another theorem's proof."""
     made = exported("eot.59")
     sign = replace(made, name="sign", statement=made.statement.replace("eot_59", "sign").replace(") = (((-", ") = (((0 +"))
@@ -69,15 +69,15 @@ def test_what_is_planted_is_not_accepted(library: Library, store: Path) -> None:
 
 
 def test_an_axiom_of_the_session_is_counted(library: Library, store: Path) -> None:
-    """An axiom that came in before the theorem is among its assumptions, and refuses it."""
+    """An axiom declared before the theorem is among its assumptions and leads to its refusal."""
     with opened(library, ["From AttentionProofs Require Import Script.", "Axiom mine : False."]) as rocq:
         assert rocq.prove("Theorem bad : False.\nProof.\nexact: mine.\nQed.").accepted
-        said = rocq.say("Print Assumptions bad.")
-    assert foreign(assumed(said)) == ["mine"]
+        answer = rocq.say("Print Assumptions bad.")
+    assert foreign(assumed(answer)) == ["mine"]
 
 
 def test_an_axiom_of_the_standard_library_refuses_its_theorem_only(library: Library, store: Path) -> None:
-    """Planted: excluded middle of another library; what is asked together with it is accepted."""
+    """Planted: excluded middle from another library; other theorems in the same file are accepted."""
     source = "From Coq Require Import Classical_Prop.\nTheorem middle : forall P : Prop, P \\/ ~ P."
     middle, sound = Theorem("middle", source, "exact: classic.", {}), exported("eot.59")
     answers = checked([middle, sound], library, 1, store)
@@ -86,7 +86,7 @@ def test_an_axiom_of_the_standard_library_refuses_its_theorem_only(library: Libr
 
 
 def test_a_theorem_in_time_but_for_its_last_sentence_is_proved(library: Library) -> None:
-    """The time is over before a sentence, or after the kernel has accepted the whole."""
+    """The time limit is reached before a sentence, or after the kernel has accepted everything."""
     source = "Theorem it : True.\nProof.\nexact: I.\nQed."
     for times, accepted in (((0.0, 0.0, 0.0, 9.0, 9.0), False), ((0.0, 0.0, 0.0, 0.0, 9.0, 9.0), True)):
         with opened(library, ["From AttentionProofs Require Import Script."]) as rocq, pytest.MonkeyPatch.context() as patched:
@@ -95,7 +95,7 @@ def test_a_theorem_in_time_but_for_its_last_sentence_is_proved(library: Library)
 
 
 def test_only_identities_of_polynomials_are_closed_by_computation(library: Library) -> None:
-    """Planted: another coefficient, a wrong sign, a division by what may be 0, another argument of a function."""
+    """Planted: another coefficient, a wrong sign, a division by a possible 0, another argument of a function."""
     sound = ("(x + y) ^+ 2 = x ^+ 2 + 2%:R * x * y + y ^+ 2", "m%:R * x + 0 = x * m%:R * 1",
              "x^-1 * y - expR x = - expR x + y * x^-1")
     wrong = ("(x + y) ^+ 2 = x ^+ 2 + 3%:R * x * y + y ^+ 2", "x - y = y - x", "x / x = 1", "expR x * y = x * expR y")
@@ -111,7 +111,7 @@ def test_only_identities_of_polynomials_are_closed_by_computation(library: Libra
             assert answer.accepted, answer.error
 
 
-def test_signs_of_differences_of_exponentials_are_seen(library: Library, store: Path) -> None:
+def test_signs_of_differences_of_exponentials_are_proved(library: Library, store: Path) -> None:
     """A gap that is a sum of 1 − e^−x, and one of e^x − e^−y, for x and y that are not negative; and a square of |x|."""
     made = [exported(id) for id in ("beyond.cold-mass", "beyond.top-mass", "beyond.jacobian-total")]
     answers = checked(made, library, 1, store)
@@ -119,7 +119,7 @@ def test_signs_of_differences_of_exponentials_are_seen(library: Library, store: 
 
 
 def rechecked(folder: Path, options: Sequence[str], modules: Iterable[str]) -> str:
-    """What the checker says of compiled objects, which it reads without the rest of Rocq."""
+    """The output of the independent checker for compiled objects."""
     chosen = [part for name in modules for part in ("-norec", name)]
     done = subprocess.run(["coqchk", "-silent", "-o", *options, *chosen], cwd=folder, capture_output=True, text=True,
                           check=False)
@@ -128,11 +128,11 @@ def rechecked(folder: Path, options: Sequence[str], modules: Iterable[str]) -> s
 
 
 def test_the_checker_finds_no_axiom_in_the_library(library: Library) -> None:
-    """The compiled objects, checked again by themselves; nothing in them is assumed."""
-    said = rechecked(library.folder, library.options, [f"AttentionProofs.{name}" for name in library.seconds])
-    assert "* Axioms:" in said
-    assert "AttentionProofs." not in said.split("* Axioms:", 1)[1]
-    assert said.count("<none>") == 3
+    """The compiled objects are checked again independently; nothing in them is assumed."""
+    answer = rechecked(library.folder, library.options, [f"AttentionProofs.{name}" for name in library.seconds])
+    assert "* Axioms:" in answer
+    assert "AttentionProofs." not in answer.split("* Axioms:", 1)[1]
+    assert answer.count("<none>") == 3
 
 
 def test_the_checker_finds_a_planted_axiom(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_mutants_are_not_accepted(library: Library, store: Path) -> None:
 
 
 def test_plans_positions_and_expansions_are_proved_and_their_twins_are_not(library: Library, store: Path) -> None:
-    """Each kind of statement: the relation is accepted, no wrong twin of it is."""
+    """For each kind of statement the relation is accepted, and none of its wrong twins is."""
     ids = ("transport.lem1", "deciphering.19", "deciphering.sA.little-o")
     answers = checked([exported(id) for id in ids], library, 1, store)
     assert all(answer.accepted for answer in answers.values()), answers
@@ -160,7 +160,7 @@ def test_plans_positions_and_expansions_are_proved_and_their_twins_are_not(libra
 
 
 def test_the_layer_seals_a_claim(library: Library) -> None:
-    """A seal names theorem, file and line, and what it rests on."""
+    """A seal names theorem, file and line, and its assumptions."""
     findings = check(["eot.59"], 1)
     own = [seal for seal in findings.seals["eot.59"] if seal.outcome is SealOutcome.ACCEPTED]
     assert own

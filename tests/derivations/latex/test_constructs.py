@@ -1,4 +1,4 @@
-"""Constructs that papers use beside sums and fractions: primes, cases, maxima, rows of a matrix, entries below ∂."""
+"""Constructs beside sums and fractions: primes, cases, maxima, rows of a matrix, entries below ∂."""
 
 from __future__ import annotations
 
@@ -86,27 +86,27 @@ def proved(relation: Relation) -> bool:
 
 
 @pytest.mark.parametrize("latex", TRUE)
-def test_what_is_true_is_proved(latex: str) -> None:
+def test_true_statements_are_proved(latex: str) -> None:
     relations = read(latex, Notation(SCORES))
     assert relations
     assert all(map(proved, relations))
 
 
 @pytest.mark.parametrize("latex", FALSE)
-def test_what_is_false_is_refuted(latex: str) -> None:
+def test_false_statements_are_refuted(latex: str) -> None:
     relations = read(latex, Notation(SCORES))
     assert not any(relation.trivial() for relation in relations)
     assert any(relation.counterexample() for relation in relations)
 
 
 @pytest.mark.parametrize(("latex", "why"), REFUSED)
-def test_what_cannot_be_read_says_why(latex: str, why: str) -> None:
+def test_unreadable_formulas_give_a_reason(latex: str, why: str) -> None:
     with pytest.raises(LatexError, match=why):
         read(latex, Notation(SCORES))
 
 
 def test_a_declared_symbol_with_a_prime_is_that_symbol() -> None:
-    """Where the notation has σ' as a symbol of its own, it is no derivative."""
+    """If the notation declares σ' as a symbol, it is not read as a derivative."""
     (relation,) = read(r"\sigma'(z) = z", Notation({**SCORES, r"\sigma'(z)": "= z"}))
     assert relation.trivial()
 
@@ -126,8 +126,8 @@ def test_cases_are_spelled_as_they_are_read() -> None:
     assert spelled(parse(spelled(parse(latex)))) == spelled(parse(latex))
 
 
-def test_a_product_with_a_distribution_is_none() -> None:
-    """The entropy of w c is not that of w, whatever stands beside w."""
+def test_a_product_with_a_distribution_is_no_distribution() -> None:
+    """The entropy of w c is not that of w, whatever other factors there are."""
     declared = {"m": "size", "y": "index m", "w(y)": "distribution", "c": "positive"}
     (relation,) = read("H(w c) = H(w)", Notation(declared))
     assert relation.counterexample() is not None

@@ -1,4 +1,4 @@
-"""The page on documents of one's own: every example of its tables is read as it says."""
+"""The manual on outside documents: every example in its tables is read as described."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def test_the_table_has_its_rows() -> None:
 
 @pytest.mark.parametrize(("relation", "latex"), ROWS)
 def test_an_example_is_read_and_proved(relation: str, latex: str) -> None:
-    found = read(latex.replace(r"\|", "|") if "KL" not in latex else latex, NOTATION)
-    assert all(each.prove() for each in found)
+    formula = read(latex.replace(r"\|", "|") if "KL" not in latex else latex, NOTATION)
+    assert all(each.prove() for each in formula)
     named = re.findall(r"`([A-Z]\w+)`", relation)
-    assert not named or {type(each).__name__ for each in found} == set(named)
+    assert not named or {type(each).__name__ for each in formula} == set(named)
 
 
 @pytest.mark.parametrize("line", re.findall(r'^\| `(".*?": r?".*?")`', PAGE, flags=re.MULTILINE))

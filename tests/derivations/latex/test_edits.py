@@ -1,4 +1,4 @@
-"""Repairs of false formulas: in the words of the paper, one edit away, true, and about the same left side."""
+"""Repairs of false formulas: one edit away, true, about the same left side, and in the paper's notation."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ def test_a_slip_is_undone_in_the_words_of_the_paper(latex: str, true: str) -> No
     notation = Notation(DECLARED)
     false = failing(read(latex, notation))
     assert false is not None
-    found = repair(false, latex, notation)
-    assert found is not None
-    assert found.latex == true
-    assert all(relation.prove() for relation in read(found.latex, notation))
-    assert found.edit
+    repaired = repair(false, latex, notation)
+    assert repaired is not None
+    assert repaired.latex == true
+    assert all(relation.prove() for relation in read(repaired.latex, notation))
+    assert repaired.edit
 
 
 @pytest.mark.parametrize("latex", [r"\Phi = \sum_i x_i", r"p_i = q_i", r"x^\top x = \Phi"])
-def test_what_no_edit_makes_true_has_no_repair(latex: str) -> None:
+def test_a_formula_that_no_edit_makes_true_has_no_repair(latex: str) -> None:
     notation = Notation(DECLARED)
     false = failing(read(latex, notation))
     assert false is not None
@@ -63,14 +63,14 @@ def test_the_condition_of_a_statement_is_that_of_its_repair() -> None:
     notation = Notation(DECLARED)
     false = failing(read(latex, notation))
     assert false is not None
-    found = repair(false, latex, notation)
-    assert found is not None
-    assert found.latex.endswith(r"= - \frac{1}{\tau} p_{i} p_{j},\quad i \ne j")
+    repaired = repair(false, latex, notation)
+    assert repaired is not None
+    assert repaired.latex.endswith(r"= - \frac{1}{\tau} p_{i} p_{j},\quad i \ne j")
 
 
 def test_versions_differ_from_the_formula_and_from_each_other() -> None:
     side = parse(r"\frac1\tau A^\top x - 2 \mathrm{KL}(p \| q) + s_i^2")
-    found = [spelled(version) for _, version in versions(side, [r"\tau"])]
-    assert len({spelled(side), *found}) == len(found) + 1
+    spellings = [spelled(version) for _, version in versions(side, [r"\tau"])]
+    assert len({spelled(side), *spellings}) == len(spellings) + 1
     for part in (r"\tau A^{\top}", "A x", r"\mathrm{KL} (q\|p)", "s_{i}^{3}", r"+ 2 \mathrm{KL}", r"- s_{i}^{2}"):
-        assert any(part in each for each in found), part
+        assert any(part in each for each in spellings), part

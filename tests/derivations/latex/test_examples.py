@@ -1,4 +1,4 @@
-"""The folders beside the worked papers are what `new` makes of the papers, and making them again changes nothing."""
+"""The folders beside the worked papers are the output of `new`, and running it again changes nothing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_every_paper_has_its_folder() -> None:
 
 
 @pytest.mark.parametrize("paper", PAPERS, ids=lambda path: path.stem)
-def test_the_folder_is_what_the_paper_makes(paper: Path, tmp_path: Path) -> None:
+def test_the_stored_folder_is_the_one_made_from_the_paper(paper: Path, tmp_path: Path) -> None:
     create(paper, tmp_path / paper.stem)
     assert texts(tmp_path / paper.stem) == texts(EXAMPLES / paper.stem)
 
@@ -37,7 +37,7 @@ def test_making_it_again_changes_nothing(paper: Path, tmp_path: Path) -> None:
 
 
 def test_a_change_of_the_paper_shows(tmp_path: Path) -> None:
-    """The comparison above can fail: another equation makes another folder."""
+    """Control: another equation gives another folder."""
     paper = tmp_path / PAPERS[0].name
     paper.write_text(PAPERS[0].read_text(encoding="utf-8").replace(r"\sum_k p_k = 1.", r"\sum_k p_k = 2."), encoding="utf-8")
     create(paper, tmp_path / paper.stem)

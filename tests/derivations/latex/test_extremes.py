@@ -1,4 +1,4 @@
-"""Maxima, suprema, products, divergences: what they state, false neighbours, and what can be read in two ways."""
+"""Maxima, suprema, products, divergences: true statements, false variants, and ambiguous formulas."""
 
 from __future__ import annotations
 
@@ -87,17 +87,17 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("latex", TRUE)
-def test_what_is_true_is_proved(latex: str) -> None:
+def test_true_statements_are_proved(latex: str) -> None:
     assert all(relation.prove() for relation in read(latex, Notation(DECLARED)))
 
 
 @pytest.mark.parametrize("latex", FALSE)
-def test_what_is_false_is_refuted(latex: str) -> None:
+def test_false_statements_are_refuted(latex: str) -> None:
     assert any(relation.counterexample() for relation in read(latex, Notation(DECLARED)))
 
 
 @pytest.mark.parametrize(("latex", "why"), REFUSED)
-def test_what_cannot_be_read_says_why(latex: str, why: str) -> None:
+def test_unreadable_formulas_give_a_reason(latex: str, why: str) -> None:
     with pytest.raises(LatexError, match=why):
         read(latex, Notation(DECLARED))
 

@@ -1,4 +1,4 @@
-"""What the text of a paper says of its symbols, and what it leaves open."""
+"""Meanings of symbols that are read from the text of a paper, and symbols without one."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def meanings(text: str, folder: Path) -> dict[str, str]:
         (r"Let $B \in \mathbb{R}^{N \times M}$ be a matrix that is not stochastic.", "B", "matrix N M"),
     ],
 )
-def test_symbols_mean_what_the_text_says(text: str, symbol: str, meaning: str, tmp_path: Path) -> None:
+def test_symbols_get_the_meaning_given_in_the_text(text: str, symbol: str, meaning: str, tmp_path: Path) -> None:
     assert meanings(text, tmp_path)[symbol] == meaning
 
 

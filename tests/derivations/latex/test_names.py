@@ -1,4 +1,4 @@
-"""Two symbols are never one by accident: what differs in style, label or argument differs in the statement that is read."""
+"""Two symbols are never confused: a difference in style, label or argument is a difference in the statement."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ BOLD = {"N": "size", "i": "index N", r"\mathbf{z}": "vector N", "c": "real", r"f
         (r"f(\mathbf{z} + c\mathbf{1}) = f(\mathbf{z})", BOLD),
     ],
 )
-def test_what_is_printed_differently_is_not_the_same(latex: str, declared: dict[str, str]) -> None:
+def test_symbols_printed_differently_are_different(latex: str, declared: dict[str, str]) -> None:
     (relation,) = read(latex, Notation(declared))
     assert not relation.trivial()
     assert relation.counterexample() is not None
@@ -59,7 +59,7 @@ def test_what_is_printed_differently_is_not_the_same(latex: str, declared: dict[
         (r"\pi_\phi(a) = \pi_\theta(a)", POLICY, "expected a symbol of the notation"),
     ],
 )
-def test_what_could_be_mistaken_is_refused(latex: str, declared: dict[str, str], why: str) -> None:
+def test_ambiguous_symbols_are_refused(latex: str, declared: dict[str, str], why: str) -> None:
     with pytest.raises(LatexError, match=why):
         read(latex, Notation(declared))
 
@@ -76,5 +76,5 @@ def test_what_could_be_mistaken_is_refused(latex: str, declared: dict[str, str],
         (r"r(x, y) = \log p(y | x) + \log Z(x)", FIXED),
     ],
 )
-def test_what_means_the_same_is_still_read(latex: str, declared: dict[str, str]) -> None:
+def test_different_spellings_of_one_symbol_are_read(latex: str, declared: dict[str, str]) -> None:
     assert all(relation.prove() for relation in read(latex, Notation(declared)))

@@ -1,4 +1,4 @@
-"""A paper in, a document out: what is true is proved, what was planted is refuted, what an author wrote is kept."""
+"""From a paper to a document: true equations are proved, planted errors refuted, the author's edits preserved."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def run(*arguments: object, expected: int = 0) -> str:
 
 
 def imported(paper: str, folder: str) -> subprocess.CompletedProcess[str]:
-    """`new`, and the command that it starts in the end, in two processes that take less time to start than that one."""
+    """`new` and the command that it runs at the end, in two forked processes, which start faster."""
     done = forked(new_without_reading, paper, folder, folder=ROOT, **{VARIABLE: ""})
     if done.returncode:
         return done
@@ -39,7 +39,7 @@ def imported(paper: str, folder: str) -> subprocess.CompletedProcess[str]:
 
 
 def new_without_reading(paper: str, folder: str) -> None:
-    """`new`, which starts the command that is expected in the end: nobody runs it here."""
+    """`new` with the command that it would run at the end, which is not executed."""
     def start(command: list[str], check: bool) -> subprocess.CompletedProcess[str]:
         assert command == [sys.executable, "-m", "derivations", "--document", folder, "read", Path(folder).name]
         return subprocess.CompletedProcess(command, 0)
@@ -73,7 +73,7 @@ Let $s \in \mathbb{R}^m$.
 """
 
 
-def test_what_an_author_wrote_is_kept(tmp_path: Path) -> None:
+def test_edits_by_the_author_are_preserved(tmp_path: Path) -> None:
     paper, folder = tmp_path / "paper.tex", tmp_path / "mine"
     paper.write_text(PAPER, encoding="utf-8")
     run("new", paper, folder)
@@ -102,8 +102,8 @@ Let $s \in \mathbb{R}^m$ and $\tau > 0$.
 """
 
 
-def test_a_correction_says_something(tmp_path: Path) -> None:
-    """s = V − V + s is one edit away from a false print and true of anything: it corrects nothing."""
+def test_a_trivial_correction_is_refused(tmp_path: Path) -> None:
+    """s = V − V + s is one edit away from a false print, but it is trivial and corrects nothing."""
     paper, folder = tmp_path / "paper.tex", tmp_path / "mine"
     paper.write_text(HOLLOW, encoding="utf-8")
     output = run("new", paper, folder)
@@ -122,7 +122,7 @@ Let $s \in \mathbb{R}^m$ and $\epsilon \in (0,1)$, $n \ge 2$.
 
 
 def test_a_definition_vouches_for_its_first_link_only(tmp_path: Path) -> None:
-    """What is said of a new symbol beside its definition is proved or refuted, and what is said of numbers is kept."""
+    """A further statement about a newly defined symbol is proved or refuted; one about numbers is preserved."""
     paper, folder = tmp_path / "paper.tex", tmp_path / "mine"
     paper.write_text(CHAIN, encoding="utf-8")
     assert next(iter(verdicts(run("new", paper, folder)).values())) in ("refuted", "corrected")
@@ -182,8 +182,8 @@ Let $x \in \mathbb{R}$.
 """
 
 
-def test_a_vote_nobody_wrote_confirms_what_the_kernel_cannot_decide(tmp_path: Path) -> None:
-    """`verify` evaluates both sides of what was read, and never confirms what is false."""
+def test_a_generated_vote_confirms_statements_that_the_kernel_cannot_decide(tmp_path: Path) -> None:
+    """`verify` evaluates both sides of the formula and never confirms a false one."""
     paper, folder, ledger = tmp_path / "roots.tex", tmp_path / "roots", tmp_path / "ledger.json"
     paper.write_text(ROOTS, encoding="utf-8")
     assert set(verdicts(run("new", paper, folder)).values()) == {"open", "refuted"}

@@ -39,9 +39,9 @@ def formulas(tmp_path: Path, text: str = PAPER) -> list[Formula]:
     return read_paper(path).formulas
 
 
-def test_formulas_have_their_places(tmp_path: Path) -> None:
-    found = [(f.latex, f.line, f.section, f.number, f.label) for f in formulas(tmp_path)]
-    assert found == [
+def test_formulas_have_file_positions(tmp_path: Path) -> None:
+    positions = [(f.latex, f.line, f.section, f.number, f.label) for f in formulas(tmp_path)]
+    assert positions == [
         (r"s \in \mathbb{R}^m", 8, 1, "", ""),
         (r"p = \operatorname{softmax}(s)", 10, 1, "1", "eq:p"),
         ("q = p", 11, 1, "", ""),
@@ -66,7 +66,7 @@ def test_title_and_sections(tmp_path: Path) -> None:
         (r"\newcommand{\x}{\x a} $\x$", "expected an end after 40 expansions"),
     ],
 )
-def test_what_does_not_end_is_refused(tmp_path: Path, text: str, why: str) -> None:
+def test_unterminated_formulas_are_refused(tmp_path: Path, text: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         formulas(tmp_path, text)
 
@@ -77,7 +77,7 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
         read_paper(tmp_path / "paper.tex")
 
 
-def test_a_row_that_begins_with_a_sign_goes_on(tmp_path: Path) -> None:
+def test_a_row_that_begins_with_a_sign_continues_the_formula(tmp_path: Path) -> None:
     text = r"""\begin{document}\begin{align}
 a &= b \nonumber \\ &\quad + c \\
 d &= e \notag \\ &= f \\
@@ -104,5 +104,5 @@ d &= e \notag \\ &= f \\
     ],
 )
 def test_lines_of_a_formula(latex: str, tree: str) -> None:
-    """What can be a second statement stays one: − c = d after a = b."""
+    """A possible second statement is a statement of its own: − c = d after a = b."""
     assert spelled(parse(latex)) == tree

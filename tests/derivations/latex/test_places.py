@@ -37,7 +37,7 @@ def test_a_definition_replaces_a_domain_of_the_same_name() -> None:
 RANGES = {"m, n": "size", "i, j": "index n", "k": "index m", "z": "vector m", "p_k": r"= e^{z_k} / \sum_{j=1}^m e^{z_j}"}
 
 
-def test_a_free_letter_runs_over_what_it_indexes_everywhere_in_a_formula() -> None:
+def test_a_free_index_has_one_range_in_the_whole_formula() -> None:
     """j is declared over n and indexes a vector over m: one letter is one index, also below δ and ∂."""
     right, wrong = (rf"\frac{{\partial p_j}}{{\partial z_k}} = p_j(\delta_{{jk}} {sign} p_k)" for sign in "-+")
     assert read(right, Notation(RANGES))[0].prove()
@@ -54,12 +54,12 @@ def test_a_free_letter_runs_over_what_it_indexes_everywhere_in_a_formula() -> No
         (r"x = 1, \quad \text{if } x = 1", {"x": "real"}, "expected a condition such as"),
     ],
 )
-def test_what_says_more_than_the_notation_is_refused(latex: str, declared: dict[str, str], why: str) -> None:
+def test_a_clause_that_adds_to_the_notation_is_refused(latex: str, declared: dict[str, str], why: str) -> None:
     with pytest.raises(LatexError, match=why):
         read(latex, Notation(declared))
 
 
-def test_a_clause_that_the_notation_says_already_is_skipped() -> None:
+def test_a_clause_that_repeats_the_notation_is_skipped() -> None:
     (relation,) = read(r"x^2 + x y = x, \quad \text{where } y = 1 - x", Notation({"x": "real", "y": "= 1 - x"}))
     assert relation.prove()
 
@@ -70,49 +70,49 @@ def guessed(tmp_path: Path, body: str) -> Guesses:
     return guess(read_paper(path))
 
 
-def test_guesses_of_a_section_stay_there(tmp_path: Path) -> None:
-    found = guessed(
+def test_guesses_apply_to_their_section_only(tmp_path: Path) -> None:
+    guesses = guessed(
         tmp_path,
         r"\section{A} Let $x \in \mathbb{R}^n$. \begin{equation} x^\top x \ge 0 \end{equation}"
         r"\section{B} Let $x \in \Delta^{n-1}$. \begin{equation} \sum_{i=1}^n x_i = 1 \end{equation}",
     )
-    assert found.lines["x"].meaning == "vector n"
-    assert found.local["section", 2]["x"].meaning == "simplex n"
+    assert guesses.lines["x"].meaning == "vector n"
+    assert guesses.local["section", 2]["x"].meaning == "simplex n"
 
 
-def test_what_is_said_more_exactly_in_one_section_holds_there_from_the_start(tmp_path: Path) -> None:
-    found = guessed(tmp_path, r"\section{A} The label $y \in \mathbb{R}^n$ is in the simplex, $y \in \Delta^{n-1}$.")
-    assert found.lines["y"].meaning == "simplex n"
-    assert not found.local
+def test_a_more_specific_declaration_in_a_section_holds_from_its_start(tmp_path: Path) -> None:
+    guesses = guessed(tmp_path, r"\section{A} The label $y \in \mathbb{R}^n$ is in the simplex, $y \in \Delta^{n-1}$.")
+    assert guesses.lines["y"].meaning == "simplex n"
+    assert not guesses.local
 
 
 def test_a_set_is_not_a_declaration_of_its_letter(tmp_path: Path) -> None:
     simplex = r"\{x \in \mathbb{R}^n : x_i \ge 0, \sum_{i=1}^n x_i = 1\}"
-    found = guessed(tmp_path, rf"Let $\Delta_n = {simplex}$ and $x \in \mathrm{{int}}(\Delta_n)$.")
-    assert found.lines["x"].meaning == "interior n"
+    guesses = guessed(tmp_path, rf"Let $\Delta_n = {simplex}$ and $x \in \mathrm{{int}}(\Delta_n)$.")
+    assert guesses.lines["x"].meaning == "interior n"
 
 
 def test_letters_before_a_range_share_it(tmp_path: Path) -> None:
     shown = r"\begin{equation} s_{ij} = s_{ij} \end{equation}"
-    found = guessed(tmp_path, rf"Of $z \in \mathbb{{R}}^K$ and $s_{{ij}}$, $i, j = 1, \dots, N$, {shown}")
-    assert (found.lines["i"].meaning, found.lines["s"].meaning) == ("index N", "matrix N N")
+    guesses = guessed(tmp_path, rf"Of $z \in \mathbb{{R}}^K$ and $s_{{ij}}$, $i, j = 1, \dots, N$, {shown}")
+    assert (guesses.lines["i"].meaning, guesses.lines["s"].meaning) == ("index N", "matrix N N")
 
 
 def test_where_clauses_define(tmp_path: Path) -> None:
-    found = guessed(tmp_path, r"\begin{equation} b = 2 a, \quad \text{where } a = t + 1 \end{equation}")
-    assert found.lines["a"].meaning == "= t + 1"
+    guesses = guessed(tmp_path, r"\begin{equation} b = 2 a, \quad \text{where } a = t + 1 \end{equation}")
+    assert guesses.lines["a"].meaning == "= t + 1"
     unsaid = guessed(tmp_path, r"\begin{equation} b = 2 a, \quad \text{if } a = t + 1 \end{equation}")
     assert unsaid.lines["a"].meaning == "?"
 
 
 def test_derivatives_leave_the_simplex(tmp_path: Path) -> None:
-    found = guessed(
+    guesses = guessed(
         tmp_path,
         r"Let $x \in \Delta^{n-1}$. \begin{equation} f(x) = \sum_{i=1}^n x_i^2 \end{equation}"
         r"\begin{equation} \frac{\partial f}{\partial x_i} = 2 x_i \end{equation}",
     )
-    assert found.lines["x"].meaning == "simplex n"
-    assert [lines["x"].meaning for lines in found.local.values()] == ["positive vector n"]
+    assert guesses.lines["x"].meaning == "simplex n"
+    assert [lines["x"].meaning for lines in guesses.local.values()] == ["positive vector n"]
 
 
 @pytest.mark.parametrize(
@@ -135,5 +135,5 @@ def test_a_part_of_a_domain(meaning: str, known: str, is_part: bool) -> None:
 
 def test_a_property_of_a_function_does_not_define_it(tmp_path: Path) -> None:
     equations = r"\begin{equation} f(x) = x^2 \end{equation} \begin{equation} g(x/2) = f(x) \end{equation}"
-    found = guessed(tmp_path, rf"For $x \in \mathbb{{R}}$, {equations}")
-    assert set(found.defining.values()) == {"f"}
+    guesses = guessed(tmp_path, rf"For $x \in \mathbb{{R}}$, {equations}")
+    assert set(guesses.defining.values()) == {"f"}

@@ -1,4 +1,4 @@
-"""Formulas as they are printed, read into relations: what is true is proved, what is false refuted, the rest refused."""
+"""Printed formulas read into relations: true ones are proved, false ones refuted, ambiguous ones refused."""
 
 from __future__ import annotations
 
@@ -157,37 +157,37 @@ def proved(relation: Relation) -> bool:
 
 
 @pytest.mark.parametrize("latex", TRUE)
-def test_what_is_true_is_proved(latex: str) -> None:
+def test_true_statements_are_proved(latex: str) -> None:
     assert all(proved(relation) for relation in read(latex, NOTATION))
 
 
 @pytest.mark.parametrize("latex", FALSE)
-def test_what_is_false_is_refuted(latex: str) -> None:
+def test_false_statements_are_refuted(latex: str) -> None:
     relations = read(latex, NOTATION)
     assert any(relation.counterexample() for relation in relations)
     assert not all(relation.prove() for relation in relations)
 
 
 @pytest.mark.parametrize(("latex", "why"), REFUSED)
-def test_what_cannot_be_read_says_why(latex: str, why: str) -> None:
+def test_unreadable_formulas_give_a_reason(latex: str, why: str) -> None:
     with pytest.raises(LatexError, match=re.escape(why)):
         read(latex, NOTATION)
 
 
-def test_what_holds_by_definition_is_the_same_expression() -> None:
+def test_definitions_give_the_same_expression() -> None:
     (relation,) = read(r"\mathrm{softmax}(s/\tau)_j = p_j", NOTATION)
     assert relation.trivial()
 
 
 def test_an_axis_is_no_free_index_of_the_formula() -> None:
-    """∂p_j/∂s_k is not p_j(1 − p_j)/τ for all k: read on the diagonal it would be."""
+    """∂p_j/∂s_k is not p_j(1 − p_j)/τ for all k, only for k = j."""
     (false,) = read(r"\nabla_s p_j = \tfrac1\tau p_j(1 - p_j)\mathbf 1", NOTATION)
     assert false.counterexample() is not None
     (true,) = read(r"\nabla_s\log p_j = \tfrac1\tau(\nabla_s s_j - p)", NOTATION)
     assert proved(true)
 
 
-def test_a_second_derivative_is_taken_twice() -> None:
+def test_a_second_derivative_differentiates_twice() -> None:
     (true,) = read(r"\partial_{s_j}^2\phi(s) = \tfrac1\tau p_j(1-p_j)", NOTATION)
     assert proved(true)
 
@@ -218,7 +218,7 @@ def test_an_interval_is_a_hypothesis(latex: str) -> None:
     assert relation.counterexample() is None
 
 
-def test_and_goes_on_with_what_was_before() -> None:
+def test_a_link_after_a_condition_continues_the_chain() -> None:
     wide = Notation({"x, y": "real"})
     assert len(read(r"x^2 \ge 0 \text{ and } x \ge 0", wide)) == 2
     (relation,) = read(r"x^2 y \ge x y \text{ for } x \ge 1 \text{ and } y \ge 0", wide)
@@ -236,12 +236,12 @@ def test_an_index_may_differ_from_two_others() -> None:
     assert proved(relation)
 
 
-def test_what_is_said_of_a_defined_quantity_is_a_statement() -> None:
+def test_a_second_equation_for_a_defined_quantity_is_a_statement() -> None:
     _, false = read(r"\sum_j p_j = 1, \quad p_j \ge 2", NOTATION)
     assert false.counterexample() is not None
 
 
-def test_a_wide_space_sets_relations_apart() -> None:
+def test_a_wide_space_separates_relations() -> None:
     first, second = read(r"x = |x| \quad x + 1 > x", Notation({"x": "real"}))
     assert first.counterexample() is not None
     assert proved(second)
@@ -262,13 +262,13 @@ def test_a_factor_and_its_inverse_are_not_cancelled_where_it_may_be_0() -> None:
 
 
 @pytest.mark.parametrize("latex", [r"\log x - \log x = 0", r"0 \cdot \log x = 0", r"\sqrt x \sqrt x = x", r"e^{\log x} = x"])
-def test_what_has_no_value_is_not_cancelled(latex: str) -> None:
+def test_undefined_factors_are_not_cancelled(latex: str) -> None:
     with pytest.raises(LatexError, match="it is not shown that x"):
         read(latex, Notation({"x": "real"}))
     assert read(latex, Notation({"x": "positive"}))
 
 
-def test_proportional_to_what_sums_to_0_says_something() -> None:
+def test_proportionality_to_a_sum_of_zero_is_a_statement() -> None:
     (relation,) = read(r"s - \tfrac1m(\mathbf 1^\top s)\mathbf 1 \propto u - \tfrac1m(\mathbf 1^\top u)\mathbf 1", NOTATION)
     assert not relation.prove()
 
@@ -290,7 +290,7 @@ def test_a_chain_is_read_link_by_link() -> None:
     assert (type(first).__name__, type(second).__name__) == ("Equation", "AtLeast")
 
 
-def test_lines_go_on_with_what_was_on_the_left() -> None:
+def test_continued_lines_repeat_the_left_side() -> None:
     assert len(read(r"\sum_j p_j &= \sum_j \frac{p_j}{1} \\ &= 1", NOTATION)) == 2
 
 
@@ -304,11 +304,11 @@ def test_lines_go_on_with_what_was_on_the_left() -> None:
         (r"f'(x)", r"f^{\prime}(x)"),
     ],
 )
-def test_one_spelling_for_what_means_the_same(latex: str, same: str) -> None:
+def test_synonymous_spellings_give_one_expression(latex: str, same: str) -> None:
     assert spelled(parse(latex)) == spelled(parse(same))
 
 
-def test_a_free_index_takes_the_range_of_what_it_indexes() -> None:
+def test_a_free_index_takes_the_range_of_the_indexed_vector() -> None:
     wide = Notation({"m, n": "size", "i": "index m", "v": "vector n"})
     (relation,) = read(r"v_i = v_i + 0 \cdot v_i", wide)
     assert [str(v.domain.shape[0]) for v in relation.variables() if v.name == "i"] == ["n"]

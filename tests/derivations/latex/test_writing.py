@@ -1,4 +1,4 @@
-"""What is written can be read again, and means the same: steps of derivations, and expressions with awkward names."""
+"""Written formulas can be read back with the same meaning: steps of derivations, and expressions with awkward names."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def same(expr: sp.Expr) -> bool:
         sp.Abs(lam - e),
     ],
 )
-def test_an_expression_comes_back(expr: sp.Expr) -> None:
+def test_an_expression_survives_a_round_trip(expr: sp.Expr) -> None:
     assert same(sp.sympify(expr))
 
 
@@ -63,7 +63,7 @@ def test_steps_of_derivations_come_back() -> None:
     assert changed == []
 
 
-def test_names_are_those_of_the_field() -> None:
+def test_printed_names_are_conventional() -> None:
     assert [name(each) for each in (lam, t1, positive("τ"), positive("tau"), scalar("p⋆"))] == [
         r"\lambda",
         "t_{1}",

@@ -38,14 +38,14 @@ T, a, lam, m = vector("T", n, d), vector("a", d), vector("lam", d), vector("m", 
 w, theta, alpha = interior("w", n), simplex("θ", n), positive("alpha")
 
 
-def held(latex: str, *steps: Relation) -> Check:
+def check_of(latex: str, *steps: Relation) -> Check:
     return check(latex, NOTATION, KNOWN, steps)
 
 
 def sides(latex: str) -> tuple[sp.Expr, sp.Expr]:
-    said = links(latex, NOTATION)[0].assertion
-    assert isinstance(said, Equation)
-    one, other = said.sides
+    assertion = links(latex, NOTATION)[0].assertion
+    assert isinstance(assertion, Equation)
+    one, other = assertion.sides
     return one, other
 
 
@@ -73,10 +73,10 @@ def test_a_normal_density_is_normalized() -> None:
     ],
 )
 def test_an_integral_under_a_normal_law_is_its_generating_function(latex: str, exponent: sp.Expr) -> None:
-    found, _ = sides(latex)
+    integral, _ = sides(latex)
     values = Values([d, alpha, m.label, lam.label])
-    assert values.same(found, sp.exp(exponent))
-    assert not values.same(found, sp.exp(2 * exponent))
+    assert values.same(integral, sp.exp(exponent))
+    assert not values.same(integral, sp.exp(2 * exponent))
 
 
 @pytest.mark.parametrize(
@@ -101,9 +101,9 @@ def test_a_density_needs_a_vector() -> None:
 def test_densities_agree_by_their_logarithms() -> None:
     log_density = -d * sp.log(2 * sp.pi) / 2 - distance(a, m) / 2
     step = Equation(log_density, log_density + total(r, 0 * a[r]), reason="as it is")
-    assert held(r"u(a) = (2\pi)^{-d/2} e^{-\frac12\|a - m\|^2}", step).standing is Standing.AGREES
+    assert check_of(r"u(a) = (2\pi)^{-d/2} e^{-\frac12\|a - m\|^2}", step).standing is Standing.AGREES
     for wrong in (r"u(a) = (2\pi)^{-d/2} e^{-\|a - m\|^2}", r"u(a) = e^{-\frac12\|a - m\|^2}"):
-        assert held(wrong, step).standing is not Standing.AGREES
+        assert check_of(wrong, step).standing is not Standing.AGREES
 
 
 def test_proportional_densities_agree_by_their_ratios() -> None:
@@ -111,9 +111,9 @@ def test_proportional_densities_agree_by_their_ratios() -> None:
     step = Equation(distance(other, m) / 2 - distance(a, m) / 2,
                     total(r, (a[r] - other[r]) * m[r]) - total(r, a[r] ** 2) / 2 + total(r, other[r] ** 2) / 2)
     printed = r"u(a) \propto \exp(\langle a, m\rangle - \tfrac12\|a\|^2)"
-    assert held(printed, step).standing is Standing.AGREES
+    assert check_of(printed, step).standing is Standing.AGREES
     for old, new in (("- ", "+ "), (r"\tfrac12", ""), (r"\langle a, m\rangle", r"2\langle a, m\rangle")):
-        assert held(printed.replace(old, new), step).standing is not Standing.AGREES
+        assert check_of(printed.replace(old, new), step).standing is not Standing.AGREES
 
 
 # ── parameters, masks, inverses ─────────────────────────────────────────────────────────────────────────────────────
@@ -126,10 +126,10 @@ def test_a_subscript_is_an_argument() -> None:
     assert [v.name for v in (theta.label, w.label)] == ["θ", "w"]
 
 
-def test_what_is_minimized_over_is_the_parameter() -> None:
-    said = links(r"w = \operatorname{argmin}_{p_\theta} \{\|h_\theta\|^2 + \alpha \|p_\theta\|^2\}", NOTATION)[0].assertion
-    assert isinstance(said, Minimizer)
-    assert not said.objective.has(theta.label)
+def test_the_variable_of_a_minimization_is_the_parameter() -> None:
+    assertion = links(r"w = \operatorname{argmin}_{p_\theta} \{\|h_\theta\|^2 + \alpha \|p_\theta\|^2\}", NOTATION)[0].assertion
+    assert isinstance(assertion, Minimizer)
+    assert not assertion.objective.has(theta.label)
     with pytest.raises(LatexError, match="expected"):
         links(r"w = \operatorname{argmin}_{h_\theta} \|h_\theta\|^2", NOTATION)
 

@@ -1,4 +1,4 @@
-"""A planted change in the LaTeX is seen: of a hundred claims that agree, none does with a sign, a factor or a τ changed."""
+"""Planted changes in the LaTeX are detected: none of a hundred agreeing claims agrees with a changed sign, factor or τ."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from derivations.prints.outcome import Check, Standing
 
 EQUIVALENT = {
     ("eot.55", "τ lost"),  # ∂/∂s_j exp(s_k) is 0 for k ≠ j, with any temperature
-    ("eot.69", "a + changed"),  # what does not depend on s
+    ("eot.69", "a + changed"),  # constant in s
     ("eot.69", "τ lost"),
-    ("eot.83", "a − changed"),  # Σ_i p_i (δ_ik − p_k) = 0, whatever is added to the other factor
+    ("eot.83", "a − changed"),  # Σ_i p_i (δ_ik − p_k) = 0, also after an addition to the other factor
     ("eot.84", "a − changed"),
     ("eot.125", "a + changed"),  # I_Δ is 0 on the simplex, where f is finite
     ("eot.133", "a + changed"),
@@ -29,14 +29,14 @@ EQUIVALENT = {
 }
 """Changes that leave the statement as it is."""
 
-REMAINDER = re.compile(r"\\?(mathcal )?[oO]\(|\\cdots")  # whose sign says nothing
+REMAINDER = re.compile(r"\\?(mathcal )?[oO]\(|\\cdots")  # whose sign is irrelevant
 MINUS = re.compile(r"(?<=[\w})\]|])-(?=[\w\\(])")
 
 
 def edits(latex: str) -> Iterator[tuple[str, str]]:
-    """Printed formulas with one change."""
-    if found := next((m for m in MINUS.finditer(latex) if not re.search(r"[\^_]\{[^{}]*$", latex[: m.start()])), None):
-        yield "a − changed", f"{latex[: found.start()]}+{latex[found.end() :]}"
+    """Printed formulas with one edit."""
+    if match := next((m for m in MINUS.finditer(latex) if not re.search(r"[\^_]\{[^{}]*$", latex[: m.start()])), None):
+        yield "a − changed", f"{latex[: match.start()]}+{latex[match.end() :]}"
     if (at := latex.find("+")) > 0 and latex[at - 1] not in "_{" and not REMAINDER.match(latex, at + 1):
         yield "a + changed", f"{latex[:at]}-{latex[at + 1 :]}"
     if r"\tau" in latex:
@@ -55,48 +55,48 @@ ENOUGH = 110
 
 @cache
 def as_printed(id: str) -> Check | None:
-    """The print of a claim beside its derivation, of which several tests speak."""
+    """The comparison of a claim's print with its derivation, cached for several tests."""
     return print_of(entries()[id], entries())
 
 
 @pytest.fixture(scope="module")
 def standings() -> dict[tuple[str, str], Standing]:
-    """How each changed print stands: one change of each of so many claims of `eot` that agree."""
+    """The outcome for each changed print: one edit of each kind for that many agreeing claims of `eot`."""
     catalogue = entries()
-    found: dict[tuple[str, str], Standing] = {}
+    by_edit: dict[tuple[str, str], Standing] = {}
     for turn, id in enumerate(id for id in NUMBERED if id.startswith("eot.")):
         own, changed = as_printed(id), list(edits(catalogue[id].latex))
         if own is None or own.standing is not Standing.AGREES or not changed:
             continue
         name, latex = changed[turn % len(changed)]
         if (other := print_of(replace(catalogue[id], latex=latex), catalogue)) is not None:
-            found[id, name] = other.standing
-        if len(found) == ENOUGH:
+            by_edit[id, name] = other.standing
+        if len(by_edit) == ENOUGH:
             break
-    return found
+    return by_edit
 
 
 @pytest.fixture(scope="module")
-def others() -> dict[tuple[str, str], Standing]:
-    """How each changed print stands: one change of every third formula of the documents on templates that agrees."""
+def standings_of_templates() -> dict[tuple[str, str], Standing]:
+    """The outcome for each changed print: one edit of every third agreeing formula of the documents on templates."""
     catalogue = entries()
     formulas = [id for id, entry in catalogue.items() if id.split(".")[0] in WITH_REMAINDERS and is_formula(entry.latex)]
-    found: dict[tuple[str, str], Standing] = {}
+    by_edit: dict[tuple[str, str], Standing] = {}
     for turn, id in enumerate(formulas[::EVERY]):
         own, changed = print_of(catalogue[id], catalogue), list(edits(catalogue[id].latex))
         if own is None or own.standing is not Standing.AGREES or not changed:
             continue
         name, latex = changed[turn % len(changed)]
         if (other := print_of(replace(catalogue[id], latex=latex), catalogue)) is not None:
-            found[id, name] = other.standing
-    return found
+            by_edit[id, name] = other.standing
+    return by_edit
 
 
 @pytest.fixture(scope="module")
-def unnumbered() -> dict[tuple[str, str], Standing]:
-    """How each changed print stands: all changes of each formula of `geometric` and `transport`, most without numbers."""
+def standings_of_unnumbered() -> dict[tuple[str, str], Standing]:
+    """The outcome for each changed print: all edits of each formula of `geometric` and `transport`, most without numbers."""
     catalogue = entries()
-    found: dict[tuple[str, str], Standing] = {}
+    by_edit: dict[tuple[str, str], Standing] = {}
     for id, entry in catalogue.items():
         if id.split(".")[0] not in UNNUMBERED or not is_formula(entry.latex):
             continue
@@ -105,21 +105,21 @@ def unnumbered() -> dict[tuple[str, str], Standing]:
             continue
         for name, latex in edits(entry.latex):
             if (other := print_of(replace(entry, latex=latex), catalogue)) is not None:
-                found[id, name] = other.standing
-    return found
+                by_edit[id, name] = other.standing
+    return by_edit
 
 
-def test_no_changed_print_without_a_number_agrees(unnumbered: dict[tuple[str, str], Standing]) -> None:
-    assert len(unnumbered) >= 100
-    assert {each for each, standing in unnumbered.items() if standing is Standing.AGREES} <= EQUIVALENT
-    counts = Counter(unnumbered.values())
+def test_no_changed_print_without_a_number_agrees(standings_of_unnumbered: dict[tuple[str, str], Standing]) -> None:
+    assert len(standings_of_unnumbered) >= 100
+    assert {each for each, standing in standings_of_unnumbered.items() if standing is Standing.AGREES} <= EQUIVALENT
+    counts = Counter(standings_of_unnumbered.values())
     assert counts[Standing.DIFFERS] >= 0.6 * counts.total()
 
 
-def test_no_changed_print_with_templates_agrees(others: dict[tuple[str, str], Standing]) -> None:
-    assert len(others) >= 30
-    assert {each for each, standing in others.items() if standing is Standing.AGREES} <= EQUIVALENT
-    counts = Counter(others.values())
+def test_no_changed_print_with_templates_agrees(standings_of_templates: dict[tuple[str, str], Standing]) -> None:
+    assert len(standings_of_templates) >= 30
+    assert {each for each, standing in standings_of_templates.items() if standing is Standing.AGREES} <= EQUIVALENT
+    counts = Counter(standings_of_templates.values())
     assert counts[Standing.DIFFERS] >= 0.4 * counts.total()
 
 
@@ -136,6 +136,6 @@ def test_most_changed_prints_differ_at_a_point(standings: dict[tuple[str, str], 
 
 
 def test_four_fifths_of_the_numbered_formulas_agree() -> None:
-    found = [as_printed(id) for id in NUMBERED]
-    assert sum(own is not None and own.standing is Standing.AGREES for own in found) >= 0.8 * len(NUMBERED)
-    assert all(own is None or own.standing is not Standing.DIFFERS for own in found)
+    prints = [as_printed(id) for id in NUMBERED]
+    assert sum(own is not None and own.standing is Standing.AGREES for own in prints) >= 0.8 * len(NUMBERED)
+    assert all(own is None or own.standing is not Standing.DIFFERS for own in prints)

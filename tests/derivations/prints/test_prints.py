@@ -1,4 +1,4 @@
-"""Prints beside relations: what agrees and in which way, what differs and where, what is refused, and that tables are sound."""
+"""Prints compared with relations: kinds of agreement, differences with their position, refusals, and sound tables."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ p = softmax(lambda key: s[key], tau)
 PRINTED = r"\frac{\partial p_k}{\partial s_j} = \tfrac1\tau p_k(\delta_{kj}-p_j)"
 
 
-def held(latex: str, *steps: Relation, defines: bool = False, before: str | None = None) -> Check:
+def check_of(latex: str, *steps: Relation, defines: bool = False, before: str | None = None) -> Check:
     assert NOTATION is not None
     return check(latex, NOTATION, KNOWN, steps, defines=defines, before=before)
 
@@ -42,7 +42,7 @@ def proved() -> Relation:
     return statement
 
 
-# ── what agrees ─────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── agreement ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(
@@ -54,46 +54,47 @@ def proved() -> Relation:
         r"\frac{\partial p_j}{\partial s_k} = \tfrac1\tau p_j(\delta_{jk}-p_k)",
     ],
 )
-def test_the_same_statement_agrees_however_it_is_written(latex: str) -> None:
-    found = held(latex, proved())
-    assert found.standing is Standing.AGREES, found.reason
-    assert "in normal form" in found.reason
+def test_equivalent_forms_of_a_statement_agree(latex: str) -> None:
+    checked = check_of(latex, proved())
+    assert checked.standing is Standing.AGREES, checked.reason
+    assert "in normal form" in checked.reason
 
 
-def test_each_link_says_which_step_states_it() -> None:
+def test_each_link_names_the_step_that_states_it() -> None:
     mean = expect(p, lambda key: u[key])
     first = Equation(total(k, p(k) * u[k]), mean + 0 * tau, reason="the definition")
-    found = held(r"\mathbb E_p[u] = \sum_k p_ku_k,\quad \frac{\partial p_k}{\partial s_j} = \tfrac1\tau p_k(\delta_{kj}-p_j)",
-                 first, proved())
-    assert "link 1: step 1" in found.reason
-    assert "link 2: the statement" in found.reason
+    checked = check_of(
+        r"\mathbb E_p[u] = \sum_k p_ku_k,\quad \frac{\partial p_k}{\partial s_j} = \tfrac1\tau p_k(\delta_{kj}-p_j)",
+        first, proved())
+    assert "link 1: step 1" in checked.reason
+    assert "link 2: the statement" in checked.reason
 
 
-def test_an_equation_with_unknowns_agrees_by_what_is_left_of_it() -> None:
+def test_an_equation_with_unknowns_agrees_after_eliminating_them() -> None:
     lam = positive("lam")
     weights = vector("w", m)
     step = Equation(tau * (sp.log(weights[j]) + 1) - lam, tau * sp.log(weights[j]) + tau - lam)
     notation = Notation({"m": "size", "j": "index m", r"\tau": "positive", r"\lambda": "positive", "w": "positive vector m"},
                         {r"\tau": "tau", r"\lambda": "lam"})
-    found = check(r"\tau \log w_j = \lambda - \tau", notation, tables.known_names(notation), [step])
-    assert (found.standing, "left − right is a side" in found.reason) == (Standing.AGREES, True)
+    checked = check(r"\tau \log w_j = \lambda - \tau", notation, tables.known_names(notation), [step])
+    assert (checked.standing, "left − right is a side" in checked.reason) == (Standing.AGREES, True)
     wrong = check(r"\tau \log w_j = \lambda + \tau", notation, tables.known_names(notation), [step])
     assert wrong.standing is not Standing.AGREES
 
 
-def test_a_line_that_begins_with_equals_goes_on() -> None:
-    assert held(r"= \tfrac1\tau p_k(\delta_{kj}-p_j)", proved(), before=PRINTED).standing is Standing.AGREES
-    assert held(r"= \tfrac1\tau p_k(\delta_{kj}+p_j)", proved(), before=PRINTED).standing is Standing.DIFFERS
-    assert held(r"= \tfrac1\tau p_k(\delta_{kj}-p_j)", proved()).standing is Standing.UNREAD
+def test_a_line_that_begins_with_equals_continues_the_chain() -> None:
+    assert check_of(r"= \tfrac1\tau p_k(\delta_{kj}-p_j)", proved(), before=PRINTED).standing is Standing.AGREES
+    assert check_of(r"= \tfrac1\tau p_k(\delta_{kj}+p_j)", proved(), before=PRINTED).standing is Standing.DIFFERS
+    assert check_of(r"= \tfrac1\tau p_k(\delta_{kj}-p_j)", proved()).standing is Standing.UNREAD
 
 
 def test_a_stronger_inequality_serves_and_a_weaker_one_does_not() -> None:
     strict, weak = AtLeast(p(j), 0, strict=True), AtLeast(p(j), 0)
-    assert held(r"p_j \ge 0", strict).standing is Standing.AGREES
+    assert check_of(r"p_j \ge 0", strict).standing is Standing.AGREES
     assert match(links(r"p_j > 0", NOTATION)[0], weak, KNOWN) is None  # type: ignore[arg-type]
 
 
-# ── what differs ────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── difference ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(
@@ -107,24 +108,24 @@ def test_a_stronger_inequality_serves_and_a_weaker_one_does_not() -> None:
     ],
 )
 def test_a_planted_change_differs_at_a_point(latex: str) -> None:
-    found = held(latex, proved())
-    assert found.standing is Standing.DIFFERS
-    assert " ≠ " in found.reason
-    assert "m = " in found.reason
+    checked = check_of(latex, proved())
+    assert checked.standing is Standing.DIFFERS
+    assert " ≠ " in checked.reason
+    assert "m = " in checked.reason
 
 
-def test_an_identity_does_not_agree_with_another_one() -> None:
-    """All true equations have the difference 0, which makes none of them the other."""
+def test_different_identities_do_not_agree() -> None:
+    """All true equations have difference 0, which does not make them the same statement."""
     partition = total(index("l", m), exponential(index("l", m)))
-    assert held(r"\frac{\partial Z}{\partial s_j} = \tfrac1\tau e^{s_j/\tau}", proved()).standing is not Standing.DIFFERS
+    assert check_of(r"\frac{\partial Z}{\partial s_j} = \tfrac1\tau e^{s_j/\tau}", proved()).standing is not Standing.DIFFERS
     assert match(links(r"\frac{\partial Z}{\partial s_j} = \tfrac1\tau e^{s_j/\tau}", NOTATION)[0], proved(), KNOWN) is None  # type: ignore[arg-type]
     assert match(links(r"Z = \sum_l e^{s_l/\tau}", NOTATION)[0], Equation(2 * partition, partition + partition), KNOWN) is None  # type: ignore[arg-type]
 
 
 def test_twice_an_identity_is_no_residual() -> None:
-    """A − 2B is −B where A = B, and −B is a side: that is no agreement."""
-    found = held(r"\frac{\partial p_k}{\partial s_j} = 2 \tfrac1\tau p_k(\delta_{kj}-p_j)", proved())
-    assert found.standing is Standing.DIFFERS
+    """A − 2B equals −B where A = B, and −B is a side, but that is no agreement."""
+    checked = check_of(r"\frac{\partial p_k}{\partial s_j} = 2 \tfrac1\tau p_k(\delta_{kj}-p_j)", proved())
+    assert checked.standing is Standing.DIFFERS
 
 
 def test_constants_agree_only_about_the_same_thing() -> None:
@@ -136,19 +137,19 @@ def test_constants_agree_only_about_the_same_thing() -> None:
     assert match(link, mass, KNOWN) is None
 
 
-def test_a_disproof_has_to_be_of_what_is_printed() -> None:
+def test_a_disproof_must_refer_to_the_printed_statement() -> None:
     wrong = r"\frac{\partial p_k}{\partial s_j} = \tfrac1\tau p_k(p_j-\delta_{kj})"
     false = softmax_jacobian.twins["the sign"]()
-    assert held(wrong, Fails(false)).standing is Standing.AGREES
-    assert held(PRINTED, Fails(false)).standing is not Standing.AGREES
+    assert check_of(wrong, Fails(false)).standing is Standing.AGREES
+    assert check_of(PRINTED, Fails(false)).standing is not Standing.AGREES
 
 
 def test_a_definition_is_that_of_the_table_and_is_shown_in_a_step() -> None:
     step = Equation(total(k, (u[k] + tau) * p(k)), tau + total(k, p(k) * u[k]))
-    assert held(r"\mathbb E_p[u] = \sum_k p_ku_k", step, defines=True).standing is Standing.AGREES
-    assert held(r"\mathbb E_p[u] = \sum_k p_ks_k", step, defines=True).standing is Standing.DIFFERS
-    assert held(r"Z = \sum_l e^{s_l/\tau}", step, defines=True).standing is Standing.AGREES  # it occurs in p
-    assert held(r"A_j = u_j - \mathbb E_p[u]", proved(), defines=True).standing is Standing.APART
+    assert check_of(r"\mathbb E_p[u] = \sum_k p_ku_k", step, defines=True).standing is Standing.AGREES
+    assert check_of(r"\mathbb E_p[u] = \sum_k p_ks_k", step, defines=True).standing is Standing.DIFFERS
+    assert check_of(r"Z = \sum_l e^{s_l/\tau}", step, defines=True).standing is Standing.AGREES  # it occurs in p
+    assert check_of(r"A_j = u_j - \mathbb E_p[u]", proved(), defines=True).standing is Standing.APART
 
 
 def test_normal_forms_and_points_refuse() -> None:
@@ -175,7 +176,7 @@ def test_another_symbol_of_the_table_is_not_renamed() -> None:
     wrong = links(r"\partial_{s_j} (\gamma q_k) = \gamma \partial_{s_j} q_k", notation)[0]
     assert match(right, step, known) is not None
     assert match(wrong, step, known) is None
-    assert match(wrong, step, frozenset()) is not None  # a statement about any number, under whatever name
+    assert match(wrong, step, frozenset()) is not None  # a statement about any number, whatever its name
 
 
 # ── tables ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -224,8 +225,8 @@ def test_formulas_only() -> None:
 def test_section_5_is_read_and_agrees() -> None:
     catalogue = entries()
     ids = [f"eot.{number}" for number in (*range(44, 48), *range(49, 65))]
-    found = {id: print_of(catalogue[id], catalogue) for id in ids}
-    assert {id for id, own in found.items() if own is None or own.standing is not Standing.AGREES} == set()
+    prints = {id: print_of(catalogue[id], catalogue) for id in ids}
+    assert {id for id, own in prints.items() if own is None or own.standing is not Standing.AGREES} == set()
 
 
 # ── the language ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -277,6 +278,6 @@ def test_two_ways_to_print_one_thing(one: str, other: str) -> None:
         (r"g(s)|_{s \ge 0} = 0", "expected x = y below the bar"),
     ],
 )
-def test_what_has_two_readings_or_none_is_refused(latex: str, reason: str) -> None:
+def test_formulas_with_two_readings_or_none_are_refused(latex: str, reason: str) -> None:
     with pytest.raises(LatexError, match=reason):
         links(latex, SPOKEN)

@@ -42,7 +42,7 @@ T, lam, z, u = vector("t", n, d), vector("lam", d), vector("z", d), interior("u"
 alpha, ray = positive("alpha"), positive("s")
 
 
-def held(latex: str, *steps: Relation) -> Check:
+def check_of(latex: str, *steps: Relation) -> Check:
     return check(latex, NOTATION, KNOWN, steps)
 
 
@@ -71,9 +71,9 @@ def log_of_m(second: int = 0) -> Expansion:
     ],
 )
 def test_a_remainder_is_read_with_its_order(latex: str, order: int | None) -> None:
-    said = links(latex, NOTATION)[0].assertion
-    assert isinstance(said, Expanded)
-    assert said.order == order
+    assertion = links(latex, NOTATION)[0].assertion
+    assert isinstance(assertion, Expanded)
+    assert assertion.order == order
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_remainder_is_read_with_its_order(latex: str, order: int | None) -> No
         (r"x = e^x + \cdots", "expected the terms of a power series"),
     ],
 )
-def test_a_remainder_elsewhere_is_refused(latex: str, reason: str) -> None:
+def test_a_remainder_in_another_position_is_refused(latex: str, reason: str) -> None:
     with pytest.raises(LatexError, match=reason):
         links(latex, NOTATION)
 
@@ -98,35 +98,35 @@ PRINTED = r"\log M(\lambda) = \langle\mu,\lambda\rangle + o(\|\lambda\|)"
 
 
 def test_an_expansion_agrees_on_every_ray_up_to_the_printed_order() -> None:
-    assert held(PRINTED, log_of_m()).standing is Standing.AGREES
-    assert held(PRINTED, log_of_m(second=1)).standing is Standing.AGREES          # of which less is printed
-    assert held(r"\log M(\lambda) \approx \langle\mu,\lambda\rangle", log_of_m()).standing is Standing.APART  # on no ray
+    assert check_of(PRINTED, log_of_m()).standing is Standing.AGREES
+    assert check_of(PRINTED, log_of_m(second=1)).standing is Standing.AGREES          # of which less is printed
+    assert check_of(r"\log M(\lambda) \approx \langle\mu,\lambda\rangle", log_of_m()).standing is Standing.APART  # on no ray
     more = r"\log M(\lambda) = \langle\mu,\lambda\rangle + o(\|\lambda\|^2)"
-    assert held(more, log_of_m()).standing is Standing.APART                      # more is printed than proved
+    assert check_of(more, log_of_m()).standing is Standing.APART                      # more is printed than proved
 
 
 @pytest.mark.parametrize("change", ["2 {}", "-{}", "{} + 1"])
 def test_another_term_differs_at_a_point(change: str) -> None:
     right = change.format(r"\langle\mu,\lambda\rangle")
-    found = held(rf"\log M(\lambda) = {right} + o(\|\lambda\|)", log_of_m())
-    assert found.standing is Standing.DIFFERS
-    assert "a term of the expansion differs" in found.reason
+    checked = check_of(rf"\log M(\lambda) = {right} + o(\|\lambda\|)", log_of_m())
+    assert checked.standing is Standing.DIFFERS
+    assert "a term of the expansion differs" in checked.reason
 
 
-def test_remainders_alone_say_nothing() -> None:
-    assert held(r"o(\alpha^2) = o(\alpha)", log_of_m()).standing is Standing.APART
-    assert held(r"\log M(\lambda) = \log M(\lambda) + o(\|\lambda\|)", log_of_m()).standing is Standing.APART
+def test_remainders_without_other_terms_state_nothing() -> None:
+    assert check_of(r"o(\alpha^2) = o(\alpha)", log_of_m()).standing is Standing.APART
+    assert check_of(r"\log M(\lambda) = \log M(\lambda) + o(\|\lambda\|)", log_of_m()).standing is Standing.APART
 
 
 def test_a_power_series_is_proved_as_it_is_read() -> None:
     step = Equation(sp.log(1 + positive("y")), sp.log(1 + positive("y")))
-    assert held(r"e^x = 1 + x + \tfrac{x^2}2 + o(x^2)", step).standing is Standing.AGREES
-    assert held(r"e^x = 1 + x + x^2 + o(x^2)", step).standing is not Standing.AGREES
+    assert check_of(r"e^x = 1 + x + \tfrac{x^2}2 + o(x^2)", step).standing is Standing.AGREES
+    assert check_of(r"e^x = 1 + x + x^2 + o(x^2)", step).standing is not Standing.AGREES
 
 
 def test_a_definition_is_shown_on_a_ray() -> None:
-    assert held(r"M(\lambda) = \mathbb E_u[\exp\langle W,\lambda\rangle]", log_of_m()).standing is Standing.AGREES
-    assert held(r"M(\lambda) = \mathbb E_u[\exp\langle W,z\rangle]", log_of_m()).standing is not Standing.AGREES
+    assert check_of(r"M(\lambda) = \mathbb E_u[\exp\langle W,\lambda\rangle]", log_of_m()).standing is Standing.AGREES
+    assert check_of(r"M(\lambda) = \mathbb E_u[\exp\langle W,z\rangle]", log_of_m()).standing is not Standing.AGREES
 
 
 # ── lengths, multiples and problems over all vectors ────────────────────────────────────────────────────────────────
@@ -134,12 +134,12 @@ def test_a_definition_is_shown_on_a_ray() -> None:
 
 def test_an_inequality_of_lengths_is_that_of_their_squares() -> None:
     squares = AtLeast(alpha**2 * total(b, z[b] ** 2), total(b, lam[b] ** 2))
-    assert held(r"\|\lambda\| \le \alpha \|z\|", squares).standing is Standing.AGREES
-    assert held(r"\tfrac1\alpha\|\lambda\| \le \|z\|", squares).standing is Standing.AGREES
+    assert check_of(r"\|\lambda\| \le \alpha \|z\|", squares).standing is Standing.AGREES
+    assert check_of(r"\tfrac1\alpha\|\lambda\| \le \|z\|", squares).standing is Standing.AGREES
     swapped = (r"\alpha\|z\|", r"\|\lambda\|")
     for left, right in ((r"\|\lambda\|", r"\|z\|"), swapped, (r"\|\lambda\|", r"\alpha^2\|z\|"), ("x", r"\alpha\|z\|")):
         wrong = rf"{left} \le {right}"
-        assert held(wrong, squares).standing is not Standing.AGREES, wrong
+        assert check_of(wrong, squares).standing is not Standing.AGREES, wrong
 
 
 def test_the_greatest_value_over_all_vectors_is_no_less_than_any() -> None:
@@ -150,9 +150,9 @@ def test_the_greatest_value_over_all_vectors_is_no_less_than_any() -> None:
 
     step = AtLeast(objective(lam), objective(other))
     printed = r"\lambda = \arg\max_{z \in \mathbb R^d} \langle z, \alpha\lambda\rangle - \tfrac\alpha2 \|z\|^2"
-    assert held(printed, step).standing is Standing.AGREES
+    assert check_of(printed, step).standing is Standing.AGREES
     for old, new in (("max", "min"), (r"\tfrac\alpha2", r"\alpha"), (r"\lambda =", "z =")):
-        assert held(printed.replace(old, new), step).standing is not Standing.AGREES, new
+        assert check_of(printed.replace(old, new), step).standing is not Standing.AGREES, new
     with pytest.raises(LatexError, match="expected a vector"):
         links(r"x = \arg\max_z \langle z, \lambda\rangle", NOTATION)
 
@@ -160,19 +160,19 @@ def test_the_greatest_value_over_all_vectors_is_no_less_than_any() -> None:
 # ── disproofs and names ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_false_link_is_excused_only_after_what_is_disproved() -> None:
+def test_a_false_link_is_excused_only_after_the_disproved_step() -> None:
     step = Fails(Equation(2 * alpha, 3 * alpha))
-    assert held(r"2\alpha = 3\alpha", step).standing is Standing.AGREES
+    assert check_of(r"2\alpha = 3\alpha", step).standing is Standing.AGREES
     for latex in (r"5\alpha = 2\alpha = 3\alpha", r"5\alpha = 2\alpha", r"M(\lambda) \ge x,\quad 2\alpha = 3\alpha"):
-        assert held(latex, step).standing is not Standing.AGREES, latex
+        assert check_of(latex, step).standing is not Standing.AGREES, latex
     first = Fails(Equation(5 * alpha, 2 * alpha))
-    assert held(r"5\alpha = 2\alpha = 3\alpha", first, step).standing is Standing.AGREES
+    assert check_of(r"5\alpha = 2\alpha = 3\alpha", first, step).standing is Standing.AGREES
 
 
 def test_positions_and_labels_are_read() -> None:
-    said = links(r"v_i^{(k)} = \theta", NOTATION)[0].assertion
-    assert isinstance(said, Equation)
-    assert said.left == vector("B", 2 * n - 1)[n + index("k", n) - i]
+    assertion = links(r"v_i^{(k)} = \theta", NOTATION)[0].assertion
+    assert isinstance(assertion, Equation)
+    assert assertion.left == vector("B", 2 * n - 1)[n + index("k", n) - i]
     with pytest.raises(LatexError, match="expected indices that its left side shows, got j"):
         links(r"\omega = 0", NOTATION)
     assert "x" in Notation({"n": "size", "x": "vector n y"}).broken

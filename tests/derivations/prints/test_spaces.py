@@ -1,4 +1,4 @@
-"""Spaces, mappings, random vectors, couplings, problems that stand alone, vectors that differ: read, and refused."""
+"""Spaces, mappings, random vectors, couplings, separate problems, unequal vectors: read, or refused."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def read(latex: str) -> list[str]:
         r"f: \mathbb R^m \to \mathbb R",
     ],
 )
-def test_a_space_says_nothing_beside_a_statement(latex: str) -> None:
+def test_a_space_beside_a_statement_adds_nothing(latex: str) -> None:
     assert read(rf"{latex},\quad \langle x, y \rangle = 0") == read(r"\langle x, y \rangle = 0")
 
 
@@ -75,9 +75,9 @@ def test_a_space_that_is_not_that_of_the_table_is_refused(latex: str, reason: st
         links(latex, TABLE)
 
 
-def test_a_space_alone_shows_its_point_and_positive_entries_are_stated() -> None:
-    (alone,) = links(r"C \in \mathbb R^{n \times m}", TABLE)
-    assert isinstance(alone.assertion, Shown)
+def test_a_separate_space_declares_its_point_and_states_positive_entries() -> None:
+    (space,) = links(r"C \in \mathbb R^{n \times m}", TABLE)
+    assert isinstance(space.assertion, Shown)
     (positive,) = links(r"C \in \mathbb R_+^{n \times m}", TABLE)
     assert isinstance(positive.assertion, AtLeast)
 
@@ -119,25 +119,25 @@ def test_a_coupling_is_one_of_two_distributions() -> None:
     assert set(table.broken) == {"P", "R"}
 
 
-# ── what stands alone, what differs, and functions of two arguments ──────────────────────────────────────────────────
+# ── separate problems, differences, and functions of two arguments ───────────────────────────────────────────────────
 
 
-def test_a_problem_stands_alone_or_under_a_new_name() -> None:
+def test_a_problem_is_printed_by_itself_or_under_a_new_name() -> None:
     plans = Notation({"n, m": "size", "C": "matrix n m", "a": "simplex n", "b": "simplex m", "P": "coupling a b"})
     named = links(r"\mathrm{OT}(a, b) \triangleq \min_{P \in U(a, b)} \langle P, C \rangle", plans)
-    alone = links(r"C = 0,\quad \min_{P \in U(a, b)} \langle P, C \rangle", plans)
+    problem = links(r"C = 0,\quad \min_{P \in U(a, b)} \langle P, C \rangle", plans)
     assert isinstance(named[0].assertion, Shown)
-    assert isinstance(alone[0].assertion, Shown)
-    with pytest.raises(LatexError):  # the name has a meaning, and what it is equal to is no problem over a simplex
+    assert isinstance(problem[0].assertion, Shown)
+    with pytest.raises(LatexError):  # the name has a meaning, and the right side is no problem over a simplex
         links(r"C_{ij} = \min_{P \in U(a, b)} \langle P, C \rangle", plans)
 
 
-def test_vectors_differ_where_some_entry_does() -> None:
-    (said,) = links(r"x \ne y", TABLE)
+def test_vectors_differ_if_some_entry_does() -> None:
+    (link,) = links(r"x \ne y", TABLE)
     x, y, k = vector("x", M), vector("y", M), index("k", M)
-    assert isinstance(said.assertion, AtLeast)
-    assert said.assertion.strict
-    assert in_normal_form(said.assertion.sides[0], total(k, (x[k] - y[k]) ** 2))
+    assert isinstance(link.assertion, AtLeast)
+    assert link.assertion.strict
+    assert in_normal_form(link.assertion.sides[0], total(k, (x[k] - y[k]) ** 2))
 
 
 def test_the_cosine_of_an_angle_is_a_function_of_two_vectors() -> None:
@@ -145,7 +145,7 @@ def test_the_cosine_of_an_angle_is_a_function_of_two_vectors() -> None:
     assert sides(one.assertion) == sides(other.assertion) or in_normal_form(sides(one.assertion)[0], sides(other.assertion)[0])
 
 
-# ── what agrees and what does not ───────────────────────────────────────────────────────────────────────────────────
+# ── agreement and difference ────────────────────────────────────────────────────────────────────────────────────────
 
 PLAIN = Notation({
     "m": "size",
@@ -162,12 +162,12 @@ j, k = index("j", M), index("k", M)
 
 def test_an_intermediate_disproof_is_no_agreement() -> None:
     false = Equation(total(j, x[j]), 0, at={M: 2, x.label: [1, 0]})
-    found = check(r"\sum_j x_j = 0", PLAIN, KNOWN, [Fails(false), Equation(total(j, w[j]), 1)])
-    assert (found.standing, "disproves it" in found.reason) == (Standing.DIFFERS, True)
+    checked = check(r"\sum_j x_j = 0", PLAIN, KNOWN, [Fails(false), Equation(total(j, w[j]), 1)])
+    assert (checked.standing, "disproves it" in checked.reason) == (Standing.DIFFERS, True)
     assert check(r"\sum_j x_j = 0", PLAIN, KNOWN, [Fails(false)]).standing is Standing.AGREES
 
 
-def test_a_premise_has_to_hold_at_the_witness_of_a_disproof() -> None:
+def test_premises_must_hold_at_the_witness_of_a_disproof() -> None:
     false = Fails(Equation(total(j, x[j]), 0, at={M: 2, x.label: [1, 0]}))
     assert check(r"x_1 = 1 \implies \sum_j x_j = 0", PLAIN, KNOWN, [false]).standing is Standing.AGREES
     assert check(r"x_1 = 2 \implies \sum_j x_j = 0", PLAIN, KNOWN, [false]).standing is not Standing.AGREES

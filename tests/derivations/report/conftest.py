@@ -1,4 +1,4 @@
-"""The site of every claim there is, made once."""
+"""A site with all claims, generated once."""
 
 from pathlib import Path
 
@@ -10,8 +10,8 @@ from tests.derivations.report import samples
 
 
 @pytest.fixture(scope="session")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a report on all claims, with evidence made up."""
+def complete_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a report on all claims with artificial evidence."""
     folder = tmp_path_factory.mktemp("whole")
     site.write(load([samples.saved(folder, samples.everything())]), folder / "report")
     return folder / "report"

@@ -1,4 +1,4 @@
-"""Reading pages back: elements with their attributes and words."""
+"""Read pages back as elements with their attributes and words."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Element:
 
 
 class Reader(HTMLParser):
-    """Collects the elements of a page, and complains of tags that do not match."""
+    """A reader that collects the elements of a page and reports unbalanced tags."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -49,7 +49,7 @@ class Reader(HTMLParser):
 
 
 def read(page: str) -> list[Element]:
-    """The elements of a page, in order; raises AssertionError when a tag is left open."""
+    """The elements of a page, in order; raises AssertionError for an unclosed tag."""
     reader = Reader()
     reader.feed(page)
     reader.close()
@@ -59,10 +59,10 @@ def read(page: str) -> list[Element]:
 
 
 def having(elements: list[Element], name: str) -> list[Element]:
-    """The elements of a class."""
+    """The elements with a class."""
     return [element for element in elements if name in element.attributes.get("class", "").split()]
 
 
 def ids(page: Path) -> set[str]:
-    """The places on a page that a link may name."""
+    """The anchors of a page that a link may name."""
     return {element.attributes["id"] for element in read(page.read_text(encoding="utf-8")) if "id" in element.attributes}

@@ -1,4 +1,4 @@
-"""Ledgers to make reports of: one with every verdict, one examined for real, one with every claim there is."""
+"""Ledgers for reports: one with every verdict, one from a real examination, one with all claims."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WITNESS: dict[str, Any] = {"inputs": {"m": 2, "s": [0, "1/2"], "tau": 1}, "left"
 
 
 def row(id: str = "eot.1", **changes: Any) -> dict[str, Any]:
-    """A row of a ledger that follows from its evidence, with the verdict and the fields that the tests want to be different."""
+    """A row of a ledger that follows from its evidence, except for the verdict and the fields that a test sets."""
     verdict = changes.pop("verdict", "proved")
     twins = changes.pop("twins", [{"name": "the sign", "refuted_by": ["symbolic"]}, {"name": "τ is lost", "refuted_by": [""]}])
     scope, hypotheses = changes.pop("scope", "all m ≥ 1"), changes.pop("hypotheses", ["τ > 0"])
@@ -40,7 +40,7 @@ def row(id: str = "eot.1", **changes: Any) -> dict[str, Any]:
                 "correction": "holds" if repaired else None, "environment": "cpu", "general": layer == "symbolic",
                 "refuted_twins": [twin["name"] for twin in twins if twin["refuted_by"]], "error": None,
                 "witness": witness if accused else None, "given": [], "faults": []}
-    told = {
+    row_data = {
         "id": id, "document": id.split(".")[0], "number": id.split(".", 1)[1], "kind": kind, "title": f"Title of {id}",
         "statement": {"latex": r"\frac{a}{b}=c", "text": f"The words of {id}."},
         "provenance": "printed", "source_lines": ["17–19"],
@@ -52,7 +52,7 @@ def row(id: str = "eot.1", **changes: Any) -> dict[str, Any]:
         "evidence": [evidence], "canonical": None, "canonical_repair": None,
         "derivation": [step("a = b*c", f"the reason of {id}")], "repair": [step("a = c*b", "repaired")] if accused else [],
     }
-    return settle([told | changes])[0]
+    return settle([row_data | changes])[0]
 
 
 def step(statement: str, reason: str, **changes: Any) -> dict[str, Any]:
@@ -67,10 +67,10 @@ def of(*rows: dict[str, Any], **environment: Any) -> dict[str, Any]:
 
 
 def every_verdict() -> dict[str, Any]:
-    """One claim for each verdict, those at fault in an order that the errata must change, and a second document."""
+    """One claim for each verdict, in an order that the errata must change, and a second document."""
     verdicts = [verdict for verdict in Verdict if verdict != Verdict.REFUTED]
-    rows = [row(f"eot.{place}", verdict=str(verdict), depends_on=[f"eot.{place - 1}"] if place > 1 else [])
-            for place, verdict in enumerate(verdicts, start=1)]
+    rows = [row(f"eot.{number}", verdict=str(verdict), depends_on=[f"eot.{number - 1}"] if number > 1 else [])
+            for number, verdict in enumerate(verdicts, start=1)]
     rows += [row("eot.s7.fisher-scaled", verdict="corrected", severity=str(Severity.WORDING), depends_on=["eot.1", "eot.2"]),
              row("eot.thm6.3", verdict="refuted", kind="optimality"),
              row("geometric.7", verdict="measured", kind="empirical")]
@@ -79,12 +79,12 @@ def every_verdict() -> dict[str, Any]:
 
 @cache
 def examined() -> str:
-    """What the symbolic layer finds about a few claims, as the text of a ledger."""
+    """The symbolic layer's evidence on a few claims, as the text of a ledger."""
     return json.dumps(ledger.build([examine(entries()[id]).evidence for id in EXAMINED], EXAMINED, ENVIRONMENT))
 
 
 def everything() -> dict[str, Any]:
-    """Every claim there is, by evidence made up: each that has a correction is refuted, the others hold."""
+    """All claims with artificial evidence: each claim with a correction is refuted, the others hold."""
     return json.loads(json.dumps(ledger.build([_made_up(entry) for entry in entries().values()], entries(), ENVIRONMENT)))
 
 
@@ -95,8 +95,8 @@ def _made_up(entry: Entry) -> Evidence:
                     refuted_twins=tuple(entry.twins), derivation=steps, repair=steps if wrong else ())
 
 
-def saved(folder: Path, told: dict[str, Any], name: str = "ledger.json") -> Path:
+def saved(folder: Path, ledger: dict[str, Any], name: str = "ledger.json") -> Path:
     """A ledger as a file."""
     path = folder / name
-    path.write_text(json.dumps(told), encoding="utf-8")
+    path.write_text(json.dumps(ledger), encoding="utf-8")
     return path

@@ -1,4 +1,4 @@
-"""The site in a real browser: every page opens, nothing leaves it, and search, filters, keys, phone, dark and paper work."""
+"""The site in a real browser: every page opens without outside requests; search, filters, keys, phone, dark and print work."""
 
 import shutil
 from collections.abc import Iterator
@@ -23,12 +23,12 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not instal
 
 @dataclass
 class Watched:
-    """A page with everything that it complained of and asked for."""
+    """A page with its console messages and its requests."""
 
     page: Page
     root: str
     errors: list[str] = field(default_factory=list)
-    asked: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.page.on("console", self.note)
@@ -41,12 +41,12 @@ class Watched:
             self.errors.append(message.text)
 
     def ask(self, request: Request) -> None:
-        self.asked.append(request.url)
+        self.requests.append(request.url)
 
     @property
     def strangers(self) -> list[str]:
         """Requests for anything outside the report."""
-        return [url for url in self.asked if not url.startswith((self.root, "data:"))]
+        return [url for url in self.requests if not url.startswith((self.root, "data:"))]
 
     def open(self, name: str) -> Page:
         self.page.goto(self.root + name, wait_until="domcontentloaded")
@@ -61,8 +61,8 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
-def published(folder: Path, told: dict[str, Any]) -> str:
-    site.write(load([samples.saved(folder, told)]), folder / "report")
+def published(folder: Path, ledger: dict[str, Any]) -> str:
+    site.write(load([samples.saved(folder, ledger)]), folder / "report")
     return f"{(folder / 'report').as_uri()}/"
 
 
@@ -72,8 +72,8 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="module")
-def large(whole: Path) -> str:
-    return f"{whole.as_uri()}/"
+def large(complete_report: Path) -> str:
+    return f"{complete_report.as_uri()}/"
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def front(context: BrowserContext, small: str) -> Iterator[Page]:
 
 
 def shown(page: Page) -> list[str]:
-    """The ids in the list that can be seen."""
+    """The ids in the list that are visible."""
     return page.eval_on_selector_all(".claims li:not([hidden])", "rows => rows.map(row => row.dataset.id)")
 
 
@@ -111,7 +111,7 @@ READ = """[document.querySelector('h1').textContent, document.styleSheets.length
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_every_claim_page_opens(context: BrowserContext, large: str, document: str, tmp_path: Path) -> None:
-    """In frames of a page of ours: to navigate a window to each costs three times as much."""
+    """In frames of one page: navigating a window to each takes three times as long."""
     titles = {f"{large}claims/{id}.html": entry.title for id, entry in entries().items() if id.startswith(f"{document}.")}
     addresses, ours = list(titles), tmp_path / "frames.html"
     ours.write_text("<!doctype html><body>")
@@ -123,10 +123,10 @@ def test_every_claim_page_opens(context: BrowserContext, large: str, document: s
         assert read == {address: [titles[address], 2, True] for address in addresses[start : start + SIDE_BY_SIDE]}
     assert watched.errors == []
     assert set(watched.strangers) == {ours.as_uri()}
-    assert titles.keys() <= set(watched.asked)
+    assert titles.keys() <= set(watched.requests)
 
 
-def test_front_and_errata_of_the_whole_open(context: BrowserContext, large: str) -> None:
+def test_front_page_and_errata_of_the_complete_report_open(context: BrowserContext, large: str) -> None:
     watched = Watched(context.new_page(), large)
     page = watched.open("index.html")
     assert page.locator(".cell").count() == len(entries())
@@ -176,7 +176,7 @@ def test_the_policy_lets_nothing_out(context: BrowserContext, small: str) -> Non
     ("kind", "optimality", ["eot.thm6.3"]),
     ("severity", "wording", ["eot.s7.fisher-scaled"]),
 ])
-def test_each_filter_keeps_what_fits(front: Page, choice: str, value: str, expected: list[str]) -> None:
+def test_each_filter_shows_the_matching_rows(front: Page, choice: str, value: str, expected: list[str]) -> None:
     everything = shown(front)
     assert len(everything) == 11
     front.select_option(f"#{choice}", value)
@@ -228,7 +228,7 @@ def active(page: Page) -> dict[str, str]:
     return page.evaluate("({id: document.activeElement.id, cell: document.activeElement.dataset.id || ''})")
 
 
-def test_slash_goes_to_search_and_is_a_letter_there(front: Page) -> None:
+def test_slash_focuses_the_search_and_can_be_typed_there(front: Page) -> None:
     front.keyboard.press("/")
     assert active(front)["id"] == "q"
     front.keyboard.type("1/2")
@@ -257,7 +257,7 @@ def test_arrows_walk_the_strip_and_enter_opens(front: Page) -> None:
     front.wait_for_url("**/claims/eot.2.html")
 
 
-def test_enter_in_the_search_goes_to_the_list(front: Page) -> None:
+def test_enter_in_the_search_focuses_the_list(front: Page) -> None:
     front.fill("#q", "fisher-scaled")
     front.press("#q", "Enter")
     assert active(front)["id"] == "claims"
@@ -287,8 +287,8 @@ def test_long_formulas_scroll_in_their_own_box(context: BrowserContext, tmp_path
 
 def test_a_long_name_breaks_on_a_phone(context: BrowserContext, tmp_path: Path) -> None:
     names = [f"transport.listing.compute_attention_ot_divergence_of_{what}" for what in ("queries", "a_whole_batch", "rows")]
-    told = [samples.row(id, verdict="corrected", depends_on=names[:at]) for at, id in enumerate(names)]
-    root = published(tmp_path, samples.of(*told))
+    rows = [samples.row(id, verdict="corrected", depends_on=names[:at]) for at, id in enumerate(names)]
+    root = published(tmp_path, samples.of(*rows))
     page = context.new_page()
     page.set_viewport_size({"width": 375, "height": 812})
     for name in (f"claims/{names[1]}.html", "index.html", "errata-transport.html"):

@@ -21,9 +21,9 @@ def tree(latex: str) -> ElementTree.Element:
 
 
 def faults(latex: str) -> list[str]:
-    """What a browser would stumble over."""
-    found = mathml(latex)
-    if "<math" not in found:
+    """Faults in the MathML that a browser would not draw correctly."""
+    messages = mathml(latex)
+    if "<math" not in messages:
         return [f"{latex} is not converted"]
     nodes = list(tree(latex).iter())
     return ([f"<{node.tag}>" for node in nodes if node.tag not in CORE] +
@@ -33,12 +33,12 @@ def faults(latex: str) -> list[str]:
 
 @pytest.mark.parametrize("document", sorted({id.split(".")[0] for id in entries()}))
 def test_every_formula_is_drawn(document: str) -> None:
-    assert {id: found for id, entry in entries().items() if id.startswith(f"{document}.")
-            for latex in printed(entry) if (found := faults(latex))} == {}
+    assert {id: messages for id, entry in entries().items() if id.startswith(f"{document}.")
+            for latex in printed(entry) if (messages := faults(latex))} == {}
 
 
 @pytest.mark.parametrize("latex", [r"\nosuchcommand x", r"\quadx", r"\left(x", "a_b_c"])
-def test_what_cannot_be_converted_is_shown_as_it_is(latex: str) -> None:
+def test_inconvertible_latex_is_shown_verbatim(latex: str) -> None:
     assert faults(latex)
     assert mathml(latex) == f'<code class="tex">{latex}</code>'
 

@@ -15,7 +15,7 @@ CUDA = {"devices": ["NVIDIA H200"]}
 
 
 def merged(folder: Path, *ledgers: dict[str, Any]) -> Report:
-    return load([samples.saved(folder, told, f"{place}.json") for place, told in enumerate(ledgers)])
+    return load([samples.saved(folder, ledger, f"{number}.json") for number, ledger in enumerate(ledgers)])
 
 
 def words(report: Report, name: str) -> str:
@@ -30,10 +30,10 @@ def test_evidence_of_both_runs_is_shown_with_its_environment(tmp_path: Path) -> 
     assert [(run.number, e["layer"]) for run, e in report.claims["eot.1"].evidence] == [
         (1, "symbolic"), (2, "symbolic"), (2, "torch")]
     assert report.claims["eot.1"].verdict == "proved"
-    told = words(report, "claims/eot.1.html")
-    assert "cpu · run 1" in told
-    assert "cuda · run 2" in told
-    assert "different verdicts" not in told
+    text = words(report, "claims/eot.1.html")
+    assert "cpu · run 1" in text
+    assert "cuda · run 2" in text
+    assert "different verdicts" not in text
     front = words(report, "index.html")
     assert "Run 1 · cpu · Python 3.11.7 · 0123456" in front
     assert "Run 2 · NVIDIA H200" in front
@@ -43,12 +43,12 @@ def test_verdicts_that_differ_are_flagged(tmp_path: Path) -> None:
     report = merged(tmp_path, samples.of(row("eot.1"), row("eot.2", depends_on=["eot.1"])),
                     samples.of(row("eot.1", verdict="corrected"), **CUDA))
     assert report.claims["eot.1"].verdict == "differs"
-    told = words(report, "claims/eot.1.html")
-    assert "The ledgers reach different verdicts." in told
-    assert "✓ proved" in told
-    assert "≠ corrected slip NVIDIA H200" in told
-    assert "What is true." in told
-    assert "do not state the same thing" not in told          # only one of them has a correction to state
+    text = words(report, "claims/eot.1.html")
+    assert "The ledgers reach different verdicts." in text
+    assert "✓ proved" in text
+    assert "≠ corrected slip NVIDIA H200" in text
+    assert "What is true." in text
+    assert "do not state the same thing" not in text          # only one of them has a correction to state
     assert having(read(dict(pages.pages(report))["errata-eot.html"]), "erratum")
     cells = having(read(dict(pages.pages(report))["index.html"]), "cell")
     assert [cell.words for cell in cells] == ["!", "✓"]
@@ -71,7 +71,7 @@ def test_statements_that_changed_between_ledgers_are_flagged(tmp_path: Path) -> 
     assert "hypotheses changed between them" in words(report, "claims/eot.1.html")
 
 
-def test_a_claim_that_one_run_lacks_is_kept(tmp_path: Path) -> None:
+def test_a_claim_missing_from_one_run_is_included(tmp_path: Path) -> None:
     report = merged(tmp_path, samples.of(row("eot.1"), row("geometric.1")), samples.of(row("eot.2")))
     assert list(report.claims) == ["eot.1", "eot.2", "geometric.1"]
     assert [run.label for run in report.runs][1].endswith("· run 2")
@@ -80,9 +80,9 @@ def test_a_claim_that_one_run_lacks_is_kept(tmp_path: Path) -> None:
 def test_twins_keep_who_refuted_them_where(tmp_path: Path) -> None:
     alive = row("eot.1", twins=[{"name": "the sign", "refuted_by": []}])
     report = merged(tmp_path, samples.of(row("eot.1")), samples.of(alive, **CUDA))
-    told = words(report, "claims/eot.1.html")
-    assert "refuted by symbolic run 1; refuted by nobody run 2" in told
-    assert "Alive: symbolic: the sign" in told
+    text = words(report, "claims/eot.1.html")
+    assert "refuted by symbolic run 1; refuted by nobody run 2" in text
+    assert "Alive: symbolic: the sign" in text
 
 
 # ── supports ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -118,7 +118,7 @@ def test_the_drawing_has_every_neighbour_and_every_support(tmp_path: Path) -> No
     assert "not in this ledger" in words(report, "claims/eot.3.html")
 
 
-def test_what_is_left_out_of_the_drawing_is_counted(tmp_path: Path) -> None:
+def test_claims_left_out_of_the_drawing_are_counted(tmp_path: Path) -> None:
     far = [row(f"eot.{n}", depends_on=["eot.2"]) for n in range(3, 23)]
     report = merged(tmp_path, samples.of(row("eot.1"), row("eot.2", depends_on=["eot.1"]), *far))
     drawing = graph.neighbourhood(report, "eot.1")
@@ -139,18 +139,18 @@ def test_what_is_left_out_of_the_drawing_is_counted(tmp_path: Path) -> None:
     ("prop1", "Proposition 1"), ("listing.a_b", "Listing a_b"), ("listing.a_b.shapes", "Listing a_b"),
     ("rem6.4", "Remark 6.4"), ("lemB.4", "Lemma B.4"),
 ])
-def test_places_have_names(number: str, words: str) -> None:
+def test_environments_have_names(number: str, words: str) -> None:
     assert pages.printed_location(number) == words
 
 
-def test_a_witness_is_taken_apart() -> None:
-    found = pages.worked(samples.WITNESS)
-    assert found["inputs"] == [("m", "2"), ("s", "(0, 1/2)"), ("tau", "1")]
-    assert (found["about"], found["left"], found["sign"], found["right"]) == ("the limit", "0.25", "≠", "−∞")
+def test_a_witness_is_split_into_its_parts() -> None:
+    worked = pages.worked(samples.WITNESS)
+    assert worked["inputs"] == [("m", "2"), ("s", "(0, 1/2)"), ("tau", "1")]
+    assert (worked["about"], worked["left"], worked["sign"], worked["right"]) == ("the limit", "0.25", "≠", "−∞")
 
 
 def test_ids_in_words_are_links_and_code_is_code(tmp_path: Path) -> None:
-    told = samples.of(row("eot.1", derivation=[samples.step("a", "`x<y` of eot.10, not eot.101")]),
-                      row("eot.10"))
-    found = dict(pages.pages(merged(tmp_path, told)))["claims/eot.1.html"]
-    assert '<code>x&lt;y</code> of <a href="../claims/eot.10.html">eot.10</a>, not eot.101' in found
+    ledger = samples.of(row("eot.1", derivation=[samples.step("a", "`x<y` of eot.10, not eot.101")]),
+                        row("eot.10"))
+    page = dict(pages.pages(merged(tmp_path, ledger)))["claims/eot.1.html"]
+    assert '<code>x&lt;y</code> of <a href="../claims/eot.10.html">eot.10</a>, not eot.101' in page

@@ -1,4 +1,4 @@
-"""The folder that `report` writes: nothing is missing, nothing leads out of it, and it is there whole or not at all."""
+"""The folder that `report` writes is complete, has no links outside, and is written entirely or not at all."""
 
 import os
 import re
@@ -21,7 +21,7 @@ from tests.derivations.report.samples import row
 
 
 def report_of(folder: Path, *ledgers: dict[str, Any]) -> Report:
-    return load([samples.saved(folder, told, f"{place}.json") for place, told in enumerate(ledgers)])
+    return load([samples.saved(folder, ledger, f"{number}.json") for number, ledger in enumerate(ledgers)])
 
 
 def page(folder: Path, name: str, *ledgers: dict[str, Any]) -> str:
@@ -31,12 +31,12 @@ def page(folder: Path, name: str, *ledgers: dict[str, Any]) -> str:
 # ── the pages ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_every_claim_has_a_page_a_cell_and_a_line(whole: Path) -> None:
-    front = read((whole / "index.html").read_text(encoding="utf-8"))
+def test_every_claim_has_a_page_a_cell_and_a_line(complete_report: Path) -> None:
+    front = read((complete_report / "index.html").read_text(encoding="utf-8"))
     cells = having(front, "cell")
     assert [cell.attributes["data-id"] for cell in cells] == list(entries())
     assert [line.attributes["data-id"] for line in front if "data-text" in line.attributes] == list(entries())
-    assert {path.name for path in (whole / "claims").iterdir()} == {f"{id}.html" for id in entries()}
+    assert {path.name for path in (complete_report / "claims").iterdir()} == {f"{id}.html" for id in entries()}
     for cell in cells:
         look = next(look for look in LOOKS.values() if f"v-{look.key}" in cell.attributes["class"].split())
         assert cell.words.strip() == look.sign
@@ -48,8 +48,8 @@ def test_page_names_do_not_collide_where_case_is_ignored() -> None:
     assert len({id.lower() for id in entries()}) == len(entries())
 
 
-def leads_out(element: Element, path: Path, root: Path) -> str | None:
-    """What is wrong with where an element leads, if it leads anywhere."""
+def link_fault(element: Element, path: Path, root: Path) -> str | None:
+    """The fault in an element's link, if there is one."""
     target = element.attributes.get("href") or element.attributes.get("src")
     if target is None or target.startswith("data:image/svg+xml,"):
         return None
@@ -62,21 +62,21 @@ def leads_out(element: Element, path: Path, root: Path) -> str | None:
 
 @pytest.mark.parametrize("target", ["https://example.org/", "//example.org/a.js", "no-such.html", "../../outside.html",
                                     "index.html#no-such-place", "javascript:alert(1)"])
-def test_a_link_that_leads_out_is_seen(target: str, tmp_path: Path) -> None:
+def test_a_link_to_the_outside_is_detected(target: str, tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("<p id='here'></p>")
-    assert leads_out(Element("a", {"href": target}), tmp_path / "index.html", tmp_path)
-    assert not leads_out(Element("a", {"href": "index.html#here"}), tmp_path / "index.html", tmp_path)
+    assert link_fault(Element("a", {"href": target}), tmp_path / "index.html", tmp_path)
+    assert not link_fault(Element("a", {"href": "index.html#here"}), tmp_path / "index.html", tmp_path)
 
 
 def test_no_page_leads_out_and_no_link_is_dead(tmp_path: Path) -> None:
     site.write(report_of(tmp_path, samples.every_verdict()), tmp_path / "report")
     for path in (tmp_path / "report").rglob("*.html"):
         elements = read(path.read_text(encoding="utf-8"))
-        assert [fault for element in elements if (fault := leads_out(element, path, tmp_path / "report"))] == []
+        assert [fault for element in elements if (fault := link_fault(element, path, tmp_path / "report"))] == []
 
 
-def test_no_page_of_the_whole_names_another_place(whole: Path) -> None:
-    for path in whole.rglob("*.*"):
+def test_no_page_of_the_complete_report_names_a_local_path(complete_report: Path) -> None:
+    for path in complete_report.rglob("*.*"):
         text = path.read_text(encoding="utf-8").replace("xmlns='http://www.w3.org/2000/svg'", "")
         assert not re.search(r"(?:src|href|action|data)=[\"']?(?:\w+:)?//|url\(|@import|https?://", text), path.name
         if path.suffix == ".html":
@@ -84,15 +84,15 @@ def test_no_page_of_the_whole_names_another_place(whole: Path) -> None:
             assert not re.search(r"<[^>]+\s(?:style|on\w+)=", text), f"{path.name} carries a style or a script in a tag"
 
 
-def test_every_page_is_well_formed(whole: Path) -> None:
-    for path in whole.rglob("*.html"):
+def test_every_page_is_well_formed(complete_report: Path) -> None:
+    for path in complete_report.rglob("*.html"):
         assert read(path.read_text(encoding="utf-8")), path.name
 
 
 def test_a_claim_page_tells_everything(tmp_path: Path) -> None:
-    told = samples.every_verdict()
-    for claim in told["claims"]:
-        elements = read(page(tmp_path, pages.claim_path(claim["id"]), told))
+    ledger = samples.every_verdict()
+    for claim in ledger["claims"]:
+        elements = read(page(tmp_path, pages.claim_path(claim["id"]), ledger))
         words = next(element.words for element in elements if element.tag == "main")
         wanted = [claim["title"], claim["statement"]["text"], *claim["hypotheses"], claim["derivation"][0]["statement"],
                   claim["derivation"][0]["reason"], claim["evidence"][0]["scope"], "0.25 s", "τ is lost",
@@ -105,13 +105,13 @@ def test_a_claim_page_tells_everything(tmp_path: Path) -> None:
         assert sum(element.tag == "math" for element in elements) == (2 if claim["correction"] else 1)
 
 
-def test_what_the_symbolic_layer_found_is_told(tmp_path: Path) -> None:
+def test_results_of_the_symbolic_layer_are_shown(tmp_path: Path) -> None:
     (tmp_path / "ledger.json").write_text(samples.examined(), encoding="utf-8")
-    told = load([tmp_path / "ledger.json"])
-    found = dict(pages.pages(told))
-    assert {"proved", "proved-under", "corrected", "definition"} <= {subject.verdict for subject in told.claims.values()}
-    for id, subject in told.claims.items():
-        elements = read(found[pages.claim_path(id)])
+    report = load([tmp_path / "ledger.json"])
+    pages_by_name = dict(pages.pages(report))
+    assert {"proved", "proved-under", "corrected", "definition"} <= {subject.verdict for subject in report.claims.values()}
+    for id, subject in report.claims.items():
+        elements = read(pages_by_name[pages.claim_path(id)])
         written = {element.attributes.get("alttext", element.words) for element in elements if element.tag in ("math", "pre")}
         steps = subject.steps("derivation") + subject.steps("repair")
         assert steps
@@ -122,27 +122,27 @@ def test_a_run_outside_a_checkout_is_labelled(tmp_path: Path) -> None:
     assert page(tmp_path, "claims/eot.1.html", samples.of(row(), commit=None)).count("Python 3.11.7 · no commit") >= 1
 
 
-def test_what_was_skipped_is_told(tmp_path: Path) -> None:
+def test_skipped_claims_are_shown(tmp_path: Path) -> None:
     front = page(tmp_path, "index.html", samples.every_verdict())
     for word in ("no GPU here", "0123456789abcdef", "2025-01-02", "sympy 1.14.0", "3.11.7"):
         assert word in front
 
 
-def test_an_environment_that_says_nothing_will_do(tmp_path: Path) -> None:
+def test_an_empty_environment_is_accepted(tmp_path: Path) -> None:
     bare = samples.of(row()) | {"environment": {}}
     assert "not in a git checkout" in page(tmp_path, "index.html", bare)
 
 
 def test_text_is_never_markup(tmp_path: Path) -> None:
     evil = "<script>alert(1)</script><img src=x onerror=alert(2)>&amp;"
-    told = row("eot.1", verdict="corrected", title=evil, hypotheses=[evil],
-               statement={"latex": r"a<b \text{</math><b>}", "text": evil},
-               correction={"latex": rf"\nosuchcommand{evil}", "text": evil},
-               derivation=[samples.step(f"</pre>{evil}", evil, holds=False)],
-               witness={"inputs": {evil: evil}, "left": evil, "sign": evil, "right": evil, "about": evil},
-               twins=[{"name": evil, "refuted_by": [evil]}, {"name": "τ", "refuted_by": [evil]}])
-    found = dict(pages.pages(report_of(tmp_path, samples.of(told, skipped={evil: 1}, devices=[evil]))))
-    for name, text in found.items():
+    row_data = row("eot.1", verdict="corrected", title=evil, hypotheses=[evil],
+                   statement={"latex": r"a<b \text{</math><b>}", "text": evil},
+                   correction={"latex": rf"\nosuchcommand{evil}", "text": evil},
+                   derivation=[samples.step(f"</pre>{evil}", evil, holds=False)],
+                   witness={"inputs": {evil: evil}, "left": evil, "sign": evil, "right": evil, "about": evil},
+                   twins=[{"name": evil, "refuted_by": [evil]}, {"name": "τ", "refuted_by": [evil]}])
+    pages_by_name = dict(pages.pages(report_of(tmp_path, samples.of(row_data, skipped={evil: 1}, devices=[evil]))))
+    for name, text in pages_by_name.items():
         elements = read(text)
         assert [element.attributes["src"] for element in elements if element.tag == "script"] in (
             ["static/script.js"], ["../static/script.js"]), name
@@ -154,14 +154,14 @@ def test_text_is_never_markup(tmp_path: Path) -> None:
 # ── one table for the looks ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_every_verdict_has_a_look_of_its_own() -> None:
+def test_every_verdict_looks_different() -> None:
     assert set(LOOKS) == {*Verdict, DIFFERS}
     assert len({look.sign for look in LOOKS.values()}) == len(LOOKS)
 
 
 def test_legend_and_style_come_from_the_table(tmp_path: Path) -> None:
     elements = read(page(tmp_path, "index.html", samples.every_verdict()))
-    at = next(place for place, element in enumerate(elements) if element.attributes.get("class") == "legend")
+    at = next(index for index, element in enumerate(elements) if element.attributes.get("class") == "legend")
     marks = [element for element in elements[at:] if element.attributes.get("class", "").startswith("mark v-")]
     assert [(mark.attributes["class"][7:], mark.words) for mark in marks] == [
         (look.key, look.sign) for look in LOOKS.values() if look.key != DIFFERS]
@@ -177,7 +177,7 @@ def luminance(colour: str) -> float:
 
 
 def contrast(one: str, other: str) -> float:
-    """The ratio of WCAG 2."""
+    """The contrast ratio of WCAG 2."""
     low, high = sorted([luminance(one), luminance(other)])
     return (high + 0.05) / (low + 0.05)
 
@@ -205,8 +205,8 @@ def test_the_greys_of_the_style_can_be_read() -> None:
 
 
 def test_the_heaps_add_up(tmp_path: Path) -> None:
-    told = report_of(tmp_path, samples.every_verdict())
-    assert pages.verdict_groups(told) == [(6, "stand as printed"), (4, "do not"), (1, "are open")]
+    report = report_of(tmp_path, samples.every_verdict())
+    assert pages.verdict_groups(report) == [(6, "stand as printed"), (4, "do not"), (1, "are open")]
     assert "6 stand as printed, 4 do not, and 1 are open." in " ".join(having(read(page(
         tmp_path, "index.html", samples.every_verdict())), "lead")[0].words.split())
 
@@ -214,11 +214,11 @@ def test_the_heaps_add_up(tmp_path: Path) -> None:
 # ── the errata ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_errata_are_those_at_fault_worst_first(tmp_path: Path) -> None:
-    told = samples.every_verdict()
-    elements = read(page(tmp_path, "errata-eot.html", told))
+def test_errata_list_the_faulty_claims_worst_first(tmp_path: Path) -> None:
+    ledger = samples.every_verdict()
+    elements = read(page(tmp_path, "errata-eot.html", ledger))
     listed = [element.attributes["id"] for element in having(elements, "erratum")]
-    by_id = {claim["id"]: claim for claim in told["claims"]}
+    by_id = {claim["id"]: claim for claim in ledger["claims"]}
     assert set(listed) == {id for id, claim in by_id.items() if claim["severity"] and claim["document"] == "eot"}
     severities = [by_id[id]["severity"] for id in listed]
     assert severities == sorted(severities, key=list(SEVERITIES).index)
@@ -228,7 +228,7 @@ def test_errata_are_those_at_fault_worst_first(tmp_path: Path) -> None:
     assert "Theorem 6.3" in "".join(element.words for element in having(elements, "where"))
 
 
-def test_a_document_without_fault_says_so(tmp_path: Path) -> None:
+def test_a_document_without_faults_is_marked_so(tmp_path: Path) -> None:
     assert "No fault was found" in page(tmp_path, "errata-geometric.html", samples.every_verdict())
 
 
@@ -273,22 +273,22 @@ def test_a_bad_ledger_is_one_line(
 ) -> None:
     (tmp_path / "bad.json").write_text(content)
     assert call(monkeypatch, tmp_path, "bad.json") == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert len(said.err.strip().splitlines()) == 1
-    assert "bad.json" in said.err
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert len(output.err.strip().splitlines()) == 1
+    assert "bad.json" in output.err
     assert [path.name for path in tmp_path.iterdir()] == ["bad.json"]
 
 
 @pytest.mark.parametrize("changes", BAD_ROWS.values(), ids=list(BAD_ROWS))
 def test_a_bad_row_is_named(changes: dict[str, Any], tmp_path: Path) -> None:
-    told = samples.of(row("eot.1"), row("eot.2"))
-    told["claims"][1] |= changes
+    ledger = samples.of(row("eot.1"), row("eot.2"))
+    ledger["claims"][1] |= changes
     with pytest.raises(ValueError, match=r"claim 2 .*: expected .*, got "):
-        report_of(tmp_path, told)
+        report_of(tmp_path, ledger)
 
 
-def test_an_id_that_comes_twice_is_refused(tmp_path: Path) -> None:
+def test_a_repeated_id_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"claim 2 \(eot\.1\): id: expected every claim once"):
         report_of(tmp_path, samples.of(row("eot.1"), row("eot.1")))
 
@@ -309,7 +309,7 @@ def test_bad_arguments_change_nothing(
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_an_older_report_is_replaced_whole(tmp_path: Path) -> None:
+def test_an_older_report_is_replaced_entirely(tmp_path: Path) -> None:
     site.write(report_of(tmp_path, samples.of(row("eot.1"), row("eot.2"))), tmp_path / "report")
     assert (tmp_path / "report" / "claims" / "eot.2.html").exists()
     site.write(report_of(tmp_path, samples.of(row("eot.1"))), tmp_path / "report")
@@ -325,8 +325,8 @@ def test_an_empty_folder_is_filled(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("moment", ["while it is written", "while it is put in place"])
 def test_a_failure_leaves_the_older_report(moment: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    told = report_of(tmp_path, samples.every_verdict())
-    site.write(told, tmp_path / "report")
+    report = report_of(tmp_path, samples.every_verdict())
+    site.write(report, tmp_path / "report")
     before = {path: path.read_bytes() for path in (tmp_path / "report").rglob("*.*")}
 
     def broken(*_: object) -> Any:
@@ -343,6 +343,6 @@ def test_a_failure_leaves_the_older_report(moment: str, monkeypatch: pytest.Monk
 
         monkeypatch.setattr(os, "replace", second_breaks)
     with pytest.raises(OSError, match="the disk is full"):
-        site.write(told, tmp_path / "report")
+        site.write(report, tmp_path / "report")
     assert {path: path.read_bytes() for path in (tmp_path / "report").rglob("*.*")} == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0.json", "report"]

@@ -28,59 +28,60 @@ TINY = 7e-4
 def problems() -> dict[str, Problem]:
     """The searches, by claim."""
     load(CLAIMS)
-    found = ((id, each.observe) for id in CLAIMS for each in OBSERVATIONS.get(id, {}).values() if each.name == "search")
-    return {id: inspect.getclosurevars(observe).nonlocals["problem"] for id, observe in found}
+    searches = ((id, each.observe) for id in CLAIMS for each in OBSERVATIONS.get(id, {}).values() if each.name == "search")
+    return {id: inspect.getclosurevars(observe).nonlocals["problem"] for id, observe in searches}
 
 
-def of(*numbers: object) -> Tensor:
+def case(*numbers: object) -> Tensor:
     """One instance."""
     return torch.tensor([*numbers], dtype=torch.float64)[None]
 
 
 def opposite() -> Values:
-    """Two templates ±r of equal weight, and a tiny query, of 0 a shorter one."""
-    return solved({"T": of([0.5, 0.0], [-0.5, 0.0]), "u": of(0.0, 0.0), "lam": of(TINY, 0.0), "y": of(0.0, 0.0),
-                   "alpha": of(0.3)[0]})
+    """Two templates ±r of equal weight and a tiny query; for 0 a shorter one."""
+    return solved({"T": case([0.5, 0.0], [-0.5, 0.0]), "u": case(0.0, 0.0), "lam": case(TINY, 0.0), "y": case(0.0, 0.0),
+                   "alpha": case(0.3)[0]})
 
 
 def carried_both_ways() -> Values:
     """The same with two columns and no costs."""
     return transport_bounds.solved({
-        "T": of([0.5, 0.0], [-0.5, 0.0]), "u": of(0.0, 0.0), "M": of([0.0, 0.0], [0.0, 0.0]), "lam": of(TINY, 0.0),
-        "nu": of(0.0, 0.0), "alpha": of(0.3)[0], "gamma": of(-0.2)[0]})
+        "T": case([0.5, 0.0], [-0.5, 0.0]), "u": case(0.0, 0.0), "M": case([0.0, 0.0], [0.0, 0.0]), "lam": case(TINY, 0.0),
+        "nu": case(0.0, 0.0), "alpha": case(0.3)[0], "gamma": case(-0.2)[0]})
 
 
 def halves() -> Values:
-    """Two weightings near one half, of templates at the distance D."""
-    return {"p": of(0.5 + TINY, 0.5 - TINY), "w": of(0.5, 0.5), "T": of([1.0, 0.0], [-1.0, 0.0]), "D": of(2.0)[0]}
+    """Two weightings near one half, of templates at distance D."""
+    return {"p": case(0.5 + TINY, 0.5 - TINY), "w": case(0.5, 0.5), "T": case([1.0, 0.0], [-1.0, 0.0]), "D": case(2.0)[0]}
 
 
 def keys() -> Values:
     """Two equal keys, and weights near one half."""
-    return {"q": of(0.5 + TINY, 0.5 - TINY), "s": of(0.0, 0.0), "tau": of(1.5)[0]}
+    return {"q": case(0.5 + TINY, 0.5 - TINY), "s": case(0.0, 0.0), "tau": case(1.5)[0]}
 
 
 def changed() -> Values:
-    """Two equal keys, of which one gains."""
-    return {"p": of(0.5, 0.5), "g": of([1.0, 0.0], [0.0, 1.0]), "ω": of(TINY)[0]}
+    """Two equal keys, one of which gains weight."""
+    return {"p": case(0.5, 0.5), "g": case([1.0, 0.0], [0.0, 1.0]), "ω": case(TINY)[0]}
 
 
 def swapped() -> Values:
-    """Two weightings that have no key in common."""
-    return {"r": of(0.0, 1.0), "v": of(1.0, 0.0), "v'": of(0.0, 1.0), "x": of(1.0)[0], "y": of(2.0)[0], "D": of(3.0)[0],
-            "e": of([0.0, 0.0], [0.0, 0.0])}
+    """Two weightings with disjoint supports."""
+    return {"r": case(0.0, 1.0), "v": case(1.0, 0.0), "v'": case(0.0, 1.0),
+            "x": case(1.0)[0], "y": case(2.0)[0], "D": case(3.0)[0],
+            "e": case([0.0, 0.0], [0.0, 0.0])}
 
 
 def worst() -> Values:
     """The case of `beyond.stability-attained`."""
-    return {"p": of(1 / 3, 2 / 3), "h": of([1.0, 0.0], [0.0, 1.0]), "g": of([1.0, 0.0], [0.0, 1.0]), "x": of(1.0)[0],
-            "y": of(1.0)[0], "L": of(2.0)[0], "c": of(0.0)[0]}
+    return {"p": case(1 / 3, 2 / 3), "h": case([1.0, 0.0], [0.0, 1.0]), "g": case([1.0, 0.0], [0.0, 1.0]), "x": case(1.0)[0],
+            "y": case(1.0)[0], "L": case(2.0)[0], "c": case(0.0)[0]}
 
 
 def skewed() -> Values:
-    """The law with the largest third central moment, on the ends of an interval, and a tiny query."""
-    return {"y": of([-1e8, 0.0], [1e8, 0.0]), "u": of((1 + 3**-0.5) / 2, (1 - 3**-0.5) / 2), "lam": of(TINY, 0.0),
-            "D": of(1.0)[0]}
+    """The law on the ends of an interval with the largest third central moment, and a tiny query."""
+    return {"y": case([-1e8, 0.0], [1e8, 0.0]), "u": case((1 + 3**-0.5) / 2, (1 - 3**-0.5) / 2), "lam": case(TINY, 0.0),
+            "D": case(1.0)[0]}
 
 
 NEAR: dict[str, Callable[[], Values]] = {
@@ -112,19 +113,19 @@ def test_every_inequality_is_searched_at_ten_thousand_instances() -> None:
 
 
 @pytest.mark.parametrize("claim", NEAR)
-def test_what_is_sharp_is_attained(claim: str) -> None:
+def test_sharp_bounds_are_attained(claim: str) -> None:
     assert 1 - ATTAINED <= tightness(problems()[claim], NEAR[claim]()) <= 1 + ATTAINED / 10
 
 
 @pytest.mark.parametrize("claim", [id for id, problem in problems().items() if problem.sharp])
-def test_what_the_search_calls_sharp_it_attains(claim: str) -> None:
+def test_the_search_attains_the_bounds_it_calls_sharp(claim: str) -> None:
     problem = problems()[claim]
-    found = max(search.searched(problem, m, 1000, "cpu").tightness for m in problem.sizes)
-    assert found >= 1 - ATTAINED
+    tightness = max(search.searched(problem, m, 1000, "cpu").tightness for m in problem.sizes)
+    assert tightness >= 1 - ATTAINED
 
 
 def test_the_other_bounds_are_not_called_sharp() -> None:
-    """Of these no text says that they are, except that `beyond.jacobian-attained` has equality in `beyond.jacobian-form`."""
+    """No text calls these bounds sharp, except that `beyond.jacobian-attained` has equality in `beyond.jacobian-form`."""
     others = {id for id, problem in problems().items() if not problem.sharp} - set(NEAR)
     assert others == {"beyond.shrinkage", "beyond.chi-square", "beyond.certificate", "beyond.spectral-gap", "beyond.iterates",
                       "beyond.jacobian-form", "beyond.top-mass", "beyond.ratio-bias-bound"}

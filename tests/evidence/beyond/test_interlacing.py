@@ -1,4 +1,4 @@
-"""The eigenvalues of diag(p) − ppᵀ lie between the weights: at thousands of random points, and where ascent pushes them out."""
+"""The eigenvalues of diag(p) − ppᵀ interlace with the weights, at thousands of random points and after ascent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DRAWN, STEPS = 4000, 60
 
 
 def outside(logits: Tensor) -> Tensor:
-    """By how much an eigenvalue leaves its interval [p_(i+1), p_(i)], the last one [0, p_(m)]; (batch,)."""
+    """The distance of an eigenvalue from its interval [p_(i+1), p_(i)], the last one [0, p_(m)]; (batch,)."""
     p = torch.softmax(logits, -1)
     eigenvalues = torch.linalg.eigvalsh(covariance(p)).flip(-1)
     above = p.sort(-1, descending=True).values
@@ -39,8 +39,8 @@ def test_eigenvalues_lie_between_the_weights(m: int) -> None:
     assert float(outside(moving.detach()).max()) <= allowed
 
 
-def test_an_eigenvalue_outside_would_be_seen() -> None:
-    """Of another matrix, diag(p) + ppᵀ, the largest eigenvalue exceeds every weight."""
+def test_an_eigenvalue_outside_is_detected() -> None:
+    """Control: for diag(p) + ppᵀ, the largest eigenvalue exceeds every weight."""
     p = torch.tensor([[0.5, 0.3, 0.2]], dtype=torch.float64)
     largest = torch.linalg.eigvalsh(2 * p.diag_embed() - covariance(p)).amax()
     assert float(largest) > 0.5 + 0.1

@@ -1,4 +1,4 @@
-"""The search for violations: what is true passes, what is false or less than sharp is refused."""
+"""The search for violations: true and sharp bounds pass, false or loose ones are refused."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ def scaled(factor: float) -> Problem:
     return replace(SPECTRAL, sides=sides)
 
 
-def test_what_is_true_and_sharp_passes() -> None:
-    found = searching(SPECTRAL)
-    assert (found.outcome, set(found.refuted_twins)) == (Outcome.HOLDS, TWINS)
+def test_a_true_and_sharp_bound_passes() -> None:
+    finding = searching(SPECTRAL)
+    assert (finding.outcome, set(finding.refuted_twins)) == (Outcome.HOLDS, TWINS)
 
 
-def test_what_is_violated_is_refuted() -> None:
-    found = searching(scaled(0.99))
-    assert found.outcome is Outcome.REFUTED
-    assert found.detail.startswith("violated by")
+def test_a_violated_bound_is_refuted() -> None:
+    finding = searching(scaled(0.99))
+    assert finding.outcome is Outcome.REFUTED
+    assert finding.detail.startswith("violated by")
 
 
-def test_what_is_said_to_be_sharp_and_is_not_is_no_support() -> None:
-    found = searching(scaled(1.01))
-    assert found.outcome is Outcome.INCONCLUSIVE
-    assert found.detail.startswith("declared sharp: expected right/left of 1 − 1e-06, got 0.99")
+def test_a_bound_that_is_wrongly_called_sharp_is_not_supported() -> None:
+    finding = searching(scaled(1.01))
+    assert finding.outcome is Outcome.INCONCLUSIVE
+    assert finding.detail.startswith("declared sharp: expected right/left of 1 − 1e-06, got 0.99")

@@ -1,4 +1,4 @@
-"""What is drawn for the transport chapter: it is what it says, reaches every corner, and its tolerances refuse."""
+"""Instances for the transport chapter have the declared properties, reach every corner, and tolerances that can refuse."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from evidence.transport.section7_summary import Losses, losses
 from evidence.transport.sinkhorn import Iterates, iterates
 from numerics import one_sided
 
-EXPLORE = settings(max_examples=60, deadline=None, database=None, derandomize=True, phases=[Phase.generate],
+EXPLORE = settings(max_examples=100, deadline=None, database=None, derandomize=True, phases=[Phase.generate],
                    suppress_health_check=list(HealthCheck))
 
 
 def drawn(strategy: st.SearchStrategy[Any]) -> list[Any]:
-    found: list[Any] = []
+    examples_drawn: list[Any] = []
 
     @EXPLORE
     @given(strategy)
     def collect(x: Any) -> None:
-        found.append(x)
+        examples_drawn.append(x)
 
     collect()
-    return found
+    return examples_drawn
 
 
 def test_problems_reach_every_corner() -> None:
@@ -94,8 +94,8 @@ def test_a_reading_of_iterates_refuses_another_cost_and_temperature() -> None:
     formula, x = Formula(printed), Iterates(problem, problem["C"], 3)
     reading = x.reading(route=x.least[0] - x.dual(4))
     wrong = ({}, {"eps": 0.5 * (1 + 1e-6)}, {"C": x.cost * (1 + 1e-6)})
-    found = [compare(formula, replace(reading, point={**reading.point, **change}), [])["route"].miss <= 1 for change in wrong]
-    assert found == [True, False, False]
+    misses = [compare(formula, replace(reading, point={**reading.point, **change}), [])["route"].miss <= 1 for change in wrong]
+    assert misses == [True, False, False]
 
 
 def test_inputs_stay_in_their_ball() -> None:
@@ -127,10 +127,10 @@ def test_tiles_and_rows_reach_their_corners() -> None:
 def test_some_perturbations_meet_the_bound() -> None:
     def share(x: Perturbed) -> float:
         before, after = (torch.softmax(s / x.epsilon, -1) for s in (x.scores, x.scores + x.change))
-        moved = float((after - before).clamp(min=0).sum())
+        moved_mass = float((after - before).clamp(min=0).sum())
         bound = math.tanh(float(x.change.max() - x.change.min()) / (4 * x.epsilon))
-        assert moved <= bound * (1 + 1e-9)
-        return moved / bound if bound else 0.0
+        assert moved_mass <= bound * (1 + 1e-9)
+        return moved_mass / bound if bound else 0.0
 
     shares = [share(x) for x in drawn(perturbed())]
     assert max(shares) > 0.999

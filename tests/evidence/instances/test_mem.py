@@ -1,4 +1,4 @@
-"""The MEM problems reach every corner they promise; the 50-digit solver is right where the answer is known, and refuses."""
+"""The MEM problems reach every declared corner; the 50-digit solver is right in known cases, and refuses others."""
 
 from random import Random
 
@@ -55,7 +55,7 @@ def test_every_corner_is_reached(corner: str) -> None:
 
 @settings(SEARCH, max_examples=150)
 @given(mem_problems())
-def test_what_is_drawn_keeps_its_promises(x: MemProblem) -> None:
+def test_drawn_instances_have_the_promised_properties(x: MemProblem) -> None:
     assert x.templates.shape == (x.n, x.d)
     assert x.prior.shape == x["q"].shape == (x.n,)
     assert x.evidence.shape == x.dual.shape == x["c"].shape == (x.d,)
@@ -76,7 +76,7 @@ def test_a_choice_that_does_not_exist_is_refused() -> None:
             find(mem_problems(**wrong), lambda x: True, settings=SEARCH)  # type: ignore[arg-type]
 
 
-def test_the_tolerance_grows_with_what_enters_and_stays_tiny() -> None:
+def test_the_tolerance_grows_with_its_inputs_and_stays_tiny() -> None:
     x = mem_problem(3, 2, 1.0, 1)
     assert 0 < x.tolerance() < 1e-11
     assert x.tolerance(1e3) > 100 * x.tolerance()
@@ -132,26 +132,26 @@ def test_the_maximizer_of_a_coin_by_another_method(alpha: str, z: float) -> None
         strength = mp.mpf(alpha)
         reach = abs(strength * z) + 1
         known = mp.findroot(lambda x: x / strength + mp.tanh(x) - z, (-reach, reach), "anderson")
-        found = maximize(COIN, [z], strength)
-        assert abs(found.dual[0] - known) < mp.mpf(10) ** -48
-        assert abs(found.estimate[0] - mp.tanh(known)) < mp.mpf(10) ** -48
+        maximum = maximize(COIN, [z], strength)
+        assert abs(maximum.dual[0] - known) < mp.mpf(10) ** -48
+        assert abs(maximum.estimate[0] - mp.tanh(known)) < mp.mpf(10) ** -48
 
 
 def test_one_atom_gives_alpha_z_and_equal_atoms_too() -> None:
     for law in (Law.of([[3, 1]], [1]), Law.of([[3, 1], [3, 1]], [1, 4])):
-        found = maximize(law, [0.5, -2], 8)
-        assert max(abs(found.dual[0] - 4), abs(found.dual[1] + 16), abs(found.estimate[0] - 3)) < 1e-48
+        maximum = maximize(law, [0.5, -2], 8)
+        assert max(abs(maximum.dual[0] - 4), abs(maximum.dual[1] + 16), abs(maximum.estimate[0] - 3)) < 1e-48
 
 
 @settings(SEARCH, max_examples=40)
 @given(mem_problems())
 def test_no_other_dual_point_is_better_and_the_error_bound_holds(x: MemProblem) -> None:
-    found = x.maximizer()
-    assert found.error <= mp.mpf(10) ** -fifty_digits.DIGITS * max(1, fifty_digits.norm(found.dual))
+    maximum = x.maximizer()
+    assert maximum.error <= mp.mpf(10) ** -fifty_digits.DIGITS * max(1, fifty_digits.norm(maximum.dual))
     with mp.workdps(60):
         target = [m + z for m, z in zip(x.law.mean(), x.drawn["z"].tolist(), strict=True)]
-        best = fifty_digits.value(x.law, found.dual, target, x.alpha)
-        rival = [value + mp.mpf(step) for value, step in zip(found.dual, x.drawn["lam"].tolist(), strict=True)]
+        best = fifty_digits.value(x.law, maximum.dual, target, x.alpha)
+        rival = [value + mp.mpf(step) for value, step in zip(maximum.dual, x.drawn["lam"].tolist(), strict=True)]
         lead = best - fifty_digits.value(x.law, rival, target, x.alpha)
         assert lead >= fifty_digits.norm(x.drawn["lam"].tolist()) ** 2 / (2 * mp.mpf(x.alpha)) * (1 - mp.mpf(10) ** -40)
 
@@ -181,10 +181,10 @@ def test_too_few_steps_are_an_error() -> None:
 
 
 def test_leading_coefficients_of_known_functions() -> None:
-    found = leading(lambda x: [mp.sin(x) - x, mp.exp(x) - 1 - x - x**2 / 2, 5 * x**3], 3, 0.25)
+    coefficients = leading(lambda x: [mp.sin(x) - x, mp.exp(x) - 1 - x - x**2 / 2, 5 * x**3], 3, 0.25)
     with mp.workdps(60):
-        for value, known in zip(found.values, (-mp.mpf(1) / 6, mp.mpf(1) / 6, 5), strict=True):
-            assert abs(value - known) <= found.error < 1e-15
+        for value, known in zip(coefficients.values, (-mp.mpf(1) / 6, mp.mpf(1) / 6, 5), strict=True):
+            assert abs(value - known) <= coefficients.error < 1e-15
 
 
 def test_a_lower_order_and_a_kink_are_refused() -> None:
@@ -194,14 +194,14 @@ def test_a_lower_order_and_a_kink_are_refused() -> None:
 
 
 def test_a_higher_order_gives_zero() -> None:
-    found = leading(lambda x: [mp.sin(x) - x], 2, 0.25)
-    assert abs(found.values[0]) <= found.error < 1e-15
+    coefficients = leading(lambda x: [mp.sin(x) - x], 2, 0.25)
+    assert abs(coefficients.values[0]) <= coefficients.error < 1e-15
 
 
 @settings(SEARCH, max_examples=12)
 @given(mem_problems())
 def test_the_start_is_small_enough(x: MemProblem) -> None:
     """λ*(α)/α → z: the limit is known without any expansion."""
-    found = leading(lambda alpha: x.maximizer(alpha).dual, 1, x.small)
-    assert found.error < 1e-12
-    assert (rounded(found.values) - x.drawn["z"]).abs().max() <= float(found.error) + 1e-15
+    coefficients = leading(lambda alpha: x.maximizer(alpha).dual, 1, x.small)
+    assert coefficients.error < 1e-12
+    assert (rounded(coefficients.values) - x.drawn["z"]).abs().max() <= float(coefficients.error) + 1e-15

@@ -1,4 +1,4 @@
-"""One-sided problems reach every corner they promise, and draw nothing that breaks their own promises; so do rows."""
+"""One-sided problems and rows reach every declared corner and keep the declared properties."""
 
 from random import Random
 
@@ -45,7 +45,7 @@ def test_every_corner_is_reached(corner: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16], ids=str)
-def test_what_is_drawn_keeps_its_promises(dtype: torch.dtype) -> None:
+def test_drawn_instances_have_the_promised_properties(dtype: torch.dtype) -> None:
     @settings(SEARCH, max_examples=150)
     @given(one_sided_problems(dtype))
     def check(x: OneSided) -> None:
@@ -110,7 +110,7 @@ def test_every_corner_of_rows_is_reached(corner: str) -> None:
 
 @settings(SEARCH, max_examples=100)
 @given(rows())
-def test_a_row_is_what_it_says(x: Row) -> None:
+def test_a_row_has_the_properties_of_its_name(x: Row) -> None:
     torch.testing.assert_close(x.s, x.problem.scores, rtol=1e-9, atol=1e-9)
     assert (x["p"] > 0).all()
     assert x["Z"] > 0

@@ -1,4 +1,4 @@
-"""The drawn problems of entropic transport: that they are what they say, reach every corner, and refuse bad arguments."""
+"""Problems of entropic transport have the declared properties, reach every corner, and refuse bad arguments."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ EXPLORE = settings(max_examples=60, deadline=None, database=None, derandomize=Tr
 
 
 def drawn(strategy: st.SearchStrategy[OtProblem]) -> list[OtProblem]:
-    found: list[OtProblem] = []
+    problems: list[OtProblem] = []
 
     @EXPLORE
     @given(strategy)
     def collect(x: OtProblem) -> None:
-        found.append(x)
+        problems.append(x)
 
     collect()
-    return found
+    return problems
 
 
 @cache
@@ -66,11 +66,11 @@ def test_symmetric_costs_are_symmetric_and_the_others_are_not() -> None:
 
 
 def test_strict_diagonals_and_ties() -> None:
-    """Footnote 11 asks for M(t, t) < M(t', t): distances obey, ties do not."""
-    off = {kind: [float((x["M"] - x["M"].diagonal() + 9 * torch.eye(x.N)).min()) for x in examples()
-                  if x.costs == kind and x.N > 1] for kind in SYMMETRIC}
-    assert min(off["distances"]) > 0
-    assert min(off["ties"]) <= 0
+    """Footnote 11 requires M(t, t) < M(t', t): distances satisfy it, ties do not."""
+    margins = {kind: [float((x["M"] - x["M"].diagonal() + 9 * torch.eye(x.N)).min()) for x in examples()
+                      if x.costs == kind and x.N > 1] for kind in SYMMETRIC}
+    assert min(margins["distances"]) > 0
+    assert min(margins["ties"]) <= 0
 
 
 def test_the_same_seed_draws_the_same_problem() -> None:
@@ -79,7 +79,7 @@ def test_the_same_seed_draws_the_same_problem() -> None:
     assert all(torch.equal(x[name], again[name]) for name in x.drawn)
 
 
-def test_the_tolerance_grows_with_what_enters() -> None:
+def test_the_tolerance_grows_with_its_inputs() -> None:
     x = examples()[0]
     assert x.tolerance(100.0) > x.tolerance(1.0) > 0
     assert x.tolerance(1.0) < 1e-9
@@ -101,19 +101,19 @@ def test_the_maximizer_in_fifty_digits_is_stationary_and_the_resolvent_is_not() 
             return fifty_digits.norm([s + z - y / alpha - m for s, z, y, m in zip(
                 start, evidence, dual, x.law.mean(dual), strict=True)])
 
-        found = x.maximizer(alpha)
-        assert residual(found.dual) * alpha <= found.error <= mp.mpf(10) ** -fifty_digits.DIGITS
+        maximum = x.maximizer(alpha)
+        assert residual(maximum.dual) * alpha <= maximum.error <= mp.mpf(10) ** -fifty_digits.DIGITS
         assert residual(x.resolvent(alpha)) * alpha > mp.mpf(10) ** -30
-        assert abs(mp.fsum(found.weights) - 1) < mp.mpf(10) ** -fifty_digits.DIGITS
+        assert abs(mp.fsum(maximum.weights) - 1) < mp.mpf(10) ** -fifty_digits.DIGITS
 
 
 def test_no_other_dual_point_is_better() -> None:
     for x in examples()[:20]:
         with mp.workdps(fifty_digits.DIGITS + fifty_digits.GUARD):
             target = [m + z for m, z in zip(x.law.mean(), x["z"].tolist(), strict=True)]
-            found, step = x.maximizer(), x["lam"].tolist()
-            rival = [value + mp.mpf(s) for value, s in zip(found.dual, step, strict=True)]
-            lead = fifty_digits.value(x.law, found.dual, target, x.alpha) - fifty_digits.value(x.law, rival, target, x.alpha)
+            maximum, step = x.maximizer(), x["lam"].tolist()
+            rival = [value + mp.mpf(s) for value, s in zip(maximum.dual, step, strict=True)]
+            lead = fifty_digits.value(x.law, maximum.dual, target, x.alpha) - fifty_digits.value(x.law, rival, target, x.alpha)
             assert lead >= fifty_digits.norm(step) ** 2 / (2 * mp.mpf(x.alpha)) * (1 - mp.mpf(10) ** -40)
 
 
@@ -131,7 +131,7 @@ SEARCH = settings(max_examples=1000, phases=[Phase.generate], derandomize=True, 
 
 
 def ties(x: OtProblem) -> bool:
-    """Whether the least cost of a column that holds prior is not the only one."""
+    """Whether the least cost is not unique in some column with prior mass."""
     least = (x.cost == x.cost.amin(-2, keepdim=True)).sum(-2)
     return bool(((least > 1) & (x.prior > 0)).any())
 

@@ -1,4 +1,4 @@
-"""Transport problems reach every corner they promise, and keep their promises."""
+"""Transport problems reach every declared corner and keep the declared properties."""
 
 from random import Random
 

@@ -15,7 +15,7 @@ def test_shipped_slopes_are_the_published_ones(module: str) -> None:
 
 @every_module
 def test_bloom_counts_keys_and_mpt_counts_back(module: str) -> None:
-    """Both grow by the slope from key to key; only a constant, which softmax ignores, tells them apart."""
+    """Both grow by the slope from key to key and differ by a constant, which softmax ignores."""
     for head in shipped()[module]:
         first = 0.0 if module == "BLOOM" else -head.slope * (LENGTH - 1)
         assert float(head.bias[0]) == pytest.approx(first)

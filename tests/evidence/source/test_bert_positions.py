@@ -11,11 +11,11 @@ from numerics import tolerances
 CLAIM = "deciphering.s7.bert-positions"
 
 
-def test_rows_have_norms_of_their_own_and_every_number_is_trained() -> None:
-    found = bert_positions.learned(CLAIM, Run())
-    assert found.outcome is Outcome.REFUTED
-    assert found.correction is Outcome.HOLDS
-    assert len(found.refuted_twins) == 2
+def test_rows_have_different_norms_and_every_number_is_trained() -> None:
+    finding = bert_positions.learned(CLAIM, Run())
+    assert finding.outcome is Outcome.REFUTED
+    assert finding.correction is Outcome.HOLDS
+    assert len(finding.refuted_twins) == 2
 
 
 def test_sinusoids_do_not_refute_the_print(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,7 +28,7 @@ def test_sinusoids_do_not_refute_the_print(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("factor", [0.0, 2.0])
-def test_numbers_that_are_not_trained_refute_the_correction(monkeypatch: pytest.MonkeyPatch, factor: float) -> None:
+def test_untrained_numbers_refute_the_correction(monkeypatch: pytest.MonkeyPatch, factor: float) -> None:
     own = list(bert_positions.trained())
     changed = [Reading(x.point, {name: factor * value for name, value in x.routes.items()}, x.tolerance) for x in own]
     monkeypatch.setattr(bert_positions, "trained", lambda: iter(changed))

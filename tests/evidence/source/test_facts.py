@@ -1,4 +1,4 @@
-"""Facts about shipped and published attention: true to rounding, and their wrong versions are not."""
+"""Facts about shipped and published attention hold up to rounding, and their wrong versions fail."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ FACTS = {f"{module.__name__.rpartition('.')[2]}.{fact.__name__}": fact
 
 @pytest.mark.parametrize("fact", FACTS)
 def test_facts(fact: str) -> None:
-    found = FACTS[fact]()
-    assert found.residual <= 1.0, found
-    assert found.counter >= REFUSAL, found
-    assert found.holds
+    finding = FACTS[fact]()
+    assert finding.residual <= 1.0, finding
+    assert finding.counter >= REFUSAL, finding
+    assert finding.holds
 
 
 @pytest.mark.parametrize("module", [shipped_t5, shipped_bert, published])

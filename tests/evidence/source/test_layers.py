@@ -9,9 +9,9 @@ from evidence.source import layers
 
 
 def test_padded_convolution_recurrent_layer_and_attention_keep_the_length() -> None:
-    found = layers.lengths("deciphering.fn5", Run())
-    assert found.outcome is Outcome.HOLDS
-    assert len(found.refuted_twins) == 2
+    finding = layers.lengths("deciphering.fn5", Run())
+    assert finding.outcome is Outcome.HOLDS
+    assert len(finding.refuted_twins) == 2
 
 
 def test_convolution_without_padding_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -19,5 +19,5 @@ def test_convolution_without_padding_is_refused(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(layers, "LENGTHS", (2, 3, 5))
     monkeypatch.setattr(layers, "layers", lambda: {"convolution": lambda x: convolution(x.T).T})
     with torch.no_grad():
-        found = layers.lengths("deciphering.fn5", Run())
-    assert found.outcome is Outcome.REFUTED
+        finding = layers.lengths("deciphering.fn5", Run())
+    assert finding.outcome is Outcome.REFUTED

@@ -1,4 +1,4 @@
-"""What is observed of whole networks is refused where the network does otherwise."""
+"""Observations of complete networks refuse networks that behave differently."""
 
 from typing import Any
 
@@ -10,11 +10,11 @@ from evidence import Outcome, Run
 from evidence.source import networks
 
 
-class EachAlone(nn.Module):
-    """A model in which no word sees another one, called as BERT is."""
+class SeparateWords(nn.Module):
+    """A model in which no word sees another one, called like BERT."""
 
     class BertSelfAttention(nn.Module):
-        """Named as the shipped one; it hands on what it is given."""
+        """A module with the name of the shipped one that returns its input."""
 
         def forward(self, x: Tensor) -> tuple[Tensor]:
             """The input."""
@@ -33,8 +33,8 @@ class EachAlone(nn.Module):
         return Output
 
 
-def test_attention_that_reaches_nobody_is_not_pivotal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(networks, "small_bert", EachAlone)
+def test_attention_without_connections_is_not_pivotal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(networks, "small_bert", SeparateWords)
     assert networks.pivotal("deciphering.s1.pivotal", Run()).outcome is Outcome.REFUTED
 
 
@@ -63,13 +63,13 @@ def test_small_vocabulary_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert networks.vocabularies("deciphering.s3.large-vocabulary", Run()).outcome is Outcome.REFUTED
 
 
-@pytest.mark.parametrize("place", [1, slice(None)])
-def test_classifier_that_reads_patches_is_refused(monkeypatch: pytest.MonkeyPatch, place: Any) -> None:
+@pytest.mark.parametrize("location", [1, slice(None)])
+def test_classifier_that_reads_patches_is_refused(monkeypatch: pytest.MonkeyPatch, location: Any) -> None:
     through = networks.through
 
     def elsewhere(model: Any, pixels: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         embedded, last, _, image = through(model, pixels)
-        return embedded, last, last[:, place], image
+        return embedded, last, last[:, location], image
 
     monkeypatch.setattr(networks, "through", elsewhere)
     assert networks.vision("deciphering.s9.vision", Run()).outcome is Outcome.REFUTED

@@ -1,4 +1,4 @@
-"""The bound on what rounding does to a chain of matrix products."""
+"""The bound on the rounding error of a chain of matrix products."""
 
 from __future__ import annotations
 

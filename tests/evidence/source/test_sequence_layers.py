@@ -1,4 +1,4 @@
-"""Layers that keep the length of a sequence, and what is found of one that does not."""
+"""Layers that keep the length of a sequence, and a control that does not."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ def test_all_kinds_keep_the_length() -> None:
     assert sequence_layers.keep_the_length("inference.fn2", Run()).outcome is Outcome.HOLDS
 
 
-def test_a_layer_that_shortens_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_layer_that_shortens_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sequence_layers, "lengths", lambda count: {"convolution": count - 1, "recurrent": count})
     assert sequence_layers.keep_the_length("inference.fn2", Run()).outcome is Outcome.REFUTED

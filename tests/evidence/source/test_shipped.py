@@ -1,4 +1,4 @@
-"""Our layer against the shipped attention of BERT and T5: equal to rounding, and no part of it can be left out."""
+"""Our layer equals the shipped attention of BERT and T5 up to rounding, and no part of it can be omitted."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_layers_are_equal_on_random_inputs(source: str) -> None:
 
 
 def rerun(call: Call, hidden: torch.Tensor, source: torch.Tensor) -> Call:
-    """The shipped module of a call on other inputs."""
+    """The shipped module of a call, applied to other inputs."""
     mask = torch.zeros(call.weights.shape).masked_fill(~visible(call), torch.finfo(torch.float32).min)
     t5_arguments = {"position_bias": call.bias, "key_value_states": source if call.role == "cross" else None}
     with torch.no_grad():

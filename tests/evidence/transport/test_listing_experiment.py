@@ -1,4 +1,4 @@
-"""What the experiment of the listings prints may turn out otherwise than the document says."""
+"""The experiment of the listings can contradict the document."""
 
 import pytest
 
@@ -8,6 +8,6 @@ from evidence.transport import listings as models
 from evidence.transport.listing_experiment import printed
 
 
-def test_another_shape_is_not_what_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_shape_differs_from_the_printed_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(models, "run_experiment", lambda seed=42: models.Printed(0.0, 0.0, (1, 32, 128), False))
     assert printed("transport.listing.run_ot_attention_experiment.printed", Run()).outcome is Outcome.REFUTED

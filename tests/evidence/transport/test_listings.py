@@ -1,4 +1,4 @@
-"""The models compute what the listings print: numbers worked by hand, the shapes they take, the arguments they ignore."""
+"""The models compute what the listings print: numbers worked by hand, accepted shapes, ignored arguments."""
 
 import math
 
@@ -85,7 +85,7 @@ def test_two_points_are_at_distance_zero() -> None:
 
 
 def test_divergence_of_mass_on_common_points() -> None:
-    """All mass at the first, and at the second of two points at cost 3: 3 − 0 − 0."""
+    """All mass at the first and at the second of two points at cost 3: 3 − 0 − 0."""
     value = models.sinkhorn_divergence(double([1.0, 0.0]), double([0.0, 1.0]), double([[0.0, 3.0], [3.0, 0.0]]), 1.0)
     torch.testing.assert_close(value, double(3.0), atol=1e-6, rtol=0)
 
@@ -146,7 +146,7 @@ def test_scalings_are_multiplied_into_b() -> None:
 
 
 def test_ends_as_a_softmax_over_the_queries() -> None:
-    """b underflows, u becomes 1e8 for all, and what is left of v normalizes the columns of the kernel."""
+    """b underflows, u becomes 1e8 everywhere, and the remaining v normalizes the columns of the kernel."""
     query, key = square([[1.0, 2.0], [1.0, 1.0]])
     plan = models.sinkhorn_attention_plan(query, key, 1.0, rounds=20, start=HALF[None])[0]
     torch.testing.assert_close(plan, double([[1 / 2, 2 / 3], [1 / 2, 1 / 3]]), atol=1e-6, rtol=0)
@@ -161,7 +161,7 @@ def test_large_scores_give_nan_and_low_ones_zero_in_float32() -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("tokens", [1, 3])
-def test_only_the_default_dtype_goes_through(dtype: torch.dtype, tokens: int) -> None:
+def test_only_the_default_dtype_is_accepted(dtype: torch.dtype, tokens: int) -> None:
     x = torch.ones(1, tokens, 2, dtype=dtype)
     with pytest.raises(RuntimeError):
         models.sinkhorn_attention(x, x, x)
@@ -169,7 +169,7 @@ def test_only_the_default_dtype_goes_through(dtype: torch.dtype, tokens: int) ->
 
 
 def test_one_query_and_two_keys() -> None:
-    """With b of the right length and b ← v, columns of mass 1 give the one query the mass 2; the numerator n/m gives 1."""
+    """With b of the right length and b ← v, columns of mass 1 give the single query the mass 2; the numerator n/m gives 1."""
     one, two, cost = double([1.0]), double([1.0, 1.0]), double([[0.0, 0.0]])
     close(models.sinkhorn(one, two, cost, 1.0, guard=0.0), [[1.0, 1.0]])
     close(models.sinkhorn(one, two / 2, cost, 1.0, guard=0.0), [[0.5, 0.5]])
@@ -243,7 +243,7 @@ def test_one_hot_entropy_is_nan_in_float16() -> None:
 
 
 def test_iteration_by_hand() -> None:
-    """Doubly stochastic weights pass both divisions; the softmax at ε = 1 makes σ(½) of ¾."""
+    """Doubly stochastic weights pass both divisions; the softmax at ε = 1 turns ¾ into σ(½)."""
     weights = models.resharpened(double([[0.75, 0.25], [0.25, 0.75]]), 1.0, rounds=1, guard=0)
     part = 1 / (1 + math.exp(-0.5))
     close(weights, [[part, 1 - part], [1 - part, part]])
@@ -262,7 +262,7 @@ def test_many_iterations_at_the_initial_temperature_forget_the_scores() -> None:
 
 @pytest.mark.parametrize("rounds", [1, 2, 3])
 def test_odds_of_a_row_are_bounded_at_the_initial_temperature(rounds: int) -> None:
-    """e^{1/log 2} = 4.23…, which one round comes near for one-hot rows with keys of their own."""
+    """e^{1/log 2} = 4.23…, which one round nearly reaches for one-hot rows with different keys."""
     for size in (2, 5):
         weights = models.resharpened(torch.eye(size, dtype=torch.float64), LOG2, rounds)
         odds = (weights.amax(-1) / weights.amin(-1)).max().item()
@@ -292,7 +292,7 @@ def test_standard_weights_are_averaged_over_heads_and_the_others_are_not() -> No
 
 
 def test_two_heads_that_disagree() -> None:
-    """One-hot heads on different keys: their mean is uniform, with entropy log 2; each of them has none."""
+    """One-hot heads on different keys: their mean is uniform, with entropy log 2; each head has entropy 0."""
     heads = torch.eye(2, dtype=torch.float64)
     torch.testing.assert_close(models.row_entropies(heads.mean(0)), double(LOG2))
     torch.testing.assert_close(models.row_entropies(heads).mean(), double(0.0), atol=1e-7, rtol=0)

@@ -1,4 +1,4 @@
-"""The prints that are refuted at one point are what the models compute there: the derivations' left sides beside the models."""
+"""The prints that a point refutes are compared there with the models: the derivations' left sides are their outputs."""
 
 import math
 
@@ -14,13 +14,13 @@ from evidence.transport import listings as models
 
 
 def at_witness(claim: str) -> float:
-    """The left side of the print at the point of its disproof; where that leaves indices open, i = j = 1 and k = l = 2."""
+    """The left side of the print at the point of its disproof; open indices are i = j = 1 and k = l = 2."""
     derivation = entries()[claim].derivation
     assert derivation is not None
     last = list(derivation())[-1]
     assert isinstance(last, Fails)
-    places = {"i": 1, "j": 1, "k": 2, "l": 2}
-    point = {v: places[v.name] for v in last.relation.variables() if v.name in places} | dict(last.relation.at)
+    indices = {"i": 1, "j": 1, "k": 2, "l": 2}
+    point = {v: indices[v.name] for v in last.relation.variables() if v.name in indices} | dict(last.relation.at)
     return float(enclose(last.relation.sides[0], point).mid())
 
 
@@ -33,7 +33,7 @@ SMALL = double([[[1e-4]]])
 
 
 def attention(scores: object, rounds: int, guard: float, epsilon: float = 1.0) -> Tensor:
-    """γ of `sinkhorn_attention` for these scores, in float64, which its own start b is not."""
+    """γ of `sinkhorn_attention` for these scores, in float64, which does not use the function's own start b."""
     table = double(scores)
     size = len(table)
     query, key = table[None] * math.sqrt(size), torch.eye(size, dtype=torch.float64)[None]
@@ -41,7 +41,7 @@ def attention(scores: object, rounds: int, guard: float, epsilon: float = 1.0) -
 
 
 def even_against_point() -> Tensor:
-    """(1, 0) and (½, ½) on two points at the cost 1, as costs of the plans, which a single round reaches."""
+    """(1, 0) and (½, ½) on two points at cost 1, as costs of the plans after one round."""
     first, cost = double([1.0, 0.0]), double([[0.0, 1.0], [1.0, 0.0]])
     across, within = (models.sinkhorn(source, HALF, cost, 1.0, guard=0.0) for source in (first, HALF))
     return (across * cost).sum() - (within * cost).sum() / 2
@@ -49,14 +49,14 @@ def even_against_point() -> Tensor:
 
 def odds_of_diagonal_scores() -> Tensor:
     """ε log(A_11/A_12) after one iteration for S = 2 I and ε = 1."""
-    found = models.resharpened(torch.softmax(2 * torch.eye(2, dtype=torch.float64), -1), 1.0, rounds=1)
-    return (found[0, 0] / found[0, 1]).log()
+    weights = models.resharpened(torch.softmax(2 * torch.eye(2, dtype=torch.float64), -1), 1.0, rounds=1)
+    return (weights[0, 0] / weights[0, 1]).log()
 
 
 def iteration() -> Tensor:
-    """The odds that one iteration leaves, at the indices of the witness."""
-    found = models.resharpened(double([[0.75, 0.25], [0.25, 0.75]]), 1.0, rounds=1)
-    return found[0, 0] * found[1, 1] / (found[0, 1] * found[1, 0])
+    """The odds after one iteration, at the indices of the witness."""
+    weights = models.resharpened(double([[0.75, 0.25], [0.25, 0.75]]), 1.0, rounds=1)
+    return weights[0, 0] * weights[1, 1] / (weights[0, 1] * weights[1, 0])
 
 
 COMPUTED = {
@@ -76,7 +76,7 @@ COMPUTED = {
 
 
 @pytest.mark.parametrize("claim", COMPUTED)
-def test_left_side_is_what_the_model_computes(claim: str) -> None:
+def test_the_left_side_is_the_output_of_the_model(claim: str) -> None:
     assert float(COMPUTED[claim]()) == pytest.approx(at_witness(claim), rel=1e-9, abs=1e-15)
 
 
@@ -84,8 +84,8 @@ def test_left_side_is_what_the_model_computes(claim: str) -> None:
 def test_closed_form_of_the_rounds_between_two_points(rounds: int) -> None:
     form, C, eps = listing_sinkhorn.first_row(listing_sinkhorn.T), listing_sinkhorn.C, listing_sinkhorn.eps
     exact = enclose(form, {C.label: [[0, 1], [0, 0]], eps: 1, listing_sinkhorn.T: rounds})
-    found = models.sinkhorn(HALF, HALF, PAIR, 1.0, rounds, 0.0)[0].sum()
-    assert float(found) == pytest.approx(float(exact.mid()), rel=1e-12)
+    mass = models.sinkhorn(HALF, HALF, PAIR, 1.0, rounds, 0.0)[0].sum()
+    assert float(mass) == pytest.approx(float(exact.mid()), rel=1e-12)
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 0.1])

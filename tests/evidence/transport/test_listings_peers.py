@@ -1,4 +1,4 @@
-"""The model of `sinkhorn` beside POT: where it converges to the same plan, and where the listing's ten rounds leave it."""
+"""The model of `sinkhorn` compared with POT: problems where both converge to one plan, and the error after ten rounds."""
 
 import math
 
@@ -36,17 +36,17 @@ def test_many_rounds_without_a_guard_reach_the_plan_of_pot(n: int, m: int, seed:
 
 
 def distances(epsilon: float, shift: float = 0.0, rounds: int = 10) -> list[float]:
-    """How far, in ℓ1, the listing's plan is from POT's, for a few problems."""
-    found = []
+    """The distances in ℓ1 of the listing's plan from POT's, for a few problems."""
+    values = []
     for seed in range(6):
         source, target, cost = problem(4, 5, seed)
         plan = models.sinkhorn(source, target, cost + shift, epsilon, rounds)
-        found.append(float((plan - peer(source, target, cost, epsilon)).abs().sum()))
-    return found
+        values.append(float((plan - peer(source, target, cost, epsilon)).abs().sum()))
+    return values
 
 
 def test_ten_rounds_do_at_a_high_temperature_and_not_at_a_low_one() -> None:
-    """1e-8 beside sums that exceed 1/e costs at most 1e-7 of each scaling."""
+    """1e-8 compared with sums above 1/e changes each scaling by at most 1e-7."""
     assert max(distances(1.0)) < 1e-6
     assert min(distances(0.02)) > 1e-3
 
@@ -57,7 +57,7 @@ def test_the_guard_takes_over_when_all_costs_grow() -> None:
 
 
 def test_linear_weights_are_a_plan_for_their_own_cost() -> None:
-    """POT's one-sided problem for the cost −log κ at ε = 1 is solved by the listing's weights."""
+    """The listing's weights solve POT's one-sided problem for the cost −log κ at ε = 1."""
     generator = torch.Generator().manual_seed(0)
     query, key = torch.rand(2, 3, 4, generator=generator, dtype=torch.float64) + 0.1
     weights = models.linear_attention(query[None], key[None], torch.eye(3, dtype=torch.float64)[None], guard=0.0)[0]

@@ -1,4 +1,4 @@
-"""Which shapes go through the models of the listings, which only running them can tell."""
+"""Shapes that the models of the listings accept, which only running them can show."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ SIZES = (1, 2, 3, 5)
 
 
 def runs(function: Callable[[], Tensor], shape: tuple[int, ...]) -> bool:
-    """Whether a call comes back, with a finite result of this shape."""
+    """Whether a call succeeds with a finite result of this shape."""
     try:
-        found = function()
+        result = function()
     except (RuntimeError, UserWarning):                      # shapes that do not fit, or a transpose of three axes
         return False
-    return tuple(found.shape) == shape and bool(found.isfinite().all())
+    return tuple(result.shape) == shape and bool(result.isfinite().all())
 
 
 def uniform(*shape: int) -> Tensor:
@@ -52,23 +52,23 @@ def one_head(tokens: int, width: int) -> bool:
     return runs(lambda: models.attention_divergence(query, key, 1.0), ())
 
 
-def test_one_problem_of_any_size_goes_through_sinkhorn_and_a_batch_does_not() -> None:
+def test_sinkhorn_accepts_one_problem_of_any_size_and_no_batch() -> None:
     assert all(one_problem(n, m) for n in SIZES for m in SIZES)
     assert not any(many_problems(batch, n) for batch in (2, 3) for n in (2, 3))
 
 
-def test_one_token_alone_goes_through_the_divergence_of_a_batch() -> None:
+def test_a_single_token_passes_through_the_divergence_of_a_batch() -> None:
     assert divergence(1, 1)
     assert not any(divergence(batch, tokens) for batch in (1, 2, 3) for tokens in (2, 3, 4))
     assert not any(divergence(batch, 1) for batch in (2, 3))
 
 
-def test_one_token_or_width_1_goes_through_the_divergence_of_a_head() -> None:
+def test_the_divergence_of_a_head_accepts_one_token_or_width_1() -> None:
     assert all(one_head(tokens, 1) and one_head(1, tokens) for tokens in SIZES)
     assert not any(one_head(tokens, width) for tokens in (2, 3, 4) for width in (2, 3))
 
 
-def test_shapes_that_do_not_fit_are_seen() -> None:
+def test_shapes_that_do_not_fit_are_detected() -> None:
     assert not runs(lambda: torch.zeros(2, 3) @ torch.zeros(2), (2,))
     assert not runs(lambda: torch.zeros(3), (2,))
     assert not runs(lambda: torch.full((2,), math.nan), (2,))

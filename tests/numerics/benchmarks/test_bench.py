@@ -1,4 +1,4 @@
-"""The benchmark compares like with like."""
+"""The benchmark compares equal computations."""
 
 import json
 from pathlib import Path
@@ -48,11 +48,11 @@ def test_everything_in_a_table_and_a_file(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["bench", *arguments], env={"COLUMNS": "200"})
     assert result.exit_code == 0, result.output
     assert torch.get_num_threads() == threads
-    found = json.loads(path.read_text())
-    assert (found["device"], found["threads"]) == ("cpu", 1)
-    assert [row["n"] for row in found["growth"]] == [64]
-    assert {row["name"] for row in found["sinkhorn"]} == {bench_sinkhorn.OWN, "POT, NumPy", "POT, torch"}
-    rows = {row["name"]: row for row in found["mem"]["rows"]}
+    data = json.loads(path.read_text())
+    assert (data["device"], data["threads"]) == ("cpu", 1)
+    assert [row["n"] for row in data["growth"]] == [64]
+    assert {row["name"] for row in data["sinkhorn"]} == {bench_sinkhorn.OWN, "POT, NumPy", "POT, torch"}
+    rows = {row["name"]: row for row in data["mem"]["rows"]}
     assert rows["mem.solve"]["ratio"] == 1
     for name, row in rows.items():
         assert row["ratio"] == pytest.approx(row["seconds"] / rows["mem.solve"]["seconds"])

@@ -1,4 +1,4 @@
-"""The cost model: fits that find what is there, and a page that says what its file says."""
+"""The cost model: fits recover known parameters, and the page agrees with its data file."""
 
 import json
 import random
@@ -16,17 +16,17 @@ from numerics.commands.cost import page
 PRODUCT = [Cost("solve", {"n": n, "d": d}, 3e-6 * n**1.5 * d**0.25, 7.0 * n) for n in (4, 16, 64) for d in (2, 32)]
 
 
-def test_powers_are_found() -> None:
-    found = powers(PRODUCT)
-    assert (found.values["n"], found.values["d"]) == (pytest.approx(1.5), pytest.approx(0.25))
-    assert found.error("n") == pytest.approx(0, abs=1e-12)
+def test_exponents_are_fitted() -> None:
+    exponents = powers(PRODUCT)
+    assert (exponents.values["n"], exponents.values["d"]) == (pytest.approx(1.5), pytest.approx(0.25))
+    assert exponents.error("n") == pytest.approx(0, abs=1e-12)
     assert projected(PRODUCT, {"n": 1000, "d": 81}) == (pytest.approx(3e-6 * 1000**1.5 * 3), pytest.approx(1))
     assert powers(PRODUCT, "megabytes").values["d"] == pytest.approx(0, abs=1e-12)
     assert projected(PRODUCT, {"n": 10, "d": 5}, "megabytes")[0] == pytest.approx(70)
 
 
-def test_errors_are_as_large_as_what_is_drawn() -> None:
-    """Of 400 fits to noise of known size, as many as there should be are within two standard errors; at a far point, too."""
+def test_errors_are_as_large_as_the_noise() -> None:
+    """Of 400 fits to noise of known size, the expected share is within two standard errors; at a far point, too."""
     draw = random.Random(0)
     points = [{"x": float(x), "y": float(y)} for x in range(4) for y in range(3)]
     near = far = 0
@@ -49,7 +49,7 @@ def test_sizes_that_vary_together_are_refused() -> None:
         powers([each for each in PRODUCT if each.sizes["d"] == 2])
 
 
-def test_a_line_is_found() -> None:
+def test_a_line_is_fitted() -> None:
     assert line([(1, 5.0), (2, 7.0), (4, 11.0)]).values == {"": pytest.approx(3), "x": pytest.approx(2)}
 
 
@@ -66,19 +66,19 @@ def test_the_command_writes_numbers_and_a_page(tmp_path: Path, monkeypatch: pyte
         for n in (2, 4) for d in (2, 4) for rows in (2, 4)])
     result = CliRunner().invoke(main, ["cost", "--only", "solve", "--out", str(tmp_path / "cost")])
     assert result.exit_code == 0, result.output
-    told = json.loads((tmp_path / "cost" / "cost.json").read_text())
-    assert (tmp_path / "cost" / "cost.md").read_text() == page(told)
-    assert "Seconds grow as n^(1.00 ± 0.00) · d^(1.00 ± 0.00) · rows^(1.00 ± 0.00) (off by a factor of 1.0" in page(told)
-    assert "memory as n^(1.00 ± 0.00) · d^(0.50 ± 0.00) · rows^(1.00 ± 0.00)" in page(told)
-    assert "verify" not in page(told)
+    data = json.loads((tmp_path / "cost" / "cost.json").read_text())
+    assert (tmp_path / "cost" / "cost.md").read_text() == page(data)
+    assert "Seconds grow as n^(1.00 ± 0.00) · d^(1.00 ± 0.00) · rows^(1.00 ± 0.00) (off by a factor of 1.0" in page(data)
+    assert "memory as n^(1.00 ± 0.00) · d^(0.50 ± 0.00) · rows^(1.00 ± 0.00)" in page(data)
+    assert "verify" not in page(data)
 
 
 def test_the_page_of_verify_adds_up() -> None:
     costs = [Cost("verify", {"claims": n}, 10 + 0.5 * n, 400 + 0.25 * n) for n in (4, 8, 32)]
-    told = {"machine": "a machine", "costs": [asdict(each) for each in costs]}
-    assert "takes 10.0 ± 0.0 s at any rate and 0.50 ± 0.00 s for each claim, 400 MB and 250 ± 0 kB for each claim" in page(told)
-    assert "10,000 claims would take 83.5 minutes (± 0 %) on one core, 5.4 minutes in 16 shards" in page(told)
-    assert "2.9 GB in one process" in page(told)
+    data = {"machine": "a machine", "costs": [asdict(each) for each in costs]}
+    assert "takes 10.0 ± 0.0 s at any rate and 0.50 ± 0.00 s for each claim, 400 MB and 250 ± 0 kB for each claim" in page(data)
+    assert "10,000 claims would take 83.5 minutes (± 0 %) on one core, 5.4 minutes in 16 shards" in page(data)
+    assert "2.9 GB in one process" in page(data)
 
 
 def test_a_folder_that_is_nowhere_is_refused() -> None:

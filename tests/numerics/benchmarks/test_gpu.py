@@ -1,4 +1,4 @@
-"""`python -m numerics gpu`: every precision gets the verdict that its errors deserve, and a step that fails is not hidden."""
+"""`python -m numerics gpu`: every precision gets the verdict that fits its errors, and failed steps are shown."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ QUICK = Step("quick", ["timeit", "-n1", "-r1", "pass"], 60)
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_every_closed_form_is_right_in_every_precision(device: str) -> None:
-    found = list(cells(device))
-    assert {cell.form for cell in found} == set(FORMS)
-    assert [cell for cell in found if not cell.error <= 1] == []
+    all_cells = list(cells(device))
+    assert {cell.form for cell in all_cells} == set(FORMS)
+    assert [cell for cell in all_cells if not cell.error <= 1] == []
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_what_is_computed_in_bfloat16_is_off_elsewhere(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One closed form computed in bfloat16, whatever it is asked for, is off in float64 and float32."""
+def test_bfloat16_results_are_wrong_in_other_dtypes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A closed form that is always computed in bfloat16 is wrong in float64 and float32."""
     form = FORMS[name]
     coarse = replace(form, compute=lambda x: form.compute(x).bfloat16())
     monkeypatch.setitem(precision.FORMS, name, coarse)
-    found = list(cells("cpu"))
+    all_cells = list(cells("cpu"))
     for each in ("float64", "float32"):
-        assert next(cell.error for cell in found if (cell.form, cell.precision) == (name, each)) > 1
-        assert name in verdict(found, each)
+        assert next(cell.error for cell in all_cells if (cell.form, cell.precision) == (name, each)) > 1
+        assert name in verdict(all_cells, each)
 
 
 def test_words_of_a_verdict() -> None:
@@ -48,22 +48,22 @@ def test_words_of_a_verdict() -> None:
 
 
 def test_rates_are_of_every_precision() -> None:
-    found = list(rates("cpu", 16, 1))
-    assert [rate.what for rate in found] == [*(f"{name} products" for name in PRECISIONS), "bytes"]
-    assert all(rate.giga > 0 for rate in found)
+    all_rates = list(rates("cpu", 16, 1))
+    assert [rate.what for rate in all_rates] == [*(f"{name} products" for name in PRECISIONS), "bytes"]
+    assert all(rate.giga > 0 for rate in all_rates)
     with pytest.raises(ValueError, match="size: expected an integer"):
         next(rates("cpu", 0, 1))
 
 
 def test_how_a_step_ends(tmp_path: Path) -> None:
-    """In time, with an error, or not in time; what it printed is kept."""
+    """A step may succeed, fail, or time out; its output is preserved."""
     assert run_step(QUICK, tmp_path).ended == "passed"
     assert run_step(replace(QUICK, arguments=["derivations", "verify", "eot.0"]), tmp_path).ended == "failed with status 2"
     assert "eot.0" in (tmp_path / "quick.txt").read_text()
 
 
-def test_a_step_out_of_time_ends_with_what_it_started(tmp_path: Path) -> None:
-    """What it printed until then is kept, and is text."""
+def test_a_timed_out_step_ends_with_its_children(tmp_path: Path) -> None:
+    """Output before a timeout is preserved as text."""
     child = tmp_path / "child"
     code = ("import pathlib, subprocess, sys, time; print('begun ε', flush=True); "
             "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']); "
@@ -80,32 +80,32 @@ def test_a_step_out_of_time_ends_with_what_it_started(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="a GPU is there, and the whole run takes minutes")
 @pytest.mark.parametrize(("step", "status"), [(QUICK, 0), (replace(QUICK, arguments=["derivations", "verify", "eot.0"]), 1)])
-def test_the_page_says_what_was_not_measured(step: Step, status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_lists_missing_measurements(step: Step, status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gpu, "steps", lambda device, folder: [step])
     result = CliRunner().invoke(main, ["gpu", "--out", str(tmp_path / "out")])
     assert result.exit_code == status, result.output
-    found = json.loads((tmp_path / "out" / "gpu.json").read_text(encoding="utf-8"))
-    assert "no CUDA device" in found["device"]
-    assert found["rates"] == []
+    data = json.loads((tmp_path / "out" / "gpu.json").read_text(encoding="utf-8"))
+    assert "no CUDA device" in data["device"]
+    assert data["rates"] == []
     page = (tmp_path / "out" / "gpu.md").read_text(encoding="utf-8")
     assert "tf32 | not measured" in page
     assert gpu.WITHOUT in page
 
 
-def test_of_a_card_nothing_is_said_to_be_missing() -> None:
+def test_on_a_gpu_nothing_is_listed_as_missing() -> None:
     results = {"device": "a card", "torch": "2", "verdicts": {}, "errors": [], "rates": [], "steps": []}
     assert gpu.WITHOUT not in gpu.page(results)
 
 
 @pytest.mark.parametrize("name", ["bench", "deviation"])
-def test_what_runs_without_a_card_runs(name: str, tmp_path: Path) -> None:
+def test_steps_that_need_no_gpu_run(name: str, tmp_path: Path) -> None:
     step = next(step for step in gpu.steps("cpu", tmp_path) if step.name == name)
     outcome = run_step(replace(step, seconds=600), tmp_path)
     assert outcome.ended == "passed", outcome.said
 
 
 def test_the_steps_ask_for_the_device(tmp_path: Path) -> None:
-    """With a card everything is asked, and the limits add up to less than ten minutes."""
+    """With a GPU all steps run, and their time limits add up to less than ten minutes."""
     with_card = list(gpu.steps("cuda", tmp_path))
     assert [step.name for step in with_card] == ["tests", "votes", "bench", "deviation"]
     assert all("cuda" in step.arguments for step in with_card)

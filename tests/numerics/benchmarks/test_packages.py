@@ -1,4 +1,4 @@
-"""Functions are timed beside those of other packages that compute the same."""
+"""Functions are timed together with equal ones of other packages."""
 
 import re
 from pathlib import Path
@@ -23,13 +23,13 @@ def test_both_sides_compute_the_same(pair: tuple[str, str]) -> None:
     torch.testing.assert_close(ours, theirs.to(ours), rtol=1e-4, atol=ALLOWED.get(pair[1], 1e-5))
 
 
-def test_another_function_would_be_seen() -> None:
+def test_another_function_is_detected() -> None:
     pair = PAIRS["sparsemax", "entmax"][0](), PAIRS["entmax15", "entmax"][1]()
     assert all(isinstance(x, Tensor) for x in pair)
     assert float((pair[0] - pair[1]).abs().max()) > 1e-2     # type: ignore[operator]
 
 
-def test_what_is_not_installed_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_packages_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packages.importlib.util, "find_spec", lambda name: None)
     assert {peer for _, peer in packages.pairs(6, 8, 9)}.isdisjoint({"entmax", "POT"})
 
@@ -47,12 +47,12 @@ def test_every_reason_is_of_a_pair_and_in_the_conventions() -> None:
         assert re.search(rf"^- `{re.escape(name)}`, [\d.]+: {re.escape(why)}$", page, re.MULTILINE), name
 
 
-def test_what_is_slower_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slower_functions_have_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [Comparison("transport.unbalanced", "POT", 2.0, 1.0), Comparison("sparsemax", "entmax", 3.0, 1.0),
             Comparison("entmax15", "entmax", 1.0, 1.0)]
     monkeypatch.setattr(packages, "measure", lambda *sizes: iter(rows))
-    said = CliRunner().invoke(main, ["bench", "--only", "packages"]).output.split()
-    text = " ".join(said)
+    words = CliRunner().invoke(main, ["bench", "--only", "packages"]).output.split()
+    text = " ".join(words)
     assert f"transport.unbalanced, 2.0: {packages.REASONS['transport.unbalanced']}" in text
     assert "sparsemax, 3.0: nothing says why it is slower" in text
     assert "entmax15, 1.0:" not in text

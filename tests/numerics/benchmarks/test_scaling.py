@@ -1,4 +1,4 @@
-"""How `deviation` scales: ratios are of rounds, and a run that fails is not timed."""
+"""The scaling of `deviation`: ratios are within rounds, and failed runs are not timed."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from numerics.benchmarks.scaling import Round, Turn, run, scaling
 
 
 def drawn(*seconds: float, processes: int = 2) -> Round:
-    """A round of these elapsed times; CPU seconds are 0.9 of them for one process, and 1.8 for several."""
+    """A round with these elapsed times; CPU seconds are 0.9 of them for one process, and 1.8 for several."""
     return Round(*(Turn(count, x, 0.9 * x * min(count, 2)) for count, x in zip((1, processes) * 2, seconds, strict=True)))
 
 
@@ -18,7 +18,7 @@ def test_ratios_are_medians_of_rounds() -> None:
     assert result.bound == pytest.approx(2.0)
 
 
-def test_what_one_word_takes_is_no_part_of_the_growth() -> None:
+def test_the_time_of_one_word_is_subtracted_from_the_growth() -> None:
     result = scaling([drawn(70, 40, 10, 10)])
     assert result.ratio == pytest.approx(7 / 4)
     assert result.growth_ratio == pytest.approx(2.0)

@@ -1,4 +1,4 @@
-"""Versions of the solver: what cannot be timed is refused."""
+"""Versions of the solver: those that cannot be timed are refused."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ def child(code: str) -> "subprocess.Popen[str]":
     return subprocess.Popen([sys.executable, "-c", code], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
-def test_a_commit_that_is_not_there_is_refused() -> None:
+def test_a_missing_commit_is_refused() -> None:
     with pytest.raises(ValueError, match=r"^commit: expected one of this repository, got nosuchcommit$"):
         versions.race(["nosuchcommit"], 1)
 
@@ -25,7 +25,7 @@ def test_a_version_that_does_not_run_is_refused() -> None:
         versions._answer(process, "abc")
 
 
-def test_a_turn_is_asked_for_and_answered() -> None:
+def test_a_turn_is_requested_and_answered() -> None:
     with child(CHILD) as process:
         assert versions._answer(process, "abc") == (1.0, 2.0)
         assert versions._turn(process, "abc") == (2.0, 6.0)

@@ -24,7 +24,7 @@ LINE = continuous(max_d=1)
 
 @PATIENT
 @given(continuous(max_d=4))
-def test_natural_parameters_there_and_back(x: Continuous) -> None:
+def test_natural_parameters_round_trip(x: Continuous) -> None:
     linear, quadratic = ct.natural(x["mean"], x["covariance"])
     mean, covariance = ct.moments(linear, quadratic)
     close(mean, x["mean"], x.tolerance(linear) * x.condition)
@@ -106,7 +106,7 @@ def objective(density: Tensor, scores: Tensor, weights: Tensor, kind: str) -> fl
 @PATIENT
 @given(LINE, st.integers(0, 2**31), st.sampled_from(["softmax", "sparsemax"]))
 def test_no_other_density_is_better(x: Continuous, seed: int, kind: str) -> None:
-    """Rivals are the solution times 1 + ε(g − E g), moved Gaussians, and the other kind's solution."""
+    """The rivals are the solution times 1 + ε(g − E g), shifted Gaussians, and the solution of the other kind."""
     mu, variance = x["mean"], x["covariance"]
     reach = 8 * float(variance.sqrt()) + 3
     t, w = legendre(float(mu) - reach, float(mu) + reach, 600)
@@ -175,22 +175,22 @@ def test_tiny_and_huge_widths(variance: float, width: float, center: float) -> N
         close(ct.sparsemax_expectation(mu, sigma, basis), torch.tensor([expected], dtype=dtype),
               tolerances.rounding(dtype, ct.basis.NODES, scale))
         mu.requires_grad_(), sigma.requires_grad_()
-        for found in (ct.sparsemax_expectation(mu, sigma, basis), ct.softmax_expectation(mu, sigma, basis)):
-            assert 0 <= float(found.detach()) <= 1 + tolerances.rounding(dtype, ct.basis.NODES, 1.0)
-            first = torch.autograd.grad(found.sum(), (mu, sigma), create_graph=True)
+        for result in (ct.sparsemax_expectation(mu, sigma, basis), ct.softmax_expectation(mu, sigma, basis)):
+            assert 0 <= float(result.detach()) <= 1 + tolerances.rounding(dtype, ct.basis.NODES, 1.0)
+            first = torch.autograd.grad(result.sum(), (mu, sigma), create_graph=True)
             second = torch.autograd.grad(sum(g.sum() for g in first), (mu, sigma), allow_unused=True)
             assert all(g.isfinite().all() for g in first)
             assert all(g is None or g.isfinite().all() for g in second)
 
 
-def test_expectations_in_half_precision_are_those_of_float32() -> None:
+def test_expectations_in_half_precision_equal_those_of_float32() -> None:
     mu, sigma, basis = Continuous(1, 3, 2.0).arguments
     for dtype in (torch.bfloat16, torch.float16):
         half = ct.sparsemax_expectation(mu.to(dtype), sigma.to(dtype), ct.Basis(basis.centers.to(dtype), 0.5))
-        whole = ct.sparsemax_expectation(mu.to(dtype).float(), sigma.to(dtype).float(),
-                                         ct.Basis(basis.centers.to(dtype).float(), 0.5))
+        wide = ct.sparsemax_expectation(mu.to(dtype).float(), sigma.to(dtype).float(),
+                                        ct.Basis(basis.centers.to(dtype).float(), 0.5))
         assert half.dtype == dtype
-        close(half, whole.to(dtype), 0.0)
+        close(half, wide.to(dtype), 0.0)
 
 
 def test_a_constant_has_its_own_value_as_mean() -> None:
@@ -220,15 +220,15 @@ def test_the_regression_satisfies_the_normal_equations(seed: int, ridge: float, 
     close(residual, torch.zeros_like(residual), tolerances.rounding("float64", 14 * 14, float(v.abs().max()) * (1 + L / ridge)))
 
 
-def test_the_regression_knows_the_condition_of_the_bumps_and_not_its_square() -> None:
+def test_the_regression_depends_on_the_condition_number_and_not_its_square() -> None:
     """Observations made by a known B through nearly dependent bumps, with a vanishing ridge."""
     t = torch.linspace(0, 1, 40, dtype=F64)[:, None]
     basis = ct.Basis(torch.linspace(0, 1, 6, dtype=F64)[:, None], 0.6)
     known = torch.tensor([[1.0, -2, 3, 0.5, 1, -1]], dtype=F64)
     condition = float(torch.linalg.cond(basis.at(t)))
     assert condition > 1e4
-    found = ct.fit(basis.at(t) @ known.mT, t, basis, 1e-24)
-    close(found, known, tolerances.rounding("float64", 46, 10 * condition))
+    fitted = ct.fit(basis.at(t) @ known.mT, t, basis, 1e-24)
+    close(fitted, known, tolerances.rounding("float64", 46, 10 * condition))
     assert condition**2 * torch.finfo(F64).eps * 10 > tolerances.rounding("float64", 46, 10 * condition)
 
 
@@ -264,8 +264,8 @@ def test_batches_are_rows() -> None:
     basis = rows[0].basis
     B = torch.randn(3, 4, 3, dtype=F64)
     together = ct.attend(B, mean, covariance, basis)
-    alone = torch.stack([ct.attend(b, m, s, basis) for b, m, s in zip(B, mean, covariance, strict=True)])
-    close(together, alone, tolerances.rounding("float64", 8, float(B.abs().max())))
+    single = torch.stack([ct.attend(b, m, s, basis) for b, m, s in zip(B, mean, covariance, strict=True)])
+    close(together, single, tolerances.rounding("float64", 8, float(B.abs().max())))
     v, t, _ = observations(2)
     several = torch.stack([t, t + 0.1, 2 * t])
     close(ct.fit(v, several, basis, 0.1), torch.stack([ct.fit(a, b, basis, 0.1) for a, b in zip(v, several, strict=True)]),
@@ -274,7 +274,7 @@ def test_batches_are_rows() -> None:
 
 @pytest.mark.parametrize("d", [1, 2])
 def test_leading_axes_are_problems(d: int) -> None:
-    """Every function of means (2, 1, d) and covariances (3, d, d), one problem at a time; no two axes have the same length."""
+    """Every function of means (2, 1, d) and covariances (3, d, d), one problem at a time; all axes have different lengths."""
     g = torch.Generator().manual_seed(d)
     mean, root, points, centers, B = (torch.randn(*shape, generator=g, dtype=F64) for shape in (
         (2, 1, d), (3, d, d), (2, 3, 7, d), (5, d), (2, 3, 4, 5)))
@@ -299,11 +299,11 @@ def test_leading_axes_are_problems(d: int) -> None:
         together = function(*arguments)
         for i in range(2):
             for h in range(3):
-                alone = function(*(x[h] if len(x) == 3 else x[i, h % x.shape[1]] for x in arguments))
-                pairs = zip(together, alone, strict=True) if isinstance(together, tuple) else [(together, alone)]
-                for found, expected in pairs:
-                    whole = found.expand(2, 3, *expected.shape)
-                    close(whole[i, h], expected, tolerances.rounding("float64", 64, 10 * (1 + float(expected.abs().max()))))
+                single = function(*(x[h] if len(x) == 3 else x[i, h % x.shape[1]] for x in arguments))
+                pairs = zip(together, single, strict=True) if isinstance(together, tuple) else [(together, single)]
+                for actual, expected in pairs:
+                    expanded = actual.expand(2, 3, *expected.shape)
+                    close(expanded[i, h], expected, tolerances.rounding("float64", 64, 10 * (1 + float(expected.abs().max()))))
 
 
 def test_leading_axes_that_clash_are_named() -> None:
@@ -395,5 +395,5 @@ def test_only_the_symmetric_part_counts() -> None:
 
 def test_a_width_that_is_not_positive_gives_nan() -> None:
     basis = ct.Basis(torch.zeros(2, 1, dtype=F64), torch.tensor([1.0, -1.0], dtype=F64))
-    found = ct.sparsemax_expectation(torch.zeros(1, dtype=F64), torch.eye(1, dtype=F64), basis)
-    assert found.isnan().tolist() == [False, True]
+    mean = ct.sparsemax_expectation(torch.zeros(1, dtype=F64), torch.eye(1, dtype=F64), basis)
+    assert mean.isnan().tolist() == [False, True]

@@ -22,12 +22,12 @@ def natural(x: Continuous) -> tuple[Tensor, Tensor]:
 def slopes(expectation: Callable[..., Tensor], x: Continuous) -> tuple[Tensor, Tensor]:
     """∂E_p[ψ]/∂(θ₁, Θ₂) by reverse differentiation."""
     function = lambda linear, quadratic: expectation(*ct.moments(linear, quadratic), x.basis)  # noqa: E731
-    found: tuple[Tensor, Tensor] = torch.func.jacrev(function, argnums=(0, 1))(*natural(x))
-    return found
+    jacobians: tuple[Tensor, Tensor] = torch.func.jacrev(function, argnums=(0, 1))(*natural(x))
+    return jacobians
 
 
 def steepness(x: Continuous) -> float:
-    """How much a slope in θ may multiply an error: Σ enters up to the fourth power."""
+    """The largest factor by which a slope in θ may multiply an error: Σ enters up to the fourth power."""
     return x.tolerance(x["covariance"] ** 2, x["mean"] ** 2) * x.condition
 
 
@@ -103,21 +103,21 @@ def test_first_and_second_derivatives(name: str) -> None:
     assert gradgradcheck(function, leaves(d))
 
 
-def test_a_derivative_that_is_wrong_is_seen() -> None:
+def test_a_wrong_derivative_is_detected() -> None:
     with pytest.raises(RuntimeError, match="Jacobian mismatch"):
         gradcheck(lambda m, s, c, w, B: ct.attend(B, m, s.detach(), ct.Basis(c, w)) + 0 * s.sum(), leaves(2))
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_transforms(name: str) -> None:
-    """vmap is the loop, forward mode is reverse mode, and the Hessian goes through both."""
+    """vmap agrees with the loop, forward with reverse mode, and the Hessian composes both."""
     d, function = FUNCTIONS[name]
     inputs = tuple(x.detach() for x in leaves(d))
     means = torch.stack([inputs[0], inputs[0] + 0.2])
     together = torch.func.vmap(lambda m: function(m, *inputs[1:]))(means)
-    alone = torch.stack([function(m, *inputs[1:]) for m in means])
-    scale = 1 + float(alone.abs().max())
-    close(together, alone, Continuous(d, 11, 2.0).tolerance(scale))
+    single = torch.stack([function(m, *inputs[1:]) for m in means])
+    scale = 1 + float(single.abs().max())
+    close(together, single, Continuous(d, 11, 2.0).tolerance(scale))
     forward = torch.func.jacfwd(function, argnums=(0, 1))(*inputs)
     reverse = torch.func.jacrev(function, argnums=(0, 1))(*inputs)
     for one, other in zip(forward, reverse, strict=True):
@@ -125,11 +125,11 @@ def test_transforms(name: str) -> None:
     assert torch.func.hessian(lambda m: function(m, *inputs[1:]).square().sum())(inputs[0]).isfinite().all()
 
 
-def test_inside_vmap_what_is_not_positive_definite_is_nan() -> None:
+def test_inside_vmap_a_covariance_that_is_not_positive_definite_gives_nan() -> None:
     covariances = torch.tensor([[[1.0]], [[-1.0]]], dtype=F64)
     basis = ct.Basis(torch.zeros(1, 1, dtype=F64), 1.0)
-    found = torch.func.vmap(lambda s: ct.softmax_expectation(torch.zeros(1, dtype=F64), s, basis))(covariances)
-    assert found.isnan().flatten().tolist() == [False, True]
+    mean = torch.func.vmap(lambda s: ct.softmax_expectation(torch.zeros(1, dtype=F64), s, basis))(covariances)
+    assert mean.isnan().flatten().tolist() == [False, True]
 
 
 def test_masked_observations_have_no_gradient() -> None:
@@ -145,7 +145,7 @@ def test_masked_observations_have_no_gradient() -> None:
 
 
 def test_the_edge_of_the_parabola_has_a_derivative() -> None:
-    """At the end of the support the density bends, and its slope is that of one of the two sides."""
+    """At the end of the support the density has a kink, and its slope is that of one side."""
     mu, sigma = torch.zeros(1, dtype=F64, requires_grad=True), torch.eye(1, dtype=F64).requires_grad_()
     half = ct.sparsemax_radius(sigma).detach()
     density = ct.sparsemax_density(torch.stack([-half, half, 2 * half])[:, None], mu, sigma)

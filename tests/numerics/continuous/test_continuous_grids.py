@@ -1,4 +1,4 @@
-"""Continuous attention is the limit of attention on grids: which order, with which constant, and how Ω must be scaled."""
+"""Continuous attention as the limit of attention on grids: the order, the constant, and the scaling of Ω."""
 
 import math
 
@@ -17,7 +17,7 @@ STEPS = [0.2 / 2**k for k in range(6)]
 
 
 def grid(step: float, shift: float = 0.0, reach: float = 10.0) -> Tensor:
-    """Points of a grid of this step, of which `shift` steps lie between μ and the first one to its right; (P, 1)."""
+    """Points of a grid with this step, `shift` steps of which lie between μ and the first point to its right; (P, 1)."""
     count = math.ceil(reach / step)
     return (MEAN + step * (shift + torch.arange(-count, count + 1, dtype=F64)))[:, None]
 
@@ -75,7 +75,7 @@ def test_sparsemax_converges_with_order_two_and_the_derived_constant() -> None:
 
 @pytest.mark.parametrize("wrong", ["unscaled", "inverse"])
 def test_another_scale_of_the_regularizer_has_another_limit(wrong: str) -> None:
-    """sparsemax(f) on a finer and finer grid is one point, sparsemax(f/h) too: the limit needs Ω/h."""
+    """sparsemax(f) on finer and finer grids tends to one point, and so does sparsemax(f/h): the limit needs Ω/h."""
     step = STEPS[-1]
     t = grid(step)
     f = ct.scores(t, *THETA)
@@ -84,7 +84,7 @@ def test_another_scale_of_the_regularizer_has_another_limit(wrong: str) -> None:
 
 
 def test_sparsemax_in_the_plane() -> None:
-    """The volume of a cell takes the place of h."""
+    """The volume of a cell replaces h."""
     mean, covariance = torch.tensor([0.1, -0.2], dtype=F64), torch.tensor([[0.5, 0.2], [0.2, 0.4]], dtype=F64)
     theta = ct.natural(mean, covariance)
     errors = []
@@ -104,5 +104,5 @@ def test_the_mean_of_bumps_on_a_grid() -> None:
     f = ct.scores(t, *THETA)
     close(torch.softmax(f, -1) @ basis.at(t), ct.softmax_expectation(MEAN, VARIANCE, basis),
           tolerances.rounding("float64", len(t), 10.0))
-    off = (regularizers.sparsemax(STEPS[-1] * f) @ basis.at(t) - ct.sparsemax_expectation(MEAN, VARIANCE, basis)).abs()
-    assert float(off.max()) < STEPS[-1] ** 2
+    error = (regularizers.sparsemax(STEPS[-1] * f) @ basis.at(t) - ct.sparsemax_expectation(MEAN, VARIANCE, basis)).abs()
+    assert float(error.max()) < STEPS[-1] ** 2

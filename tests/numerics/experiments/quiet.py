@@ -1,4 +1,4 @@
-"""`python -m numerics` without pictures, in whose drawing nearly all kills of a test would fall, and nearly all seconds."""
+"""`python -m numerics` without pictures, whose drawing would dominate the time of a test."""
 
 import os
 import sys

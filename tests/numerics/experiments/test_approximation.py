@@ -1,4 +1,4 @@
-"""Figure 3's experiment: its numbers, its files, and what it refuses."""
+"""Figure 3's experiment: its numbers, its files, and its refusals."""
 
 import json
 from pathlib import Path
@@ -33,13 +33,13 @@ def test_order_and_constant_are_the_derived_ones() -> None:
 
 
 def test_a_closed_form_of_first_order_has_another_slope(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The fit tells orders apart: half the evidence makes an error of order one."""
+    """The fit distinguishes orders: half the evidence gives an error of order one."""
     closed_form = approximation.mem.closed_form
     monkeypatch.setattr(approximation.mem, "closed_form", lambda t, z, u, alpha: closed_form(t, z / 2, u, alpha))
     assert approximation.study(PROBLEM, approximation.halvings()).slope == pytest.approx(1, abs=0.05)
 
 
-def test_a_step_that_makes_it_worse_is_seen() -> None:
+def test_a_step_in_the_wrong_direction_is_detected() -> None:
     """The proved witness: templates ±1 and z = 7/3 + tanh(7/10), from α ≈ 1.01 down to 0.3."""
     line = approximation.Problem(torch.tensor([[-1.0], [1.0]], dtype=torch.float64), torch.full((2,), 0.5, dtype=torch.float64),
                                  torch.tensor([7 / 3], dtype=torch.float64) + torch.tensor(0.7, dtype=torch.float64).tanh())
@@ -61,16 +61,16 @@ def test_command(tmp_path: Path) -> None:
     assert {path.name for path in out.iterdir()} == {"approximation.json", "approximation.png", "approximation.svg"}
 
 
-@pytest.mark.parametrize("place", ["missing/pictures", "a file"])
-def test_a_bad_folder_is_one_line(tmp_path: Path, place: str) -> None:
+@pytest.mark.parametrize("location", ["missing/pictures", "a file"])
+def test_a_bad_folder_is_one_line(tmp_path: Path, location: str) -> None:
     (tmp_path / "a file").write_text("x")
-    result = CliRunner().invoke(main, ["approximation", "--out", str(tmp_path / place)])
+    result = CliRunner().invoke(main, ["approximation", "--out", str(tmp_path / location)])
     assert result.exit_code == 2
     assert "--out" in result.output
     assert [path.name for path in tmp_path.iterdir()] == ["a file"]
 
 
-def test_a_figure_says_what_its_axes_are() -> None:
+def test_a_figure_labels_its_axes() -> None:
     study = approximation.study(PROBLEM, approximation.halvings())
     figure = draw(study, study)
     assert isinstance(figure, Figure)
@@ -78,7 +78,7 @@ def test_a_figure_says_what_its_axes_are() -> None:
     assert figure.axes[-1].get_ylabel() == "error of the estimate"
 
 
-def test_nothing_half_written_is_left(tmp_path: Path) -> None:
+def test_no_partial_file_remains(tmp_path: Path) -> None:
     def interrupted() -> None:
         with atomic_write(tmp_path / "table.json") as path:
             path.write_text("half")

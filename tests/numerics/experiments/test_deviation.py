@@ -1,4 +1,4 @@
-"""`python -m numerics deviation`: its files, its table, and what it refuses."""
+"""`python -m numerics deviation`: its files, its table, and its refusals."""
 
 import csv
 import json
@@ -32,7 +32,7 @@ MODULES = {"tiny-t5": 9, "tiny-gpt": 3}
 
 @pytest.fixture(scope="module", params=sorted(MODULES))
 def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a small model that has not been trained; quick to load, and there before any is trained."""
+    """The folder of a small untrained model, which loads quickly and needs no training."""
     folder = tmp_path_factory.mktemp("models") / f"small-{request.param}"
     tiny.untrained(tiny.Recipe(request.param, seed=7)).save_pretrained(folder)
     ByT5Tokenizer().save_pretrained(folder)
@@ -48,7 +48,7 @@ def text(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For tests that look at none: drawing takes longer than measuring a small model."""
+    """Replace drawing for tests without pictures, since it takes longer than measuring a small model."""
     for name in quiet.DRAWING:
         monkeypatch.setattr(figures, name, lambda *arguments: None)
 
@@ -74,10 +74,10 @@ def test_command(model: Path, text: Path, tmp_path: Path) -> None:
     assert len(rows) == 2 * modules * 2                      # two inputs
     count = 0
     for path in rows:
-        found = parquet.read_table(path)
-        assert found.schema.equals(shards.SCHEMA)
-        assert json.loads(found.schema.metadata[b"left_out"]).keys() == set(shards.REASONS)
-        count += found.num_rows
+        records = parquet.read_table(path)
+        assert records.schema.equals(shards.SCHEMA)
+        assert json.loads(records.schema.metadata[b"left_out"]).keys() == set(shards.REASONS)
+        count += records.num_rows
     assert count == sum(int(line["rows"]) for line in table)
     roles = {line["role"] for line in table}
     names = {f"deviation-{model.name}-{role}-{kind}{suffix}" for role in roles
@@ -95,14 +95,14 @@ def test_command(model: Path, text: Path, tmp_path: Path) -> None:
 def test_the_same_again_measures_nothing(model: Path, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert invoke("--model", model, "--text", text, "--out", tmp_path).exit_code == 0
     before = (tmp_path / "deviation.csv").read_bytes()
-    lost = sorted((tmp_path / FOLDER).rglob("*.parquet"))[1]
-    lost.unlink()
-    (lost.parent / f".{lost.stem}.abc.parquet").write_bytes(b"half of it")
+    deleted = sorted((tmp_path / FOLDER).rglob("*.parquet"))[1]
+    deleted.unlink()
+    (deleted.parent / f".{deleted.stem}.abc.parquet").write_bytes(b"half of it")
     measured = []
     table = shards.table
     monkeypatch.setattr(shards, "table", lambda shard, layer: (measured.append(shard.path), table(shard, layer))[1])
     assert invoke("--model", model, "--text", text, "--out", tmp_path).exit_code == 0
-    assert measured == [lost]
+    assert measured == [deleted]
     assert (tmp_path / "deviation.csv").read_bytes() == before
     assert not list((tmp_path / FOLDER).rglob(".*"))
 
@@ -110,23 +110,23 @@ def test_the_same_again_measures_nothing(model: Path, text: Path, tmp_path: Path
 @pytest.mark.usefixtures("no_pictures")
 def test_other_settings_do_not_meet(model: Path, text: Path, tmp_path: Path) -> None:
     assert invoke("--model", model, "--text", text, "--out", tmp_path).exit_code == 0
-    whole = lines(tmp_path / "deviation.csv")
+    all_lines = lines(tmp_path / "deviation.csv")
     assert invoke("--model", model, "--text", text, "--out", tmp_path, "--alpha", 0.01).exit_code == 0
     split = lines(tmp_path / "deviation.csv")
     assert len(list((tmp_path / FOLDER).iterdir())) == 4
     assert {line["alpha"] for line in split} == {"0.01"}
-    for one, other in zip(whole, split, strict=True):        # the same attention, a smaller deviation
+    for one, other in zip(all_lines, split, strict=True):    # the same attention, a smaller deviation
         assert float(other["deviation"]) < float(one["deviation"]) / 10
 
 
 def test_the_encoder_of_the_wheel() -> None:
-    """`study` gives the command's rows; with random weights the document's statistic is as small as with trained ones."""
-    found = study(models_and_texts.ENCODER, text=TEXT)
-    assert len(found) == 12
-    means = {(rows.weights, rows.layer): mean(rows.values["deviation"]) for rows in found}
+    """`study` gives the command's rows; the document's statistic is as small with random weights as with trained ones."""
+    results = study(models_and_texts.ENCODER, text=TEXT)
+    assert len(results) == 12
+    means = {(rows.weights, rows.layer): mean(rows.values["deviation"]) for rows in results}
     assert max(means.values()) < 0.2
     assert min(means["random", layer] / means["trained", layer] for layer in range(6)) < 1
-    assert {sum(rows.left_out.values()) for rows in found} == {0}
+    assert {sum(rows.left_out.values()) for rows in results} == {0}
 
 
 @pytest.mark.usefixtures("no_pictures")
@@ -150,7 +150,7 @@ def test_an_image(tmp_path: Path) -> None:
     assert "Traceback" not in result.output
 
 
-@pytest.mark.parametrize(("arguments", "said"), [
+@pytest.mark.parametrize(("arguments", "message"), [
     (["--model", "./nowhere"], "no folder ./nowhere"),
     (["--text", "nowhere.txt"], "does not exist"),
     (["--text", "EMPTY"], "--text: expected a text with words in it, got none"),
@@ -165,17 +165,17 @@ def test_an_image(tmp_path: Path) -> None:
     (["--model", "a/b", "--model", "c/b"], "--model: expected models with different names, got a/b, c/b"),
     (["--device", "tpu"], "--device"),
 ])
-def test_bad_input_is_one_line(arguments: list[str], said: str, tmp_path: Path) -> None:
+def test_bad_input_is_one_line(arguments: list[str], message: str, tmp_path: Path) -> None:
     for name, content in (("EMPTY", b" \n"), ("BYTES", b"\xff\xfe\xfa"), ("LONG", b"a" * 600)):
         (tmp_path / name).write_bytes(content)
         arguments = [str(tmp_path / name) if x == name else x for x in arguments]
     result = invoke(*arguments, "--out", tmp_path / "out")
     assert result.exit_code == 2
-    assert said in result.output
+    assert message in result.output
     assert "Traceback" not in result.output
 
 
-def test_a_gpu_that_is_not_there_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_gpu_is_reported_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
     result = invoke("--device", "cuda", "--out", tmp_path / "out")
     assert result.exit_code == 2
@@ -184,11 +184,11 @@ def test_a_gpu_that_is_not_there_is_one_line(tmp_path: Path, monkeypatch: pytest
 
 def test_a_text_is_cut_between_words() -> None:
     language = load_encoder()
-    found = models_and_texts.parts(language, PARAGRAPH, 20, 256)
-    assert " ".join(found).split() == PARAGRAPH.split()
-    lengths = [language.encode(part)["input_ids"].shape[1] for part in found]
+    pieces = models_and_texts.parts(language, PARAGRAPH, 20, 256)
+    assert " ".join(pieces).split() == PARAGRAPH.split()
+    lengths = [language.encode(part)["input_ids"].shape[1] for part in pieces]
     assert max(lengths) <= 20
-    assert len(found) < 7
+    assert len(pieces) < 7
     assert models_and_texts.parts(language, PARAGRAPH, None, 256) == [PARAGRAPH]
 
 
@@ -203,7 +203,7 @@ def test_random_weights_are_others_and_always_the_same(model: Path) -> None:
     assert not torch.equal(weights[0][name], weights[1][name])
 
 
-def test_the_default_models_are_those_that_are_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_default_models_are_the_installed_ones(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert models_and_texts.default_names()[0] == models_and_texts.ENCODER
     monkeypatch.setattr(tiny, "HERE", tmp_path)
     assert models_and_texts.default_names() == [models_and_texts.ENCODER]
@@ -221,8 +221,8 @@ def test_processes_share_all_shards_and_an_idle_one_takes_the_next(world: int) -
     store = HashStore()
     first, *others = [Ranks(rank, world, torch.device("cpu"), store).share("shards", 13) for rank in range(world)]
     assert next(first) == 0
-    taken = [next(process) for process in others for _ in range(2)]
-    assert taken == list(range(1, 2 * world - 1))
+    claimed = [next(process) for process in others for _ in range(2)]
+    assert claimed == list(range(1, 2 * world - 1))
     assert list(first) == list(range(2 * world - 1, 13))
     assert [list(process) for process in others] == [[]] * (world - 1)
     assert next(Ranks(0, world, torch.device("cpu"), store).share("other shards", 1)) == 0
@@ -255,21 +255,21 @@ def test_rounding(value: float, text: str) -> None:
 
 @pytest.mark.parametrize("draw", [figures.layers, figures.heads, figures.maps])
 @pytest.mark.parametrize("scale", [1.0, 1e-4], ids=["alike", "decades apart"])
-def test_figures_say_what_they_show(draw: Callable[[list[LayerRows]], figures.Figure], scale: float, tmp_path: Path) -> None:
+def test_figures_have_labels(draw: Callable[[list[LayerRows]], figures.Figure], scale: float, tmp_path: Path) -> None:
     scales = {"trained": 1.0, "random": scale}
-    found = [rows(weights, layer, scales[weights]) for weights in scales for layer in (0, 1)]
-    figure = draw(found)
-    said = [ax.get_xlabel() + ax.get_title(loc="left") for ax in figure.axes]
-    assert any(figures.LABELS["deviation"] in x for x in said)
+    results = [rows(weights, layer, scales[weights]) for weights in scales for layer in (0, 1)]
+    figure = draw(results)
+    texts = [ax.get_xlabel() + ax.get_title(loc="left") for ax in figure.axes]
+    assert any(figures.LABELS["deviation"] in x for x in texts)
     assert all(ax.get_xlabel() or ax.get_title() or ax.get_title(loc="left") or ax.lines or ax.get_ylabel() or ax.images
                or ax.collections for ax in figure.axes)
     assert "α = 1" in figure.get_suptitle()
     figures.save(figure, tmp_path / "one")
-    figures.save(draw(found), tmp_path / "two")
+    figures.save(draw(results), tmp_path / "two")
     for suffix in (".png", ".svg"):
         assert (tmp_path / f"one{suffix}").read_bytes() == (tmp_path / f"two{suffix}").read_bytes()
         assert os.stat(tmp_path / f"one{suffix}").st_size > 5000
 
 
-def test_load_model_is_what_a_folder_goes_through(model: Path) -> None:
+def test_load_model_reads_the_folder(model: Path) -> None:
     assert models_and_texts._language_model(str(model)).model.config.to_dict() == load_model(str(model)).model.config.to_dict()

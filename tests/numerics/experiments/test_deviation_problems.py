@@ -1,4 +1,4 @@
-"""The problems of `deviation` are the model's own attention, and what is not such a problem is refused."""
+"""The problems of `deviation` are the model's own attention, and other problems are refused."""
 
 from dataclasses import replace
 
@@ -25,9 +25,9 @@ def example(request: pytest.FixtureRequest) -> Example:
 @pytest.mark.parametrize("alpha", [1.0, 0.25])
 def test_the_closed_form_is_the_model_s_attention(example: Example, alpha: float) -> None:
     captured = capture(example.model, example.inputs)
-    found = problems.layers(example.model, example.inputs, alpha)
-    assert [layer.module for layer in found[0]] == [problem.module for problem in captured]
-    for sequence, of_sequence in enumerate(found):
+    all_layers = problems.layers(example.model, example.inputs, alpha)
+    assert [layer.module for layer in all_layers[0]] == [problem.module for problem in captured]
+    for sequence, of_sequence in enumerate(all_layers):
         for layer, problem in zip(of_sequence, captured, strict=True):
             for block in layer.blocks():
                 weights = mem.tilt(alpha * block.evidence, layer.templates, block.prior)
@@ -37,7 +37,7 @@ def test_the_closed_form_is_the_model_s_attention(example: Example, alpha: float
                 assert_close(block.prior.sum(-1), torch.ones(len(weights), dtype=torch.float64))
 
 
-def test_bert_s_problems_are_those_of_from_bert() -> None:
+def test_problems_of_bert_agree_with_from_bert() -> None:
     example = zoo()["bert"]()
     hidden: list[Tensor] = []
     module = example.model.encoder.layer[1].attention.self
@@ -52,16 +52,16 @@ def test_bert_s_problems_are_those_of_from_bert() -> None:
 
 
 @pytest.mark.parametrize("stack", ["encoder", "decoder"])
-def test_t5_s_problems_are_those_of_from_t5(stack: str) -> None:
-    """Scale one, and the position table of the first layer in the second."""
+def test_problems_of_t5_agree_with_from_t5(stack: str) -> None:
+    """Damage a copy: scale one, and the position table of the first layer in the second."""
     example = zoo()["t5"]()
     blocks = getattr(example.model, stack).block
     hidden: list[Tensor] = []
     module = blocks[1].layer[0].SelfAttention
     with module.register_forward_pre_hook(lambda _, args: hidden.append(args[0])):
-        found = problems.layers(example.model, example.inputs)[0]
+        layer_problems = problems.layers(example.model, example.inputs)[0]
     table = RelativePositions.from_t5(blocks[0].layer[0].SelfAttention)
-    (layer,) = [x for x in found if (x.role, x.number) == (stack, 1)]
+    (layer,) = [x for x in layer_problems if (x.role, x.number) == (stack, 1)]
     expected = GeneralizedAttention.from_t5(module.double(), table.double()).problem(hidden[-1][0].double())
     (block,) = layer.blocks()
     at = torch.isin(torch.arange(layer.queries), block.query)
@@ -70,10 +70,10 @@ def test_t5_s_problems_are_those_of_from_t5(stack: str) -> None:
     assert_close(block.prior, expected.prior[:, at].flatten(0, 1))
 
 
-def test_padding_is_left_out_and_counted() -> None:
+def test_padding_is_excluded_and_counted() -> None:
     example = zoo()["t5"]()
-    whole, padded = problems.layers(example.model, example.inputs)
-    assert {layer.padding for layer in whole} == {0}
+    unpadded, padded = problems.layers(example.model, example.inputs)
+    assert {layer.padding for layer in unpadded} == {0}
     assert {layer.role: layer.padding for layer in padded} == {"encoder": 8, "decoder": 4, "cross": 4}
     for layer in padded:
         assert sum(len(block.query) for block in layer.blocks()) == layer.heads * layer.queries - layer.padding
@@ -83,13 +83,13 @@ def test_padding_is_left_out_and_counted() -> None:
 
 def test_blocks_do_not_change_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     example = zoo()["gpt2"]()
-    (whole,) = problems.layers(example.model, example.inputs)[0][0].blocks()
+    (single_block,) = problems.layers(example.model, example.inputs)[0][0].blocks()
     monkeypatch.setattr(problems, "_NUMBERS", 1)
     parts = list(problems.layers(example.model, example.inputs)[0][0].blocks())
     assert len(parts) == 7
     order = torch.cat([part.head * 7 + part.query for part in parts]).argsort()
-    assert_close(torch.cat([part.evidence for part in parts])[order], whole.evidence)
-    assert_close(torch.cat([part.prior for part in parts])[order], whole.prior)
+    assert_close(torch.cat([part.evidence for part in parts])[order], single_block.evidence)
+    assert_close(torch.cat([part.prior for part in parts])[order], single_block.prior)
 
 
 def test_a_prior_that_underflows_is_a_zero() -> None:
@@ -108,7 +108,7 @@ def test_queries_and_keys_that_turn_are_refused() -> None:
 
 
 def test_scores_of_another_layer_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The check tells the projections of one head from those of the next."""
+    """The check distinguishes the projections of adjacent heads."""
     example = zoo()["bert"]()
     own = problems._weights
 

@@ -1,4 +1,4 @@
-"""A run of `deviation` that is killed goes on where it was, alone and under torchrun, and ends with the same table."""
+"""A killed run of `deviation` resumes, alone and under torchrun, and ends with the same table."""
 
 import os
 import random
@@ -27,7 +27,7 @@ TABLES = ("deviation.csv", "deviation-heads.csv")
 
 @pytest.fixture(scope="module")
 def arguments(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Of a run on a small model that has not been trained, with six inputs: 36 shards."""
+    """Arguments of a run on a small untrained model with six inputs: 36 shards."""
     folder = tmp_path_factory.mktemp("killed")
     tiny.untrained(tiny.Recipe("tiny-gpt", seed=7)).save_pretrained(folder / "small")
     ByT5Tokenizer().save_pretrained(folder / "small")
@@ -36,8 +36,8 @@ def arguments(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def whole(arguments: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What one process writes that nobody kills."""
+def uninterrupted(arguments: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The output of one uninterrupted process."""
     out = tmp_path_factory.mktemp("whole")
     process, _ = started([*arguments, "--out", str(out)])
     process.join(120)
@@ -46,7 +46,7 @@ def whole(arguments: list[str], tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 
 def started(command: list[str]) -> tuple[BaseProcess, float]:
-    """A process that runs the command, forked from one that has imported everything and has no threads; and when."""
+    """A process that runs the command, forked from one that has imported everything and has no threads; and the start time."""
     process = FORKS.Process(target=quiet.quiet, args=(command,))
     process.start()
     return process, time.time()
@@ -61,7 +61,7 @@ def rows(out: Path) -> dict[str, Table]:
 
 
 def alike(out: Path, expected: Path) -> None:
-    """The same rows, none lost and none twice; the last bits may depend on where a process has its memory."""
+    """Whether the rows agree, none missing or double; the last bits may depend on memory alignment."""
     written, others = rows(out), rows(expected)
     assert written.keys() == others.keys()
     for name, table in written.items():
@@ -73,15 +73,15 @@ def alike(out: Path, expected: Path) -> None:
                 assert one == other, (name, column)
 
 
-def test_killed_at_twenty_random_moments(arguments: list[str], whole: Path, tmp_path: Path) -> None:
-    """Whenever a run comes to its end between two kills, its table is compared, and all begins anew."""
+def test_killed_at_twenty_random_moments(arguments: list[str], uninterrupted: Path, tmp_path: Path) -> None:
+    """Whenever a run ends between two kills, its table is compared, and a new run starts."""
     moments = random.Random(0)
     command = [*arguments, "--out", str(tmp_path / "out")]
     process, start = started(command)
     process.join(120)
     end = time.time() - start
     written = [path.stat().st_mtime - start for path in (tmp_path / "out" / FOLDER).rglob("*.parquet")]
-    assert same(tmp_path / "out", whole)
+    assert same(tmp_path / "out", uninterrupted)
     killed, between = 0, set()
     shutil.rmtree(tmp_path / "out")
     while killed < KILLS:
@@ -95,14 +95,14 @@ def test_killed_at_twenty_random_moments(arguments: list[str], whole: Path, tmp_
             between.add(len(rows(tmp_path / "out")) if (tmp_path / "out").exists() else 0)
         else:                                                # it came to its end before
             assert process.exitcode == 0
-            assert same(tmp_path / "out", whole)
+            assert same(tmp_path / "out", uninterrupted)
             shutil.rmtree(tmp_path / "out")
     assert len(between) > 1                                  # not all were killed before the first shard, or after the last
     process, _ = started(command)
     process.join(120)
     assert process.exitcode == 0
-    assert same(tmp_path / "out", whole)
-    alike(tmp_path / "out", whole)
+    assert same(tmp_path / "out", uninterrupted)
+    alike(tmp_path / "out", uninterrupted)
     assert not list((tmp_path / "out").rglob(".*"))
 
 
@@ -115,8 +115,8 @@ def torchrun(command: list[str], log: Path) -> None:
 
 
 @pytest.mark.parametrize("processes", [2, 3])
-def test_processes_one_of_them_killed(processes: int, arguments: list[str], whole: Path, tmp_path: Path) -> None:
-    """torchrun starts all of them again, and they go on with what is missing."""
+def test_processes_one_of_them_killed(processes: int, arguments: list[str], uninterrupted: Path, tmp_path: Path) -> None:
+    """torchrun restarts all processes, and they compute the missing shards."""
     out, log = tmp_path / "out", tmp_path / "log.txt"
     options = ["--standalone", "--max-restarts=1", "--monitor-interval=0.1", f"--nproc-per-node={processes}",
                "--run-path", "--start-method=fork"]
@@ -128,8 +128,8 @@ def test_processes_one_of_them_killed(processes: int, arguments: list[str], whol
     assert len(workers) == processes, log.read_text()
     os.kill(int(random.Random(processes).choice(workers)), signal.SIGKILL)
     agent.join(240)
-    said = log.read_text()
-    assert agent.exitcode == 0, said
-    assert "Signal 9" in said or "exitcode: -9" in said or "SIGKILL" in said, said
-    assert same(out, whole)
-    alike(out, whole)
+    output = log.read_text()
+    assert agent.exitcode == 0, output
+    assert "Signal 9" in output or "exitcode: -9" in output or "SIGKILL" in output, output
+    assert same(out, uninterrupted)
+    alike(out, uninterrupted)

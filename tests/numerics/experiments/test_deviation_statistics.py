@@ -1,4 +1,4 @@
-"""The statistics of `deviation`, held against their definitions in the space of the templates."""
+"""The statistics of `deviation`, compared with their definitions in the space of the templates."""
 
 import math
 
@@ -35,20 +35,20 @@ def measured(templates: Tensor, evidence: Tensor, prior: Tensor, alpha: float = 
 @pytest.mark.parametrize("causal", [False, True], ids=["all see all", "causal"])
 @pytest.mark.parametrize("width", [3, D], ids=["n > d", "n < d"])
 def test_every_statistic_is_its_definition(width: int, causal: bool) -> None:
-    """Each from the solution in the whole space, projections by pseudo-inverses, the gap as a difference of objectives."""
+    """Each from the solution in the full space, projections by pseudo-inverses, the gap as a difference of objectives."""
     templates, evidence, prior = problems(width=width, causal=causal)
-    found = measured(templates, evidence, prior)
-    assert found.undecided == (2 if causal else 0)           # the two queries that see a single template
+    statistics_found = measured(templates, evidence, prior)
+    assert statistics_found.undecided == (2 if causal else 0)  # the two queries that see a single template
     exact = mem.solve(templates, evidence, prior, ALPHA, tolerance=tolerances.DUAL_ASKED)
     close = mem.certificate(templates, evidence, prior, ALPHA)
-    for k, row in enumerate(found.rows.tolist()):
+    for k, row in enumerate(statistics_found.rows.tolist()):
         u, z, lam = prior[row], evidence[row], exact.dual[row]
         seen = templates[u > 0]
         differences = seen - seen.mean(0)
         project = torch.linalg.pinv(differences, rtol=1e-10) @ differences
         mu, miss = u @ templates, lam - ALPHA * z
         p, q = close.weights[row], exact.weights[row]
-        moved = (exact.mean[row] - mu).norm()
+        distance = (exact.mean[row] - mu).norm()
 
         def spread(v: Tensor, u: Tensor = u) -> Tensor:
             logits = templates @ v
@@ -62,13 +62,13 @@ def test_every_statistic_is_its_definition(width: int, causal: bool) -> None:
             "deviation": miss.norm() / lam.norm(),
             "visible_deviation": miss.norm() / (project @ lam).norm(),
             "logit_deviation": spread(miss) / spread(lam),
-            "output_error": (close.mean[row] - exact.mean[row]).norm() / moved,
+            "output_error": (close.mean[row] - exact.mean[row]).norm() / distance,
             "total_variation": (p - q).abs().sum() / 2,
             "kl": (p * (p / q).log())[inside].sum(),
             "kl_reverse": (q * (q / p).log())[inside].sum(),
             "gap": objective(p) - objective(q),
             "relative_gap": (objective(p) - objective(q)) / (objective(u) - objective(q)),
-            "output_bound": close.mean_error[row] / moved,
+            "output_bound": close.mean_error[row] / distance,
             "total_variation_bound": close.weights_error[row] / 2,
         }
         assert expected.keys() == set(STATISTICS)
@@ -76,17 +76,17 @@ def test_every_statistic_is_its_definition(width: int, causal: bool) -> None:
         by_difference = tolerances.of_difference(tolerances.rounding("float64", D + N), min(share, 1.0))
         for name, value in expected.items():
             allowed = CLOSE | {"rtol": max(CLOSE["rtol"], by_difference)} if name in ("gap", "relative_gap") else CLOSE
-            assert_close(found.values[name][k], value, **allowed, msg=lambda text, name=name: f"{name}: {text}")
-        assert found.templates[k] == (u > 0).sum()
+            assert_close(statistics_found.values[name][k], value, **allowed, msg=lambda text, name=name: f"{name}: {text}")
+        assert statistics_found.templates[k] == (u > 0).sum()
 
 
 def test_the_deviation_to_fifty_digits() -> None:
     templates, evidence, prior = problems(seed=3)
-    found = measured(templates, evidence[:1], prior[:1])
+    statistics_found = measured(templates, evidence[:1], prior[:1])
     law = fifty_digits.Law.of(templates.tolist(), prior[0].tolist())
     exact = fifty_digits.maximize(law, evidence[0].tolist(), ALPHA).estimate
     shift = torch.tensor([float(x) for x in exact], dtype=torch.float64) - prior[0] @ templates
-    assert_close(found.values["deviation"][0], shift.norm() / (evidence[0] - shift).norm(), **CLOSE)
+    assert_close(statistics_found.values["deviation"][0], shift.norm() / (evidence[0] - shift).norm(), **CLOSE)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -97,7 +97,7 @@ def test_the_certificate_holds(seed: int) -> None:
 
 
 def test_evidence_that_no_template_sees_makes_the_document_s_statistic_small() -> None:
-    """Attention and the solution's weights stay what they are."""
+    """Attention and the solution's weights do not change."""
     templates, evidence, prior = problems()
     templates[:, -1] = 1.0                                   # no difference has a part along the last axis
     before = measured(templates, evidence, prior).values
@@ -108,7 +108,7 @@ def test_evidence_that_no_template_sees_makes_the_document_s_statistic_small() -
         assert_close(after[name], before[name], rtol=1e-6, atol=1e-9)
 
 
-def test_splitting_alpha_off_makes_every_statistic_small() -> None:
+def test_splitting_alpha_makes_every_statistic_small() -> None:
     """αz, hence attention, is the same for all α; the deviation is α‖μ − ĥ‖ over something that tends to ‖αz‖."""
     templates, evidence, prior = problems()
     one, split = measured(templates, evidence, prior, 1.0), measured(templates, 1e4 * evidence, prior, 1e-4)
@@ -117,7 +117,7 @@ def test_splitting_alpha_off_makes_every_statistic_small() -> None:
 
 
 def test_coordinates_that_attention_does_not_see_change_the_statistic() -> None:
-    """t ↦ At with evidence A⁻ᵀz leaves attention alone, but not the problem."""
+    """t ↦ At with evidence A⁻ᵀz changes the problem but not attention."""
     templates, evidence, prior = problems(width=4)
     stretch = torch.diag(torch.tensor([10.0, 3.0, 1.0, 0.1], dtype=torch.float64))
     before = measured(templates, evidence, prior).values["deviation"]
@@ -130,35 +130,35 @@ def test_rows_that_have_nothing_to_estimate_are_counted() -> None:
     prior[0] = 0.0                                           # fully masked
     prior[1] = torch.eye(N, dtype=torch.float64)[2]          # a single template
     evidence[2] = 0.0
-    found = measured(templates, evidence, prior)
-    assert (found.masked, found.undecided, found.uncertified) == (1, 2, 0)
-    assert sorted(found.rows.tolist()) == list(range(3, R))
-    assert all(bool(value.isfinite().all()) for value in found.values.values())
+    statistics_found = measured(templates, evidence, prior)
+    assert (statistics_found.masked, statistics_found.undecided, statistics_found.uncertified) == (1, 2, 0)
+    assert sorted(statistics_found.rows.tolist()) == list(range(3, R))
+    assert all(bool(value.isfinite().all()) for value in statistics_found.values.values())
 
 
 def test_rows_that_the_solver_gives_up_are_counted() -> None:
     templates, evidence, prior = problems()
     evidence[4] = math.nan
-    found = measured(templates, evidence, prior)
-    assert 4 not in found.rows.tolist()
-    assert found.undecided + found.uncertified == 1
+    statistics_found = measured(templates, evidence, prior)
+    assert 4 not in statistics_found.rows.tolist()
+    assert statistics_found.undecided + statistics_found.uncertified == 1
 
 
 def test_all_masked_is_no_error() -> None:
     templates, evidence, prior = problems()
-    found = measured(templates, evidence, torch.zeros_like(prior))
-    assert (found.masked, len(found.rows)) == (R, 0)
+    statistics_found = measured(templates, evidence, torch.zeros_like(prior))
+    assert (statistics_found.masked, len(statistics_found.rows)) == (R, 0)
 
 
 def test_alike_templates_are_one() -> None:
-    """A template twice is the template with both weights."""
+    """A repeated template equals one template with both weights."""
     templates, evidence, prior = problems()
     doubled = torch.cat([templates, templates[:1]])
     halves = torch.cat([prior, prior[:, :1] / 2], 1)
     halves[:, 0] /= 2
-    found, expected = measured(doubled, evidence, halves), measured(templates, evidence, prior)
+    statistics_found, expected = measured(doubled, evidence, halves), measured(templates, evidence, prior)
     for name in STATISTICS:
-        assert_close(found.values[name], expected.values[name], **CLOSE)
+        assert_close(statistics_found.values[name], expected.values[name], **CLOSE)
 
 
 def covers(span: Span, templates: Tensor) -> None:
@@ -182,9 +182,9 @@ def test_nested_supports_share_a_basis() -> None:
 def test_other_supports_have_their_own() -> None:
     templates, _, _ = problems()
     window = torch.ones(N, N).tril().triu(-2).bool()
-    found = spans(templates, window, 1e-12)
-    assert len(found) == N
-    for span in found:
+    actual = spans(templates, window, 1e-12)
+    assert len(actual) == N
+    for span in actual:
         covers(span, templates)
 
 
@@ -196,9 +196,9 @@ def test_sliding_windows_are_measured_row_by_row() -> None:
     together = measured(templates, evidence, prior)
     assert together.undecided == 2
     for k, row in enumerate(together.rows.tolist()):
-        alone = measured(templates, evidence[row : row + 1], prior[row : row + 1])
+        single = measured(templates, evidence[row : row + 1], prior[row : row + 1])
         for name in STATISTICS:
-            assert_close(together.values[name][k], alone.values[name][0], **CLOSE)
+            assert_close(together.values[name][k], single.values[name][0], **CLOSE)
 
 
 def test_a_difference_below_the_resolution_is_no_dimension() -> None:

@@ -1,4 +1,4 @@
-"""The measured drop-ins: what is measured, what is printed, and that the page has a line for each."""
+"""The measured drop-ins: measurements, output, and a line for each on the page."""
 
 import math
 import re
@@ -15,7 +15,7 @@ from numerics.modules import KINDS
 PAGE = Path(__file__).parents[3] / "docs" / "drop_in_attention.md"
 
 
-def test_the_encoder_moves_by_nothing_with_softmax_and_less_with_what_softmax_approximates() -> None:
+def test_softmax_does_not_change_the_encoder_and_its_approximations_change_it_less() -> None:
     encoder = load_encoder()
     before = encoder.model.config._attn_implementation
     softmax, exact, sparse = drop_in.changes(encoder, ["softmax", "maximum-entropy", "sparsemax"])

@@ -1,4 +1,4 @@
-"""The prediction model trained through its attention layer: its parts, its records, its command, and what it says."""
+"""The prediction model trained through its attention layer: its parts, its records, its command, and its messages."""
 
 import json
 from pathlib import Path
@@ -47,7 +47,7 @@ def test_weights_are_a_distribution_and_follow_x_only_where_they_should(where: W
 
 
 @pytest.mark.parametrize(("where", "arm"), CASES)
-def test_only_what_is_learned_has_a_gradient(where: Where, arm: str) -> None:
+def test_only_learned_parameters_have_a_gradient(where: Where, arm: str) -> None:
     model = Predictor(arm, where)
     torch.autograd.backward(model(IMAGES).square().sum())
     assert all((p.grad is not None and p.grad.isfinite().all()) == p.requires_grad for p in model.parameters())
@@ -66,7 +66,7 @@ def test_arms_of_one_seed_start_from_the_same_numbers() -> None:
             assert torch.equal(one, same)
 
 
-def test_what_the_values_see() -> None:
+def test_the_values_see_the_marked_token() -> None:
     assert torch.equal(data(IMAGES, "pixels")[2, 8 * 3 + 4], IMAGES[2, 3, 4].reshape(1))
     assert torch.equal(surroundings(IMAGES, "pixels")[2, 8 * 3 + 4], IMAGES[2, 2:5, 3:6].flatten())
     assert (surroundings(IMAGES, "pixels")[:, 0, :3] == 0).all()
@@ -117,7 +117,7 @@ def test_a_run_can_be_repeated_and_a_seed_matters() -> None:
     assert torch.equal(first[1].weights, again[1].weights)
 
 
-def test_training_leaves_the_random_numbers_of_others_alone() -> None:
+def test_training_does_not_change_the_global_random_state() -> None:
     torch.manual_seed(5)
     expected = torch.rand(3)
     torch.manual_seed(5)
@@ -131,13 +131,13 @@ def test_differences_are_paired_and_their_sign_is_right(monkeypatch: pytest.Monk
     runs = tuple(Run(arm, seed, (1.0,), correct, torch.zeros(10, 64))
                  for arm, row in (("uniform", (100, 200, 300)), ("softmax", (190, 290, 390)))
                  for seed, correct in enumerate(row))
-    found = Results(study, runs)
-    difference = found.difference("softmax", "uniform")
+    results_found = Results(study, runs)
+    difference = results_found.difference("softmax", "uniform")
     assert difference.mean == pytest.approx(90 / tested)
     assert difference.half_width == pytest.approx(0, abs=1e-12)
     assert difference.verdict == "higher"
-    assert found.difference("uniform", "softmax").verdict == "lower"
-    assert found.questions() == {"learned weights against uniform ones": ("softmax", "uniform")}
+    assert results_found.difference("uniform", "softmax").verdict == "lower"
+    assert results_found.questions() == {"learned weights against uniform ones": ("softmax", "uniform")}
 
 
 @pytest.mark.parametrize(("named", "arguments"), [
@@ -171,10 +171,10 @@ def test_command(tmp_path: Path) -> None:
     ("--json", "missing/r.json"), ("--figure", "missing/w.png"), ("--figure", "w.jpeg2000"), ("--json", "."),
     ("--epochs", "0"), ("--seeds", "none"), ("--locations", "columns"), ("--dataset", "faces"),
 ])
-def test_bad_input_is_said_before_anything_runs(tmp_path: Path, arguments: tuple[str, str]) -> None:
+def test_bad_input_is_reported_before_anything_runs(tmp_path: Path, arguments: tuple[str, str]) -> None:
     option, value = arguments
-    given = str(tmp_path / value) if option in ("--json", "--figure") else value
-    result = CliRunner().invoke(main, ["geometric", option, given])
+    argument = str(tmp_path / value) if option in ("--json", "--figure") else value
+    result = CliRunner().invoke(main, ["geometric", option, argument])
     assert result.exit_code == 2
     assert option in result.output
     assert not list(tmp_path.iterdir())
@@ -192,8 +192,8 @@ def test_interruption_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_the_picture_has_a_row_for_each_arm_with_weights() -> None:
-    found = results("rows", 1, 1, ("uniform", "softmax", "sparsemax"))
-    figure = draw(found)
+    study_results = results("rows", 1, 1, ("uniform", "softmax", "sparsemax"))
+    figure = draw(study_results)
     assert isinstance(figure, Figure)
     assert len(figure.axes) == 3 * 10 + 1
     assert [ax.get_ylabel() for ax in figure.axes[:30:10]] == ["mean image", "softmax", "sparsemax"]

@@ -1,4 +1,4 @@
-"""Section 9's experiment as a user meets it: the command, its report, and the results that ship."""
+"""Section 9's experiment for a user: the command, its report, and the shipped results."""
 
 import json
 import math
@@ -31,7 +31,7 @@ CONFIGURATION = Configuration("tiny", "", Architecture(4, 1, 3, 2, 8, 2, 8), Rec
 
 
 def made(correct: dict[str, list[int]], tested: int = 100) -> report.Results:
-    """Results of two epochs whose last ones are these."""
+    """Results of two epochs with these last values."""
     runs = {arm: tuple(History((2.0, 1.0), (0, value)) for value in values) for arm, values in correct.items()}
     probes = {"ot": (Probe(50, 40, 39, 41, 0.3, 0.2, 0.1), Probe(50, 40, 39, None, 0.3, 0.2, None),)}
     return report.results(CONFIGURATION, Machine().described(), tested, runs, probes)
@@ -43,26 +43,26 @@ def made(correct: dict[str, list[int]], tested: int = 100) -> report.Results:
 def test_intervals_are_student_s() -> None:
     values = [0.1, 0.3, 0.2, 0.7]
     low, high = stats.ttest_1samp(values, 0.0).confidence_interval(0.95)
-    found = interval(values)
-    assert found.half_width is not None
-    assert (found.mean - found.half_width, found.mean + found.half_width) == pytest.approx((low, high))
+    estimate = interval(values)
+    assert estimate.half_width is not None
+    assert (estimate.mean - estimate.half_width, estimate.mean + estimate.half_width) == pytest.approx((low, high))
     assert interval([0.5]) == Interval(0.5, None)
     with pytest.raises(ValueError, match="values: expected at least one"):
         interval([])
 
 
-def test_intervals_cover_what_they_promise() -> None:
+def test_intervals_have_the_stated_coverage() -> None:
     draws = torch.randn(2000, 5, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    covered = sum(abs(found.mean) <= (found.half_width or 0.0) for found in map(interval, draws.tolist()))
+    covered = sum(abs(estimate.mean) <= (estimate.half_width or 0.0) for estimate in map(interval, draws.tolist()))
     assert abs(covered / 2000 - 0.95) < 4 * math.sqrt(0.95 * 0.05 / 2000)
 
 
 def test_differences_are_paired() -> None:
-    """Seeds move both arms together: the difference is sure although the means are not."""
-    found = made({"vit": [50, 70, 90], "ot-vit": [52, 73, 92]})
+    """Seeds move both arms together: the difference is certain although the means are not."""
+    results_read = made({"vit": [50, 70, 90], "ot-vit": [52, 73, 92]})
     contrast = CONTRASTS[0]
-    assert found.differences(contrast) == pytest.approx([0.02, 0.03, 0.02])
-    paired, single = found.difference(contrast), found.accuracy("vit")
+    assert results_read.differences(contrast) == pytest.approx([0.02, 0.03, 0.02])
+    paired, single = results_read.difference(contrast), results_read.accuracy("vit")
     assert paired.verdict == "higher"
     assert single.half_width is not None
     assert single.half_width > 0.4
@@ -72,10 +72,10 @@ def test_differences_are_paired() -> None:
 
 
 def test_a_difference_of_differences() -> None:
-    found = made({"tied": [10, 20], "tied-shared": [11, 22], "ot": [30, 40], "ot-vit": [35, 47]})
-    interaction = next(contrast for contrast in found.contrasts() if len(contrast.plus) == 2)
+    results_read = made({"tied": [10, 20], "tied-shared": [11, 22], "ot": [30, 40], "ot-vit": [35, 47]})
+    interaction = next(contrast for contrast in results_read.contrasts() if len(contrast.plus) == 2)
     assert interaction.formula == "ot-vit + tied − ot − tied-shared"
-    assert found.differences(interaction) == pytest.approx([0.05 - 0.01, 0.07 - 0.02])
+    assert results_read.differences(interaction) == pytest.approx([0.05 - 0.01, 0.07 - 0.02])
 
 
 def test_every_contrast_has_arms_and_adds_up_to_nothing() -> None:
@@ -90,20 +90,20 @@ def test_only_contrasts_whose_arms_are_there() -> None:
         Contrast("OT attention, alone", ("ot",), ("vit",)),)
 
 
-def test_runs_that_are_not_finished_or_not_paired_are_refused() -> None:
+def test_unfinished_or_unpaired_runs_are_refused() -> None:
     with pytest.raises(ValueError, match="runs: expected 2 epochs of vit with seed 0, got 1"):
         report.results(CONFIGURATION, {}, 10, {"vit": (History((1.0,), (1,)),)}, {})
     with pytest.raises(ValueError, match="runs: expected the same seeds in all arms"):
         made({"vit": [1, 2], "ot": [3]})
 
 
-def test_what_is_written_can_be_read_and_not_be_changed() -> None:
-    found = made({"vit": [50, 70, 90], "ot-vit": [52, 73, 92]})
-    assert report.parse(found.text()) == found
+def test_written_results_can_be_read_and_are_immutable() -> None:
+    results_read = made({"vit": [50, 70, 90], "ot-vit": [52, 73, 92]})
+    assert report.parse(results_read.text()) == results_read
     for old, new in (('"verdict": "higher"', '"verdict": "lower"'), ('"correct": [0, 50]', '"correct": [0, 51]')):
-        assert old in found.text()
+        assert old in results_read.text()
         with pytest.raises(ValueError, match="results: expected figures that follow from the runs"):
-            report.parse(found.text().replace(old, new))
+            report.parse(results_read.text().replace(old, new))
 
 
 def test_figure() -> None:
@@ -134,10 +134,10 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_command(uninterrupted: Path) -> None:
     assert {path.name for path in uninterrupted.iterdir() if path.suffix != ".safetensors"} == {
         "study.json", "results.json", "curves.png", "curves.svg"}
-    found = report.parse((uninterrupted / "results.json").read_text())
-    assert found.configuration["architecture"]["hidden"] == 8
-    assert list(found.runs) == ["vit", "ot-vit"]
-    assert all(0.0 <= accuracy <= 1.0 for arm in found.runs for accuracy in found.accuracies(arm))
+    results_read = report.parse((uninterrupted / "results.json").read_text())
+    assert results_read.configuration["architecture"]["hidden"] == 8
+    assert list(results_read.runs) == ["vit", "ot-vit"]
+    assert all(0.0 <= accuracy <= 1.0 for arm in results_read.runs for accuracy in results_read.accuracies(arm))
 
 
 @pytest.mark.parametrize(("sent", "status"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
@@ -177,7 +177,7 @@ def test_bad_input_is_one_line(tmp_path: Path, arguments: tuple[str, ...], named
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="a GPU is there")
-def test_a_device_that_is_not_there_is_refused(tmp_path: Path) -> None:
+def test_a_missing_device_is_refused(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["ot-vit", "--device", "cuda", "--out", str(tmp_path)])
     assert result.exit_code == 2
     assert "--device: expected cpu where there is no CUDA device" in result.output
@@ -196,7 +196,7 @@ def test_sizes(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-# ── what ships ──────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── shipped results ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.fixture(scope="module")
@@ -205,14 +205,14 @@ def digits() -> Dataset:
 
 
 def test_recorded_results_are_of_the_present_configuration(digits: Dataset) -> None:
-    found = report.recorded(digits)
-    assert {len(histories) for histories in found.runs.values()} == {5}
-    assert len(found.contrasts()) == len(CONTRASTS)
+    results_recorded = report.recorded(digits)
+    assert {len(histories) for histories in results_recorded.runs.values()} == {5}
+    assert len(results_recorded.contrasts()) == len(CONTRASTS)
 
 
 @pytest.mark.parametrize("arm", ARMS)
 def test_recorded_runs_begin_as_they_do_here(digits: Dataset, arm: str) -> None:
-    """The code that recorded them is the code that is here: two epochs again, up to what another processor rounds."""
+    """The present code recorded the results: two epochs again, up to the rounding of another processor."""
     again = first_epochs(digits, arm, 1, 2).losses
     alike = [(name, seed) for name, histories in report.recorded(digits).runs.items() for seed, history in enumerate(histories)
              if again == pytest.approx(history.losses[:2], rel=1e-4)]
@@ -224,10 +224,10 @@ def test_results_of_another_configuration_are_refused(digits: Dataset, tmp_path:
     path.write_text(made({"vit": [1, 2]}).text())
     with pytest.raises(ValueError, match=r"digits.json: expected results of the configuration .*, got those of"):
         report.recorded(digits, tmp_path)
-    found = report.recorded(digits)
-    some = report.Results(found.configuration, found.sha256, found.machine, found.tested,
-                          {arm: found.runs[arm] for arm in ("vit", "ot-vit")}, {})
-    path.write_text(some.text())
+    results = report.recorded(digits)
+    altered = report.Results(results.configuration, results.sha256, results.machine, results.tested,
+                             {arm: results.runs[arm] for arm in ("vit", "ot-vit")}, {})
+    path.write_text(altered.text())
     with pytest.raises(ValueError, match=r"digits.json: expected results of the arms vit, vit-shared, .*, got .* vit, ot-vit"):
         report.recorded(digits, tmp_path)
     path.unlink()
@@ -235,7 +235,7 @@ def test_results_of_another_configuration_are_refused(digits: Dataset, tmp_path:
         report.recorded(digits, tmp_path)
 
 
-def test_printed_figures_are_those_of_the_table() -> None:
-    """The claim's own record of the table is elsewhere; both are typed from the document, apart."""
+def test_printed_figures_agree_with_the_table() -> None:
+    """The claim's own record of the table is elsewhere; both were typed from the document independently."""
     assert set(report.PRINTED) == {"fashion-mnist", "cifar10", "cifar100"}
     assert json.dumps(report.PRINTED["cifar100"]) == '{"vit": [0.463, 0.01], "ot-vit": [0.491, 0.01]}'

@@ -1,4 +1,4 @@
-"""The datasets of Section 9's experiment: files in the published formats, made here, and everything that is refused."""
+"""The datasets of Section 9's experiment: files in the published formats, generated here, and all refusals."""
 
 import gzip
 import hashlib
@@ -57,56 +57,56 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_digits() -> None:
-    found = datasets.load("digits", Path("nowhere"))
-    assert found.train_images.shape == (898, 1, 8, 8)
-    assert found.test_images.shape == (899, 1, 8, 8)
-    assert int(found.train_images.max()) == 16
-    assert sorted(found.test_labels.unique().tolist()) == list(range(10))
-    assert found.sha256 == datasets.load("digits", Path()).sha256
+    data = datasets.load("digits", Path("nowhere"))
+    assert data.train_images.shape == (898, 1, 8, 8)
+    assert data.test_images.shape == (899, 1, 8, 8)
+    assert int(data.train_images.max()) == 16
+    assert sorted(data.test_labels.unique().tolist()) == list(range(10))
+    assert data.sha256 == datasets.load("digits", Path()).sha256
 
 
 def test_every_pixel_and_label_counts_in_the_checksum(tmp_path: Path) -> None:
     fashion(tmp_path, packed=False)
-    found = datasets.load("fashion-mnist", tmp_path)
-    before = found.sha256
-    found.test_images[-1, 0, -1, -1] ^= 1
-    assert found.sha256 != before
-    found.test_images[-1, 0, -1, -1] ^= 1
-    assert found.sha256 == before
-    found.train_labels[0] += 1
-    assert found.sha256 != before
+    data = datasets.load("fashion-mnist", tmp_path)
+    before = data.sha256
+    data.test_images[-1, 0, -1, -1] ^= 1
+    assert data.sha256 != before
+    data.test_images[-1, 0, -1, -1] ^= 1
+    assert data.sha256 == before
+    data.train_labels[0] += 1
+    assert data.sha256 != before
 
 
 @pytest.mark.parametrize("packed", [True, False])
 def test_fashion_mnist(tmp_path: Path, packed: bool) -> None:
     fashion(tmp_path, packed=packed)
-    found = datasets.load("fashion-mnist", tmp_path)
-    assert torch.equal(found.train_images[:, 0], torch.from_numpy(IMAGES["train"]))
-    assert torch.equal(found.test_images[:, 0], torch.from_numpy(IMAGES["t10k"]))
-    assert found.train_labels.tolist() == LABELS["train"].tolist()
-    assert found.test_labels.tolist() == LABELS["t10k"].tolist()
-    assert found.classes == 10
+    data = datasets.load("fashion-mnist", tmp_path)
+    assert torch.equal(data.train_images[:, 0], torch.from_numpy(IMAGES["train"]))
+    assert torch.equal(data.test_images[:, 0], torch.from_numpy(IMAGES["t10k"]))
+    assert data.train_labels.tolist() == LABELS["train"].tolist()
+    assert data.test_labels.tolist() == LABELS["t10k"].tolist()
+    assert data.classes == 10
 
 
 @pytest.mark.parametrize(("name", "labels", "inner"), [
     ("cifar10", 1, "cifar-10-batches-bin"), ("cifar100", 2, "cifar-100-binary")])
-@pytest.mark.parametrize("place", ["flat", "unpacked", "archive"])
-def test_cifar(tmp_path: Path, name: str, labels: int, inner: str, place: str) -> None:
+@pytest.mark.parametrize("location", ["flat", "unpacked", "archive"])
+def test_cifar(tmp_path: Path, name: str, labels: int, inner: str, location: str) -> None:
     files = cifar_files(labels)
-    if place == "archive":
+    if location == "archive":
         (tmp_path / datasets.SOURCES[name][0].name).write_bytes(archive(files, inner))
     else:
-        folder = tmp_path if place == "flat" else tmp_path / inner
+        folder = tmp_path if location == "flat" else tmp_path / inner
         folder.mkdir(exist_ok=True)
         for file, content in files.items():
             (folder / file).write_bytes(content)
-    found = datasets.load(name, tmp_path)
+    data = datasets.load(name, tmp_path)
     numbers = list(range(len(files)))
-    assert found.train_labels.tolist() == [number for number in numbers[:-1] for _ in range(2)]
-    assert found.test_labels.tolist() == [numbers[-1]] * 2
-    assert found.train_images.shape[1:] == (3, 32, 32)
-    assert found.train_images[1, 2, 5, 7] == (3072 + 2 * 1024 + 5 * 32 + 7) % 251        # plane, row, column
-    assert found.classes == (10 if labels == 1 else 100)
+    assert data.train_labels.tolist() == [number for number in numbers[:-1] for _ in range(2)]
+    assert data.test_labels.tolist() == [numbers[-1]] * 2
+    assert data.train_images.shape[1:] == (3, 32, 32)
+    assert data.train_images[1, 2, 5, 7] == (3072 + 2 * 1024 + 5 * 32 + 7) % 251        # plane, row, column
+    assert data.classes == (10 if labels == 1 else 100)
 
 
 @pytest.mark.parametrize(("name", "pickled"), [(name, file) for name, files in datasets.PICKLED.items() for file in files])
@@ -126,7 +126,7 @@ def test_missing_files_without_a_network(tmp_path: Path, no_network: None, name:
     assert not list(tmp_path.iterdir())
 
 
-def test_a_download_is_kept_only_with_its_published_checksum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_download_needs_the_published_checksum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     content = archive(cifar_files(1), "cifar-10-batches-bin")
     monkeypatch.setattr(urllib.request, "urlopen", lambda url, timeout: io.BytesIO(content))
     with pytest.raises(ValueError, match=r"cifar10: expected the MD5 .* of https://.*, got "):
@@ -145,7 +145,7 @@ def test_a_download_is_kept_only_with_its_published_checksum(tmp_path: Path, mon
     (idx(np.zeros((2, 3), np.uint8))[:-1], r"\(2, 3\) unsigned bytes, got 5"),
     (b"\0\0\x08\x03\0\0", "unsigned bytes, got 0"),
 ])
-def test_files_that_are_no_idx_are_refused(content: bytes, named: str) -> None:
+def test_files_in_another_format_are_refused(content: bytes, named: str) -> None:
     with pytest.raises(ValueError, match=f"some-file: expected .*{named}"):
         datasets.read_idx("some-file", content)
 
@@ -170,7 +170,7 @@ def test_a_batch_of_another_size_is_refused(content: bytes) -> None:
         datasets.read_cifar("batch", content, 1)
 
 
-def test_a_label_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_an_invalid_label_is_refused(tmp_path: Path) -> None:
     for file, content in cifar_files(1).items():
         (tmp_path / file).write_bytes(bytes([10]) + content[1:])
     with pytest.raises(ValueError, match="cifar10: expected labels below 10, got 10"):

@@ -1,4 +1,4 @@
-"""The vision transformer of Section 9's experiment: what its last attention computes, and how large it is."""
+"""The vision transformer of Section 9's experiment: the output of its last attention, and its size."""
 
 import math
 
@@ -68,28 +68,28 @@ def test_untied_transport_is_the_mixture_that_is_printed() -> None:
     query, tokens, extra = drawn(2, 1, 8, seed=1), drawn(2, 4, 8, seed=2), drawn(2, 3, 8, seed=3)
     seen = torch.cat([tokens, extra], 1)
     width = SMALL.hidden // SMALL.heads
-    found = []
+    outputs = []
     for head in range(SMALL.heads):
         rows = slice(head * width, (head + 1) * width)
         z = query @ last.to_queries.weight[rows].mT @ last.to_keys.weight[rows]
         each = (seen @ z.mT + seen @ tokens.mT) / math.sqrt(SMALL.hidden)          # C has no influence
         p = each.softmax(1).mean(-1, keepdim=True)
-        found.append((p * seen).sum(1, keepdim=True) @ last.to_values.weight[rows].mT)
-    close(last(query, tokens, extra), last.to_output(torch.cat(found, -1)))
+        outputs.append((p * seen).sum(1, keepdim=True) @ last.to_values.weight[rows].mT)
+    close(last(query, tokens, extra), last.to_output(torch.cat(outputs, -1)))
 
 
 @every_kind
-def test_a_companion_that_is_masked_is_not_felt(kind: Kind) -> None:
+def test_a_masked_companion_has_no_influence(kind: Kind) -> None:
     made = model(kind)
     x, extra = drawn(3, 5, 8, seed=1), drawn(3, 5, 8, seed=2)
-    alone = made.classify(x)
+    single = made.classify(x)
     masked = made.classify(x, extra, torch.tensor([[True], [False], [False]]))
-    close(masked[1:], alone[1:])
-    assert float((masked[0] - alone[0]).detach().abs().max()) > 1e-6
+    close(masked[1:], single[1:])
+    assert float((masked[0] - single[0]).detach().abs().max()) > 1e-6
 
 
 @every_kind
-def test_a_companion_takes_part_by_what_it_is_not_by_its_place(kind: Kind) -> None:
+def test_a_companion_counts_by_content_and_not_by_position(kind: Kind) -> None:
     made = model(kind)
     x, extra = drawn(3, 5, 8, seed=1), drawn(3, 5, 8, seed=2)
     close(made.classify(x, extra), made.classify(x, extra.flip(1)))
@@ -97,7 +97,7 @@ def test_a_companion_takes_part_by_what_it_is_not_by_its_place(kind: Kind) -> No
 
 @every_kind
 def test_an_image_is_no_news_to_itself(kind: Kind) -> None:
-    """Templates that come twice share the weight that one of them had: nothing changes if each does."""
+    """Repeated templates share the weight of one; nothing changes if all are repeated."""
     made, x = model(kind), 3 * drawn(3, 5, 8, seed=1)
     close(made.classify(x, x), made.classify(x))
 
@@ -131,7 +131,7 @@ def test_ordinary_attention_is_the_library_s() -> None:
 
 @every_kind
 def test_patches_are_squares(kind: Kind) -> None:
-    """Without positions, an image whose patches are exchanged is the same; one whose rows are shifted is not."""
+    """Without positions, exchanged patches give the same output; shifted rows do not."""
     made = model(kind)
     torch.nn.init.zeros_(made.positions)
     images = drawn(2, 1, 4, 4)
@@ -145,13 +145,13 @@ def test_bfloat16_is_close(kind: Kind) -> None:
     made, images = model(kind), drawn(4, 1, 4, 4)
     with torch.autocast("cpu", torch.bfloat16):
         half = made(images)
-    whole = made(images)
-    torch.testing.assert_close(half.float(), whole, rtol=0, atol=30 * tolerances.eps("bfloat16"))
-    assert not torch.equal(half.float(), whole)
+    wide = made(images)
+    torch.testing.assert_close(half.float(), wide, rtol=0, atol=30 * tolerances.eps("bfloat16"))
+    assert not torch.equal(half.float(), wide)
 
 
 def written_out(a: Architecture) -> int:
-    """The parameters of ViT by arithmetic."""
+    """The number of ViT's parameters by arithmetic."""
     attention = 4 * (a.hidden**2 + a.hidden)
     perceptron = 2 * a.hidden * a.mlp + a.hidden + a.mlp
     layer = attention + perceptron + 4 * a.hidden
@@ -170,16 +170,16 @@ def test_parameters(architecture: Architecture) -> None:
 
 
 def test_sizes_with_the_printed_number() -> None:
-    found = {(each.architecture.hidden, each.architecture.mlp): each for each in sizes.fitting("cifar10", ratios=(2, 4))}
-    assert {size: (each.vit, each.transport) for size, each in found.items()} == {
+    by_size = {(each.architecture.hidden, each.architecture.mlp): each for each in sizes.fitting("cifar10", ratios=(2, 4))}
+    assert {size: (each.vit, each.transport) for size, each in by_size.items()} == {
         (256, 512): (3_195_146, 3_129_354), (208, 832): (3_157_658, 3_114_186)}
-    assert not any(each.both for each in found.values())
+    assert not any(each.both for each in by_size.values())
     hundred = sizes.fitting("cifar100")
     assert [each.architecture.hidden for each in hundred] == [296, 256, 232, 208]
     assert [each.architecture.hidden for each in hundred if each.both] == [256]
-    for each in (*found.values(), *hundred):
+    for each in (*by_size.values(), *hundred):
         assert "3.2" in (f"{each.vit / 1e6:.1f}", f"{each.transport / 1e6:.1f}")
-    for ratio, (hidden, _) in zip((2, 4), found, strict=True):
+    for ratio, (hidden, _) in zip((2, 4), by_size, strict=True):
         for other in (hidden - sizes.STEP, hidden + sizes.STEP):
             each = sizes.size(Architecture(32, 3, 10, 4, other, 8, ratio * other))
             assert each.vit < sizes.FEWEST or each.transport >= sizes.MOST

@@ -1,4 +1,4 @@
-"""Section 9's experiment: what is random, what is resumed, and what the report makes of the runs."""
+"""Section 9's experiment: randomness, resuming, and the report of the runs."""
 
 import json
 from collections import Counter
@@ -24,7 +24,7 @@ every_arm = pytest.mark.parametrize("arm", ARMS)
 
 
 def tiny_dataset() -> Dataset:
-    """Three classes, a bright patch each, and noise."""
+    """Three classes, each with a bright patch, and noise."""
     generator = torch.Generator().manual_seed(0)
     labels = torch.arange(24) % 3
     images = torch.randint(0, 40, (24, 1, 4, 4), generator=generator, dtype=torch.uint8)
@@ -70,7 +70,7 @@ def test_it_learns(arm: str) -> None:
     assert history.correct[-1] >= 7
 
 
-def test_the_random_state_of_the_caller_is_left_alone() -> None:
+def test_the_random_state_of_the_caller_is_unchanged() -> None:
     torch.manual_seed(0)
     expected = torch.rand(3)
     torch.manual_seed(0)
@@ -97,7 +97,7 @@ def test_arms_of_one_seed_see_the_same_batches_and_draw_the_same_companions(monk
 
 
 @pytest.mark.parametrize(("arm", "felt"), [(name, arm.shares) for name, arm in ARMS.items()])
-def test_companions_are_felt_in_training_where_the_arm_shares(arm: str, felt: bool) -> None:
+def test_companions_influence_training_in_sharing_arms(arm: str, felt: bool) -> None:
     made = run(arm)
     batch, wanted = torch.arange(4), torch.tensor([True, False, True, False])
     first = made._logits(batch, torch.tensor([3, 4, 5, 6]), wanted)
@@ -108,7 +108,7 @@ def test_companions_are_felt_in_training_where_the_arm_shares(arm: str, felt: bo
 
 @every_arm
 def test_a_companion_trains_the_first_layers_too(arm: str) -> None:
-    """The gradient of one image's loss with respect to what enters the model, at its companion's place."""
+    """The gradient of one image's loss with respect to its companion's input."""
     made = run(arm)
     images = DATASET.train_images[[0, 3]].float().requires_grad_()
     x = made.model.features(images)
@@ -120,17 +120,17 @@ def test_a_companion_trains_the_first_layers_too(arm: str) -> None:
 
 @pytest.mark.parametrize("arm", [name for name, arm in ARMS.items() if arm.shares])
 def test_training_uses_companions_as_the_model_takes_them(arm: str) -> None:
-    """Logits and gradients are those of images and companions side by side, with a mask."""
+    """Logits and gradients agree with those of images and companions in one masked batch."""
     made = run(arm)
     batch, companions, wanted = torch.arange(4), torch.tensor([3, 4, 5, 6]), torch.tensor([True, False, True, False])
     own, others = (made.model.features(made.normalized(DATASET.train_images[each])) for each in (batch, companions))
     expected = made.model.classify(own, others, wanted[:, None])
-    found = made._logits(batch, companions, wanted)
+    logits = made._logits(batch, companions, wanted)
     bound = 64 * tolerances.rounding("float32", 64, float(expected.detach().abs().max()))
-    torch.testing.assert_close(found, expected, rtol=0, atol=bound)
+    torch.testing.assert_close(logits, expected, rtol=0, atol=bound)
     parameters = list(made.model.parameters())
     left, right = (torch.cat([part.flatten() for part in torch.autograd.grad(x.square().sum(), parameters)])
-                   for x in (found, expected))
+                   for x in (logits, expected))
     torch.testing.assert_close(left, right, rtol=0, atol=64 * tolerances.rounding("float32", 64, float(right.abs().max())))
 
 
@@ -151,7 +151,7 @@ def test_the_rate_is_the_one_of_the_step() -> None:
 
 
 @pytest.mark.parametrize("share", [0.5, 0.2])
-def test_companions_take_part_as_often_as_asked(monkeypatch: pytest.MonkeyPatch, share: float) -> None:
+def test_companions_take_part_as_often_as_configured(monkeypatch: pytest.MonkeyPatch, share: float) -> None:
     drawn: list[Tensor] = []
 
     def recorded(self: Run, batch: Tensor, companions: Tensor, wanted: Tensor) -> Tensor:
@@ -196,14 +196,14 @@ def test_the_rate_rises_and_falls_to_zero() -> None:
     assert training._rate(replace(recipe, warmup=0.0), 0.0) == 2.0
 
 
-@pytest.mark.parametrize(("given", "named"), [
+@pytest.mark.parametrize(("changes", "named"), [
     ({"epochs": 0}, "epochs: expected an integer ≥ 1, got 0"),
     ({"batch": 0}, "batch: expected an integer ≥ 1, got 0"),
     ({"rate": 0.0}, "rate: expected a positive number, got 0"),
 ])
-def test_a_bad_recipe_is_refused(given: dict[str, float], named: str) -> None:
+def test_a_bad_recipe_is_refused(changes: dict[str, float], named: str) -> None:
     with pytest.raises(ValueError, match=named):
-        replace(CONFIGURATION.recipe, **given)
+        replace(CONFIGURATION.recipe, **changes)
 
 
 def test_a_bad_precision_is_refused() -> None:
@@ -214,12 +214,12 @@ def test_a_bad_precision_is_refused() -> None:
 @every_arm
 def test_bfloat16_begins_like_float32(arm: str) -> None:
     half = next(Run(CONFIGURATION, DATASET, ARMS[arm], 0, Machine(precision="bfloat16")).train())
-    whole = next(run(arm).train())
-    assert half.losses == pytest.approx(whole.losses, rel=8 * tolerances.eps("bfloat16"))
-    assert half.losses != whole.losses
+    float32_step = next(run(arm).train())
+    assert half.losses == pytest.approx(float32_step.losses, rel=8 * tolerances.eps("bfloat16"))
+    assert half.losses != float32_step.losses
 
 
-# ── what the last layer does ────────────────────────────────────────────────────────────────────────────────────────
+# ── the last layer ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize("arm", ["ot", "ot-vit", "ot-vit-even"])
@@ -227,13 +227,13 @@ def test_probe(arm: str) -> None:
     made = run(arm)
     *_, history = made.train()
     before = made.model(made.normalized(DATASET.test_images))
-    found = probe(made)
-    assert found.images == len(DATASET.test_labels)
-    assert found.correct == history.correct[-1]
-    assert found.to_exact is not None
-    assert 0 < found.to_exact < 2
-    assert 0 < found.to_without_cost < 2
-    assert 0 < found.to_prior < 2
+    diagnosis = probe(made)
+    assert diagnosis.images == len(DATASET.test_labels)
+    assert diagnosis.correct == history.correct[-1]
+    assert diagnosis.to_exact is not None
+    assert 0 < diagnosis.to_exact < 2
+    assert 0 < diagnosis.to_without_cost < 2
+    assert 0 < diagnosis.to_prior < 2
     assert torch.equal(made.model(made.normalized(DATASET.test_images)), before)         # the layer is as it was
 
 
@@ -243,11 +243,11 @@ def test_without_evidence_the_closed_form_is_exact() -> None:
     assert isinstance(made.model.last, TransportAttention)
     for parameter in made.model.last.attention.to_evidence.parameters():
         torch.nn.init.zeros_(parameter)
-    found = probe(made)
-    assert found.to_exact is not None
-    assert found.to_exact < tolerances.plan("float32", 5) * 5 + 1e-6
-    assert found.to_without_cost == pytest.approx(found.to_prior, abs=tolerances.plan("float32", 5) * 5)
-    assert found.to_prior > 1e-3
+    diagnosis = probe(made)
+    assert diagnosis.to_exact is not None
+    assert diagnosis.to_exact < tolerances.plan("float32", 5) * 5 + 1e-6
+    assert diagnosis.to_without_cost == pytest.approx(diagnosis.to_prior, abs=tolerances.plan("float32", 5) * 5)
+    assert diagnosis.to_prior > 1e-3
 
 
 def test_weights_without_a_certificate_are_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -255,10 +255,10 @@ def test_weights_without_a_certificate_are_not_counted(monkeypatch: pytest.Monke
         raise RuntimeError("solve: 1 of 1 problems have no certified solution")
 
     monkeypatch.setattr(layer, "solve", unsolved)
-    found = probe(run("ot"))
-    assert found.correct_exact is None
-    assert found.to_exact is None
-    assert found.to_prior > 0
+    diagnosis = probe(run("ot"))
+    assert diagnosis.correct_exact is None
+    assert diagnosis.to_exact is None
+    assert diagnosis.to_prior > 0
 
 
 def test_a_probe_needs_the_layer() -> None:
@@ -275,12 +275,12 @@ def test_on_a_gpu_it_begins_like_on_the_cpu(arm: str, precision: str) -> None:
     assert there.losses == pytest.approx(here.losses, rel=1e-3 if precision == "float32" else 5e-2)
 
 
-# ── what is resumed ─────────────────────────────────────────────────────────────────────────────────────────────────
+# ── resuming ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @every_arm
-def test_a_run_goes_on_from_its_checkpoint_bit_by_bit(arm: str, tmp_path: Path) -> None:
-    whole, weights = trained(arm)
+def test_a_run_resumes_from_its_checkpoint_bitwise(arm: str, tmp_path: Path) -> None:
+    complete, weights = trained(arm)
     first = run(arm)
     next(first.train())
     checkpoint.save(first, tmp_path / "run.safetensors")
@@ -288,12 +288,12 @@ def test_a_run_goes_on_from_its_checkpoint_bit_by_bit(arm: str, tmp_path: Path) 
     checkpoint.restore(second, tmp_path / "run.safetensors")
     assert second.history == first.history
     *_, history = second.train()
-    assert history == whole
+    assert history == complete
     assert all(torch.equal(second.model.state_dict()[name], weights[name]) for name in weights)
 
 
-def test_without_the_optimizer_it_would_go_on_otherwise(tmp_path: Path) -> None:
-    """The comparison above can tell: the same weights with a fresh optimizer lead elsewhere."""
+def test_resuming_without_the_optimizer_differs(tmp_path: Path) -> None:
+    """Control: the same weights with a fresh optimizer give another result."""
     first = run("ot-vit")
     next(first.train())
     fresh = run("ot-vit")
@@ -322,7 +322,7 @@ def collected(made: Study) -> report.Results:
     return report.results(made.configuration, made.machine.described(), tested, made.histories(), made.probes())
 
 
-def test_a_study_goes_on_wherever_it_stops(tmp_path: Path) -> None:
+def test_a_study_resumes_after_any_stop(tmp_path: Path) -> None:
     steps = list(study(tmp_path / "whole").train())
     assert len(steps) == 12
     expected = collected(study(tmp_path / "whole")).text()

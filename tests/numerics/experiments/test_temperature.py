@@ -1,4 +1,4 @@
-"""The temperature analyser: its curves, its derivatives, its files, and what it refuses."""
+"""The temperature analyser: its curves, its derivatives, its files, and its refusals."""
 
 import csv
 import math
@@ -33,21 +33,21 @@ def rows(scores: list[list[float]]) -> tuple[torch.Tensor, torch.Tensor]:
 
 @pytest.mark.parametrize("name", ["bert", "gpt2", "t5", "llama", "bloom", "vit"])
 def test_derived_and_measured_derivatives_agree(name: str) -> None:
-    found = [c for _, c in curves.measure(subject(name), AT)]
-    assert found
-    assert max(c.disagreement(statistic) for c in found for statistic in curves.STATISTICS) < AGREE
+    measured = [c for _, c in curves.measure(subject(name), AT)]
+    assert measured
+    assert max(c.disagreement(statistic) for c in measured for statistic in curves.STATISTICS) < AGREE
 
 
 @pytest.mark.parametrize("statistic", curves.STATISTICS)
-def test_a_wrong_derivative_is_seen(statistic: str) -> None:
+def test_a_wrong_derivative_is_detected(statistic: str) -> None:
     _, right = next(curves.measure(subject("bert"), AT))
     wrong = replace(right, derived={name: x * right.temperatures for name, x in right.derived.items()})
     assert wrong.disagreement(statistic) > 1000 * AGREE
 
 
-def test_each_module_of_each_role_is_there_once() -> None:
-    found = [(c.role, c.layer) for _, c in curves.measure(subject("t5"), AT)]
-    assert sorted(found) == [(role, layer) for role in ("cross", "decoder", "encoder") for layer in (0, 1)]
+def test_each_module_of_each_role_occurs_once() -> None:
+    measured = [(c.role, c.layer) for _, c in curves.measure(subject("t5"), AT)]
+    assert sorted(measured) == [(role, layer) for role in ("cross", "decoder", "encoder") for layer in (0, 1)]
 
 
 def test_at_its_own_temperature_it_is_the_model() -> None:
@@ -60,8 +60,8 @@ def test_at_its_own_temperature_it_is_the_model() -> None:
     torch.testing.assert_close(values["top_mass"], plan.amax(-1))
 
 
-def test_ties_stay_and_the_rest_goes() -> None:
-    """Two keys on top share the mass at every low temperature: two keys in effect, not one."""
+def test_ties_keep_their_mass_at_low_temperature() -> None:
+    """Two equal largest scores share the mass at every low temperature: two effective keys."""
     values, derived, _ = curves.curves_of(*rows([[1.0, 1.0, 0.0]]), torch.tensor([1e-3, 1e6], dtype=torch.float64))
     assert values["effective_keys"][0].tolist() == pytest.approx([2, 3])
     assert values["top_mass"][0].tolist() == pytest.approx([0.5, 1 / 3])
@@ -69,7 +69,7 @@ def test_ties_stay_and_the_rest_goes() -> None:
 
 
 def test_keys_are_counted_row_by_row() -> None:
-    """A row on one key and a row on four: 2.5 keys on the average, not the two that the mean entropy gives."""
+    """A row on one key and a row on four: 2.5 keys on average, not 2 as from the mean entropy."""
     values, _, _ = curves.curves_of(*rows([[900.0, 0, 0, 0], [0, 0, 0, 0]]), torch.tensor([1.0], dtype=torch.float64))
     assert float(values["effective_keys"]) == pytest.approx(2.5)
     assert math.exp(float(values["entropy"])) == pytest.approx(2)
@@ -99,9 +99,9 @@ def test_temperatures_out_of_range_are_refused(low: float, high: float, count: i
 
 
 def test_pictures_have_labels() -> None:
-    found = [c for _, c in curves.measure(subject("bert"), AT)]
-    trained = [replace(c, weights="trained") for c in found]
-    for figure in (figures.layers([*trained, *found]), figures.heads(trained), figures.slopes([*trained, *found])):
+    measured = [c for _, c in curves.measure(subject("bert"), AT)]
+    trained = [replace(c, weights="trained") for c in measured]
+    for figure in (figures.layers([*trained, *measured]), figures.heads(trained), figures.slopes([*trained, *measured])):
         assert any(ax.get_xlabel() for ax in figure.axes)
         assert any(ax.get_ylabel() for ax in figure.axes)
         assert "bert" in figure.get_suptitle()

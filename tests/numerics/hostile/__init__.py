@@ -1,4 +1,4 @@
-"""What the table of hostile inputs is made of: functions with references of their own, classes of inputs, and the judge.
+"""The table of hostile inputs: functions with independent references, classes of inputs, and the judge.
 
 A reference is the definition, in NumPy's extended precision, of the numbers that are given. The judge allows what the input's
 own rounding would move the reference by; beyond that a finite number is wrong. What is not finite is right where the reference

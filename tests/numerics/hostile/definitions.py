@@ -76,7 +76,7 @@ def natural_direction(plan: Array, utility: Array, temperature: Any = 1.0) -> Ar
 def random_features(query: Array, key: Array, projections: Array, temperature: Any = 1.0) -> Array:
     root = np.sqrt(np.asarray(temperature))[..., None, None]
     a, b = ((x / root) @ projections.swapaxes(-1, -2) for x in (query, key))
-    b = b - ((key / root) ** 2).sum(-1, keepdims=True) / 2   # what the same does for a query cancels in its row
+    b = b - ((key / root) ** 2).sum(-1, keepdims=True) / 2   # the query's shift cancels in its row
     return logsumexp((a - a.max(-1, keepdims=True))[..., :, None, :] + b[..., None, :, :])
 
 
@@ -91,8 +91,8 @@ def kernel_attention(
     kernel = np.where(np.tri(*kernel.shape[-2:], dtype=bool), kernel, 0) if past else kernel
     kernel = kernel if mask is None else np.where(mask, kernel, 0)
     mass = kernel.sum(-1, keepdims=True)
-    kept = value if mask is None else np.where(mask[..., None], value, 0)
-    return np.where(mass == 0, 0, (kernel / np.where(mass == 0, 1, mass)) @ kept)
+    visible = value if mask is None else np.where(mask[..., None], value, 0)
+    return np.where(mass == 0, 0, (kernel / np.where(mass == 0, 1, mass)) @ visible)
 
 
 def kernel_variance(query: Array, key: Array) -> Array:
@@ -105,9 +105,9 @@ def ratio_bias(query: Array, key: Array) -> Array:
     log_p = query @ key.swapaxes(-1, -2)
     log_p = log_p - logsumexp(log_p)[..., None]
     each = logsumexp(s @ s.swapaxes(-1, -2) + log_p[..., None, :])
-    whole = logsumexp(each + log_p)[..., None]
-    top = np.maximum(each, whole)
-    difference = np.exp(whole - top) - np.exp(each - top)
+    log_total = logsumexp(each + log_p)[..., None]
+    top = np.maximum(each, log_total)
+    difference = np.exp(log_total - top) - np.exp(each - top)
     return np.where(difference == 0, 0, np.exp(log_p + top) * difference) / 3
 
 
@@ -161,7 +161,7 @@ def transported(potential: Array, prior: Array, cost: Array, temperature: Any = 
 
 
 def balanced(scores: Array, temperature: Any = 1.0, turns: int = 400, first: bool = False) -> Array:
-    """By plain half-steps in extended precision, of which a small temperature would need too many: see ``is_balanced``."""
+    """By plain half-steps in extended precision; small temperatures would need too many: see ``is_balanced``."""
     x = scores / np.asarray(temperature)[..., None, None]
     if bool((x == -np.inf).all()):
         return np.zeros(x.shape)
@@ -173,15 +173,15 @@ def balanced(scores: Array, temperature: Any = 1.0, turns: int = 400, first: boo
     return np.exp(x)
 
 
-def is_balanced(found: Array, scores: Array, temperature: Any = 1.0) -> bool:
-    """Whether weights have the marginals, and a total score that is the largest but for what the entropy is worth."""
+def is_balanced(plan: Array, scores: Array, temperature: Any = 1.0) -> bool:
+    """Whether weights have the marginals, and a total score that is maximal up to the value of the entropy."""
     n, m = scores.shape[-2:]
-    sums = np.concatenate([found.sum(-1) - 1, (found.sum(-2) * m - n) / n])
+    sums = np.concatenate([plan.sum(-1) - 1, (plan.sum(-2) * m - n) / n])
     equal = np.concatenate([np.kron(np.eye(n), np.ones(m)), np.kron(np.ones(n), np.eye(m))])
     scale = np.abs(scores).max()
     best = linprog(-(scores / scale).ravel().astype(float), A_eq=equal, b_eq=[1.0] * n + [n / m] * m)
     allowed = n * np.log(n * m) * np.longdouble(temperature) / scale + 1e-6
-    return bool((np.abs(sums) < 1e-6).all() and -best.fun - (found * scores).sum() / scale <= allowed)
+    return bool((np.abs(sums) < 1e-6).all() and -best.fun - (plan * scores).sum() / scale <= allowed)
 
 
 def conjugate(potential: Array, prior: Array, cost: Array, temperature: Any = 1.0) -> Array:

@@ -215,10 +215,10 @@ FUNCTIONS: dict[str, Function] = {
 
 
 def base(function: Function, dtype: torch.dtype) -> Arguments:
-    """Ordinary arguments: normal numbers, and probabilities where they are meant."""
+    """Ordinary arguments: normal numbers, or probabilities where required."""
     g = torch.Generator().manual_seed(0)
-    found: Arguments = {}
+    arguments: Arguments = {}
     for name, shape in function.shapes.items():
         x = torch.randn(shape, generator=g, dtype=torch.float64)
-        found[name] = (x.softmax(-1) if name in function.positive else x).to(dtype)
-    return found
+        arguments[name] = (x.softmax(-1) if name in function.positive else x).to(dtype)
+    return arguments

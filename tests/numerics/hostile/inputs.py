@@ -1,4 +1,4 @@
-"""Classes of inputs: what is done to one argument at a time."""
+"""Classes of inputs: changes of one argument at a time."""
 
 from __future__ import annotations
 
@@ -85,11 +85,11 @@ MASKS: dict[str, Any] = {
 
 
 def cells(function: Function, dtype: torch.dtype) -> Iterator[tuple[str, str, Arguments]]:
-    """Every input of the table: what it is called, the argument that is changed, and all arguments."""
+    """Every input of the table: its name, the changed argument, and all arguments."""
     for name in function.shapes:
         for kind, change in TENSORS.items():
-            given = base(function, dtype)
-            yield f"{name}: {kind}", name, given | {name: change(given[name])}
+            arguments = base(function, dtype)
+            yield f"{name}: {kind}", name, arguments | {name: change(arguments[name])}
     if function.number is not None:
         for kind, number in NUMBERS.items():
             yield f"{function.number}: {kind}", function.number, base(function, dtype) | {function.number: number}

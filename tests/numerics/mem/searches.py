@@ -1,4 +1,4 @@
-"""What the tests of the search share: problems of a few rows, and both implementations of its steps."""
+"""Shared helpers for tests of the search: problems of a few rows, and both implementations of its steps."""
 
 import math
 from collections.abc import Callable
@@ -18,7 +18,7 @@ ROWS = 5
 
 
 class Problem:
-    """A few rows on the same templates; the first template has no prior in every other problem."""
+    """A few rows on the same templates; in every other problem the first template has no prior."""
 
     def __init__(self, seed: int, n: int = 12, *, own_alpha: bool = False, own_prior: bool = False, size: float = 1.0) -> None:
         draw = torch.Generator().manual_seed(seed)
@@ -63,7 +63,7 @@ class Problem:
 
 
 class Numba:
-    """``pcg_numba`` with the methods of ``Tile``, with room for more rows than there are."""
+    """``pcg_numba`` with the methods of ``Tile`` and space for additional rows."""
 
     def __init__(self, problem: SharedProblem, solution: SolutionBuffers) -> None:
         self.problem, self.solution = (

@@ -1,4 +1,4 @@
-"""The closed forms of the maximum entropy on the mean, held to extended precision, to autograd and to attention."""
+"""The closed forms of maximum entropy on the mean, compared with extended precision, autograd and attention."""
 
 from collections.abc import Callable
 
@@ -33,7 +33,7 @@ def reference(x: MemProblem, dual: Tensor) -> tuple[np.ndarray, np.ndarray]:
 
 
 def size_of_logits(x: MemProblem, dual: Tensor) -> float:
-    """The magnitudes behind a logit ⟨t_i, λ⟩ + log u_i, in units of its rounding: d products, and a bias."""
+    """The magnitudes of the terms of a logit ⟨t_i, λ⟩ + log u_i, in units of rounding: d products, and a bias."""
     products = (x.templates.abs() * dual.abs().unsqueeze(-2)).sum(-1).max()
     log_prior = x.weighted_prior.clamp(min=1e-30).log().abs().max()
     return float((x.d + 2) * products + 4 * log_prior)
@@ -49,8 +49,8 @@ def test_tilt_and_log_partition_are_exact_to_rounding(dtype: torch.dtype, device
     @given(mem_batches(scales=(1.0, 0.01)))
     def check(problem: MemProblem) -> None:
         x, dual = problem.rounded_to(dtype), dual_point(problem).to(dtype)
-        moved = [None if y is None else y.to(device) for y in (dual, x.templates, x.prior, x.mask)]
-        p, log_m = mem.tilt(*moved), mem.log_partition(*moved)
+        placed = [None if y is None else y.to(device) for y in (dual, x.templates, x.prior, x.mask)]
+        p, log_m = mem.tilt(*placed), mem.log_partition(*placed)
         assert p.dtype == log_m.dtype == (dtype if x.mask is None or x.mask.dtype == torch.bool else p.dtype)
         weights, value = reference(x, dual)
         logits = size_of_logits(x, dual.double())
@@ -115,7 +115,7 @@ def test_dual_gradient_is_the_gradient_of_the_dual(x: MemProblem) -> None:
     close(mem.dual_gradient(dual.detach(), *x.arguments), expected, tolerances.rounding("float64", x.n, 4 * scale))
 
 
-def test_weights_off_the_support_cost_everything() -> None:
+def test_weights_outside_the_support_have_infinite_cost() -> None:
     templates, prior = torch.eye(2), torch.tensor([0.0, 1.0])
     assert mem.primal_objective(torch.tensor([0.5, 0.5]), templates, torch.zeros(2), prior) == torch.inf
     assert mem.primal_objective(torch.tensor([0.0, 1.0]), templates, torch.zeros(2), prior) == 0
@@ -152,29 +152,29 @@ def test_resolvent_solves_its_equation(x: MemProblem) -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_resolvent_of_templates_on_a_line_has_digits_or_says_so(dtype: torch.dtype) -> None:
-    """Across the line λ = αz, which I alone holds: beside αΣ it is lost to rounding in the end."""
+def test_resolvent_of_collinear_templates_is_accurate_or_nan(dtype: torch.dtype) -> None:
+    """Across the line λ = αz comes from I alone, which rounding eventually absorbs beside αΣ."""
     line, across = torch.tensor([[1.0, 1.0, 3.0], [1.0, 2.0, -1.0]], dtype=dtype)
     for n in (2, 3, 5):                                      # fewer than there are dimensions, as many, more
         templates = torch.arange(n, dtype=dtype).square().unsqueeze(-1) * line
         size = tolerances.eps(dtype) * float(templates.var(0, correction=0).sum())
         for alpha in (10.0**decade for decade in range(36)):
-            found = mem.resolvent(templates, across, None, alpha) / alpha
-            if bool(found.isnan().all()):
+            solution = mem.resolvent(templates, across, None, alpha) / alpha
+            if bool(solution.isnan().all()):
                 assert alpha * size > 1 / 16
             else:
-                close(found, across, min(16 * alpha * size + 4 * tolerances.eps(dtype), 1.0))
-        assert bool(found.isnan().all())
+                close(solution, across, min(16 * alpha * size + 4 * tolerances.eps(dtype), 1.0))
+        assert bool(solution.isnan().all())
 
 
 def test_resolvent_of_sizes_far_apart_keeps_its_digits() -> None:
     templates = torch.tensor([[1e8, 0.0], [-1e8, 0.0], [0.0, 1e-3], [0.0, -1e-3]])
-    found = mem.resolvent(templates, torch.ones(2), None, 1e4)
-    assert_close(found, torch.tensor([1e4 / (1 + 1e4 * 5e15), 1e4 / (1 + 1e4 * 5e-7)]))
+    solution = mem.resolvent(templates, torch.ones(2), None, 1e4)
+    assert_close(solution, torch.tensor([1e4 / (1 + 1e4 * 5e15), 1e4 / (1 + 1e4 * 5e-7)]))
 
 
 def test_wrong_versions_are_refuted() -> None:
-    """The tolerances above are far below what a lost α, a second moment for Σ, or a prior that is not renormalized costs."""
+    """The tolerances above are far below the error of a lost α, a second moment for Σ, or an unnormalized prior."""
     templates, evidence = torch.tensor([[1.0, 0.5], [2.0, -1.0]], dtype=torch.float64), torch.ones(2, dtype=torch.float64)
     x = MemProblem.of(templates, evidence, None, 0.5)
     dual, allowed = mem.resolvent(*x.arguments), tolerances.rounding("float64", 4, 1e3)
@@ -199,9 +199,9 @@ def test_masking_is_removal(x: MemProblem) -> None:
     means = mem.closed_form(*x.arguments).reshape(-1, x.d)
     for row, keep, mean in zip(x.rows(), allowed, means, strict=True):
         assert row.prior is not None
-        alone = mem.closed_form(row.templates[keep], row.evidence, row.prior[keep], row.alpha)
+        unmasked = mem.closed_form(row.templates[keep], row.evidence, row.prior[keep], row.alpha)
         scale = float(x.templates.abs().max()) * (1 + size_of_logits(x, 30 * x.evidence))
-        close(mean, alone, tolerances.rounding("float64", x.n, 4 * scale))
+        close(mean, unmasked, tolerances.rounding("float64", x.n, 4 * scale))
 
 
 def test_a_dead_row_gives_zeros_and_no_nan() -> None:
@@ -270,24 +270,24 @@ def test_a_dead_row_and_an_absent_template_have_derivatives_that_are_zero() -> N
     for function in (mem.closed_form, mem.resolvent, mem.dual_objective, mem.dual_gradient):
         points = (evidence,) if function in (mem.dual_objective, mem.dual_gradient) else ()
         with torch.autograd.set_detect_anomaly(True):
-            found = function(*points, templates, 3 * evidence, prior, 1.0, mask)
-            of_prior, of_mask = torch.autograd.grad(found.square().sum(), (prior, mask))
-        assert bool((found[1] == 0).all())
+            outputs = function(*points, templates, 3 * evidence, prior, 1.0, mask)
+            of_prior, of_mask = torch.autograd.grad(outputs.square().sum(), (prior, mask))
+        assert bool((outputs[1] == 0).all())
         assert float(of_prior[2]) == 0
         assert of_mask[1].tolist() == [0.0] * 3
         assert bool((of_prior[:2] != 0).all())
 
 
-def test_what_is_left_out_does_not_count_whatever_it_is() -> None:
-    """A prior that is NaN where the mask forbids, a mask that is huge where the prior is zero."""
+def test_excluded_entries_have_no_influence() -> None:
+    """A prior that is NaN at masked entries, and a huge mask where the prior is zero."""
     templates, dual = torch.eye(3), torch.zeros(3)
     expected = torch.tensor([0.0, 0.3, 0.0]).softmax(-1)
     for prior, mask in (([0.0, 0.5, 0.5], [1e30, 0.3, 0.0]), ([torch.nan, 0.5, 0.5], [-torch.inf, 0.3, 0.0])):
-        found = mem.tilt(dual, templates, torch.tensor(prior), torch.tensor(mask))
-        assert_close(found, torch.cat((torch.zeros(1), expected[1:] / expected[1:].sum())))
+        weights = mem.tilt(dual, templates, torch.tensor(prior), torch.tensor(mask))
+        assert_close(weights, torch.cat((torch.zeros(1), expected[1:] / expected[1:].sum())))
 
 
-def test_a_product_below_the_range_is_not_taken_for_a_mask() -> None:
+def test_a_product_that_underflows_is_not_treated_as_masked() -> None:
     dual, templates = torch.tensor([3e38]), torch.tensor([[-3e38], [1e-38]])
     assert bool(mem.tilt(dual, templates).isnan().all())
     assert bool(mem.log_partition(dual, templates).isnan())
@@ -305,10 +305,10 @@ def test_templates_of_a_group_are_shared() -> None:
     t = torch.randn(2, 1, 4, 3, generator=generator, dtype=torch.float64)
     z = torch.randn(2, 5, 3, generator=generator, dtype=torch.float64)
     for function in (mem.closed_form, mem.resolvent):
-        whole = function(t, z, None, 0.5)
+        batched = function(t, z, None, 0.5)
         for i in range(2):
             for j in range(5):
-                close(whole[i, j], function(t[i, 0], z[i, j], None, 0.5), 1e-14 * 8)
+                close(batched[i, j], function(t[i, 0], z[i, j], None, 0.5), 1e-14 * 8)
 
 
 # --- refusals ----------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Output arrays on large pages: tensors like any others."""
+"""Output arrays on large pages behave like ordinary tensors."""
 
 import mmap
 
@@ -11,7 +11,7 @@ CPU = torch.device("cpu")
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (3, 5), (511, 257), (1024, 128), (700, 384), (513, 513)])
-def test_arrays_are_whole_writable_and_apart(shape: tuple[int, ...]) -> None:
+def test_arrays_are_contiguous_writable_and_disjoint(shape: tuple[int, ...]) -> None:
     first, second = (huge_pages.empty(shape, CPU) for _ in range(2))
     assert first.shape == shape
     assert first.dtype == torch.float64

@@ -19,8 +19,8 @@ from numerics.mem import pcg_compile, pcg_numba, pcg_row, pcg_threads
 from numerics.mem.pcg_torch import Tile
 
 
-def each(exponential: Callable[[Any], Any], x: np.ndarray) -> np.ndarray:
-    """One number at a time, as the compiled functions take them."""
+def one_by_one(exponential: Callable[[Any], Any], x: np.ndarray) -> np.ndarray:
+    """Apply the compiled function to one number at a time."""
     return np.array([exponential(v) for v in x], dtype=x.dtype)
 
 
@@ -42,32 +42,33 @@ def test_the_best_point_of_a_plane(curvatures: tuple[float, ...], factors: tuple
 
 
 @pytest.mark.parametrize("low", [-707.0, -40.0, -1.0, -0.35, -1e-6])
-def test_exponentials_are_off_by_less_than_the_bounds_allow(low: float) -> None:
-    """``mem_rounding.md`` counts on 3 eps/2; NumPy's own is held to the same, and one that is a little off is refused."""
+def test_exponentials_have_errors_within_the_assumed_bounds(low: float) -> None:
+    """``mem_rounding.md`` assumes 3 eps/2; NumPy's exponential meets the same bound, and a slightly wrong one does not."""
     x = np.linspace(low, 0.0, 3001)
     with mpmath.workdps(40):
         exact = [mpmath.exp(mpmath.mpf(float(v))) for v in x]
 
-        def off(found: np.ndarray) -> float:
-            return max(float(abs(mpmath.mpf(float(f)) / e - 1)) for f, e in zip(found, exact, strict=True))
+        def relative_error(actual: np.ndarray) -> float:
+            return max(float(abs(mpmath.mpf(float(f)) / e - 1)) for f, e in zip(actual, exact, strict=True))
 
         allowed = 3 * tolerances.eps("float64") / 2
-        assert off(each(pcg_compile.exp64, x)) <= allowed
-        assert off(np.exp(x)) <= allowed
-        assert off(np.exp(x * (1 + 1e-12)) if low < -1e-3 else np.exp(x) * (1 + 1e-12)) > allowed
+        assert relative_error(one_by_one(pcg_compile.exp64, x)) <= allowed
+        assert relative_error(np.exp(x)) <= allowed
+        assert relative_error(np.exp(x * (1 + 1e-12)) if low < -1e-3 else np.exp(x) * (1 + 1e-12)) > allowed
         narrow = np.linspace(max(low, -87.0), 0.0, 3001).astype(np.float32)
         wide = np.exp(narrow.astype(np.float64))
-        assert bool((np.abs(each(pcg_compile.exp32, narrow) / wide - 1) <= 2 * tolerances.eps("float32") * (1 - narrow)).all())
+        errors = np.abs(one_by_one(pcg_compile.exp32, narrow) / wide - 1)
+        assert bool((errors <= 2 * tolerances.eps("float32") * (1 - narrow)).all())
 
 
 def test_exponentials_at_the_ends() -> None:
     x = np.array([0.0, -0.0, -709.0, -math.inf, math.nan])
-    np.testing.assert_array_equal(each(pcg_compile.exp64, x), [1.0, 1.0, 0.0, 0.0, math.nan])
+    np.testing.assert_array_equal(one_by_one(pcg_compile.exp64, x), [1.0, 1.0, 0.0, 0.0, math.nan])
     least = 2.0**-126
-    np.testing.assert_array_equal(each(pcg_compile.exp32, x.astype(np.float32)), [1.0, 1.0, least, least, math.nan])
+    np.testing.assert_array_equal(one_by_one(pcg_compile.exp32, x.astype(np.float32)), [1.0, 1.0, least, least, math.nan])
 
 
-def test_arrays_that_are_worked_on_together_do_not_start_alike() -> None:
+def test_arrays_that_are_used_together_have_different_alignments() -> None:
     for dtype in (np.float32, np.float64):
         arrays = list(pcg_threads._staggered(*[(dtype, (512, 128))] * 8, (np.int64, (3,))))
         assert [x.shape for x in arrays] == [(512, 128)] * 8 + [(3,)]
@@ -109,8 +110,8 @@ def threads_of_blas() -> list[int]:
     return [x.num_threads for x in pcg_threads._blas()]
 
 
-def test_the_cache_knows_the_sources_of_what_it_holds() -> None:
-    """Numba itself looks at no file but the function's own."""
+def test_the_cache_key_contains_the_sources() -> None:
+    """Numba itself considers only the function's own file."""
     mem.solve(*bench_mem.normal_problems(8, 6, 10))
     names = [path.name for path in Path(pcg_numba.solve.stats.cache_path).glob("pcg_numba.solve-*.nbi")]
     assert any(pcg_compile._SOURCES in name for name in names)
@@ -129,7 +130,7 @@ def test_products_take_one_thread_each(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_calls_at_the_same_time_leave_threads_as_they_were() -> None:
-    """The second begins before the first is done, and ends after it."""
+    """The second call begins before the first has finished, and ends after it."""
     second, first = threading.Event(), threading.Event()
 
     def other() -> None:
@@ -148,7 +149,7 @@ def test_calls_at_the_same_time_leave_threads_as_they_were() -> None:
         assert threads_of_blas() == before
 
 
-def test_what_is_fetched_stays_as_it_is_and_nothing_is_looked_for_where_nothing_is() -> None:
+def test_prefetching_changes_no_data_and_reads_only_existing_data() -> None:
     x = np.arange(30.0).reshape(2, 15)
     for r in (0, 1, 2, 2**40):
         pcg_compile.prefetch_row(x, r)
@@ -156,8 +157,8 @@ def test_what_is_fetched_stays_as_it_is_and_nothing_is_looked_for_where_nothing_
     np.testing.assert_array_equal(x, np.arange(30.0).reshape(2, 15))
 
 
-def test_a_workspace_is_used_again_for_tiles_of_its_size_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And never by two at a time."""
+def test_a_workspace_is_reused_only_for_tiles_of_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two calls never use one workspace at a time."""
     monkeypatch.setattr(pcg_threads, "spare_workspaces", type(pcg_threads.spare_workspaces)(maxlen=2))
     with pcg_threads._workspace(8, 5, 1) as one, pcg_threads._workspace(8, 5, 1) as other:
         assert one.refined.ctypes.data != other.refined.ctypes.data

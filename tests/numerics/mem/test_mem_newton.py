@@ -1,4 +1,4 @@
-"""Newton's method on the dual: from far, from near, with few steps, and its search along a line."""
+"""Newton's method on the dual: from far, from near, with few steps, and its line search."""
 
 import math
 
@@ -21,13 +21,13 @@ def normal(seed: int, *shape: int) -> Tensor:
 
 
 def problems(n: int, d: int, *, shared: bool) -> Rows:
-    """One row for each α, with targets that are means of some templates, or are out of reach."""
+    """One row for each α, with targets that are means of some templates or unreachable."""
     t = normal(0, n, d) if shared else normal(0, 5, n, d)
     return Rows(t, normal(1, 5, n).log_softmax(-1), normal(2, 5, d), ALPHAS)
 
 
 def distance(x: Rows, dual: Tensor, alpha: Tensor) -> Tensor:
-    """α‖∇D(λ)‖, which bounds the distance from the solution, relatively to 1 + ‖λ‖."""
+    """α‖∇D(λ)‖, which bounds the distance from the solution, relative to 1 + ‖λ‖."""
     gradient = x.target - dual / alpha - x.mean(x.weights(dual))
     return (alpha * gradient.norm(dim=-1, keepdim=True) / (1 + dual.norm(dim=-1, keepdim=True))).squeeze(-1)
 
@@ -38,7 +38,7 @@ MOST = {(12, True): (12, 37, 12), (12, False): (13, 39, 13), (5, True): (7, 26, 
 
 @pytest.fixture
 def steps(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many rows each step of Newton's method has."""
+    """The number of rows in each step of Newton's method."""
     counted: list[int] = []
 
     class Counted(Hessian):
@@ -63,7 +63,7 @@ def test_every_row_is_solved_in_few_steps_whatever_its_alpha(n: int, d: int, sha
     steps.clear()
     again = maximize(x, 1e-9, near=torch.where(ALPHAS < 1e6, dual, math.nan))
     assert (distance(x, again, x.alpha) <= 1e-8).all()
-    assert sum(steps) <= MOST[n, shared][2]                  # only the last has to be found again
+    assert sum(steps) <= MOST[n, shared][2]                  # only the last must be recomputed
 
 
 def test_a_rough_tolerance_takes_fewer_steps(steps: list[int]) -> None:
@@ -93,7 +93,7 @@ def test_where_rounding_keeps_the_bound_above_the_tolerance_the_steps_end(steps:
 
 
 def test_nothing_to_find_takes_no_step(steps: list[int]) -> None:
-    """Where all templates are one, λ = αb at once; what is not a number is left as it is."""
+    """If all templates are equal, λ = αb at once; NaN is unchanged."""
     x = Rows(torch.zeros(3, 2, dtype=F64), torch.zeros(2, 3, dtype=F64), double([0.0, 0.0], [math.nan, 1.0]), ALPHAS[1:3])
     assert maximize(x, 1e-9)[0].tolist() == [0.0, 0.0]
     assert steps == []
@@ -120,7 +120,7 @@ def test_the_search_along_a_line_leaves_a_tenth_of_the_slope(scale: float) -> No
 
 
 def test_a_slope_that_rounding_hides_ends_the_search() -> None:
-    """In a direction of length 1e-30 the slope is smaller than what rounding leaves of it, and no size makes it a tenth."""
+    """In a direction of length 1e-30 rounding hides the slope, and no step size makes it a tenth."""
     alpha = torch.full((5, 1), 1e8, dtype=F64)
     x = Rows(1e3 + normal(0, 5, 9, 4), normal(1, 5, 9).log_softmax(-1), 1e3 + normal(2, 5, 4), alpha)
     dual = maximize(x, 1e-12)
@@ -131,7 +131,7 @@ def test_a_slope_that_rounding_hides_ends_the_search() -> None:
 
 
 def test_rows_at_the_floor_of_rounding_end_after_a_few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where α‖Σ‖ is huge, the bound stays above what is asked; more steps would only repeat the noise."""
+    """For huge α‖Σ‖ the bound stays above the tolerance; further steps would only repeat the noise."""
     templates = torch.tensor([[-0.573], [-0.7599], [0.0024], [1.0308]], dtype=F64)
     evidence = 1e-6 * torch.linspace(-2, 2, 5, dtype=F64).unsqueeze(-1)
     searches: list[int] = []

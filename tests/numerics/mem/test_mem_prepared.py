@@ -1,4 +1,4 @@
-"""What is kept of templates between calls: used again only for the same numbers."""
+"""The cache of prepared templates is used only for equal numbers."""
 
 import pytest
 import torch
@@ -18,11 +18,11 @@ def drawn(n: int = 7, d: int = 5) -> tuple[torch.Tensor, torch.Tensor]:
     return torch.randn(n, d, generator=generator, dtype=torch.float64), torch.full((n,), 1 / n, dtype=torch.float64)
 
 
-def test_the_same_numbers_elsewhere_are_the_same_templates() -> None:
+def test_equal_numbers_at_another_address_are_the_same_templates() -> None:
     templates, prior = drawn()
-    kept = prepared.prepared(templates, prior)
-    assert prepared.prepared(templates.clone(), prior.clone()) is kept
-    torch.testing.assert_close(kept.gram, (templates - templates.mean(0)) @ (templates - templates.mean(0)).mT)
+    first = prepared.prepared(templates, prior)
+    assert prepared.prepared(templates.clone(), prior.clone()) is first
+    torch.testing.assert_close(first.gram, (templates - templates.mean(0)) @ (templates - templates.mean(0)).mT)
 
 
 @pytest.mark.parametrize("name", ["an entry, by NumPy", "an entry, by torch", "the prior", "the shape", "NaN", "the dtype"])
@@ -30,7 +30,7 @@ def test_other_numbers_are_not(name: str) -> None:
     templates, prior = drawn()
     if name == "NaN":
         templates[0, 0] = torch.nan
-    kept = prepared.prepared(templates, prior)
+    first = prepared.prepared(templates, prior)
     if name == "an entry, by NumPy":
         templates.numpy()[2, 3] += 1e-15 + 1e-15 * abs(templates.numpy()[2, 3])
     elif name == "an entry, by torch":
@@ -41,20 +41,20 @@ def test_other_numbers_are_not(name: str) -> None:
         templates = templates[:, :4]
     elif name == "the dtype":
         templates = templates.float()
-    found = prepared.prepared(templates, prior.to(templates))
-    assert found is not kept
-    torch.testing.assert_close(found.templates, SharedTemplates(templates, prior.to(templates)).templates, equal_nan=True)
+    second = prepared.prepared(templates, prior.to(templates))
+    assert second is not first
+    torch.testing.assert_close(second.templates, SharedTemplates(templates, prior.to(templates)).templates, equal_nan=True)
 
 
-def test_large_templates_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_templates_are_not_cached(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prepared, "_MAX_STORED_NUMBERS", 48)
     assert prepared.prepared(*drawn(7, 7)) is not prepared.prepared(*drawn(7, 7))
     assert prepared.prepared(*drawn(6, 8)) is prepared.prepared(*drawn(6, 8))
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-def test_solutions_follow_templates_that_are_written_over(dtype: torch.dtype) -> None:
-    """Two solutions in turn are, to the last bit, those of calls that had nothing before them."""
+def test_solutions_follow_overwritten_templates(dtype: torch.dtype) -> None:
+    """Two consecutive solutions are bitwise those of calls with an empty cache."""
     templates, evidence = drawn()[0].to(dtype), torch.ones(3, 5, dtype=dtype)
     first = mem.solve(templates, evidence)
     templates.numpy()[1] *= 2
@@ -65,7 +65,7 @@ def test_solutions_follow_templates_that_are_written_over(dtype: torch.dtype) ->
     torch.testing.assert_close(mem.solve(templates, evidence).dual, second.dual, rtol=0, atol=0)
 
 
-def test_what_is_kept_is_no_part_of_a_graph() -> None:
+def test_cached_values_are_not_part_of_a_graph() -> None:
     templates, prior = drawn()
     templates.requires_grad_()
     mem.solve(templates, torch.ones(3, 5, dtype=torch.float64), prior).dual.sum().backward()  # type: ignore[no-untyped-call]
@@ -79,8 +79,8 @@ def test_what_is_kept_is_no_part_of_a_graph() -> None:
 
 
 @pytest.mark.parametrize("n", [1, 2, 128, 1000])
-def test_the_uniform_prior_is_the_one_of_any_weights_that_are_equal(n: int) -> None:
-    """Made in fewer steps, it is to a rounding or two what normalizing gives."""
+def test_equal_weights_give_the_uniform_prior(n: int) -> None:
+    """The shortcut agrees with normalizing up to one or two roundings."""
     templates = torch.ones(n, 2, dtype=torch.float64)
     short = arguments.uniform(templates)
     for name, value in vars(arguments.weighted(templates, None, None, torch.float64)).items():

@@ -1,4 +1,4 @@
-"""Rows of dual problems: sums that are exact in their high parts, and the Hessian beside its definition."""
+"""Rows of dual problems: sums with exact high parts, and the Hessian compared with its definition."""
 
 import math
 from fractions import Fraction
@@ -32,7 +32,7 @@ def exactly(row: Tensor, matrix: Tensor) -> list[Fraction]:
 
 
 @pytest.mark.parametrize("terms", [1, 2, 3, 4, 7, 8, 1000, 1024])
-def test_so_many_products_of_high_parts_fit_into_a_significand_and_no_longer_ones_would(terms: int) -> None:
+def test_products_of_high_parts_just_fit_into_a_significand(terms: int) -> None:
     bits = module.high_bits(terms)
     assert terms * 4**bits < 2**52 <= terms * 4 ** (bits + 1)
     assert module.mean_rounding(terms, 9) == terms * (terms + 3) / 2**bits
@@ -48,7 +48,7 @@ def test_a_high_part_is_the_nearest_multiple_of_its_unit() -> None:
 @pytest.mark.parametrize("shared", [True, False])
 @pytest.mark.parametrize(("n", "d"), [(40, 7), (1000, 1), (2, 300)])
 def test_means_totals_and_scores_are_rounded_once(n: int, d: int, shared: bool) -> None:
-    """Templates whose sums cancel: products in float64 would lose what is left."""
+    """Templates with sums that cancel: float64 products would lose the result."""
     x = problems(n, d, shared=shared)
     half, templates = n // 2, x.templates.clone()
     templates[..., half:, :] = -templates[..., :half, :] * (1 + 2.0**-30 * normal(3, half, d))
@@ -60,12 +60,12 @@ def test_means_totals_and_scores_are_rounded_once(n: int, d: int, shared: bool) 
     for i in range(3):
         t = templates if shared else templates[i]
         allowed = module.mean_rounding(n, d) * UNIT * float(lengths[i])
-        for found, expected in zip(mean[i].tolist(), exactly(weights[i], t), strict=True):
-            assert abs(Fraction(found) - expected) <= UNIT * abs(expected) + Fraction(allowed)
+        for actual, expected in zip(mean[i].tolist(), exactly(weights[i], t), strict=True):
+            assert abs(Fraction(actual) - expected) <= UNIT * abs(expected) + Fraction(allowed)
         assert float(total[i]) == float(sum(map(Fraction, weights[i].tolist())))
         error = 2 * UNIT * float(lengths[i]) * float(dual[i].norm()) * (1 + d**1.5 * 2.0 ** (2 - module.high_bits(d)))
-        for found, expected in zip(scores[i].tolist(), exactly(dual[i], t.mT), strict=True):
-            assert abs(Fraction(found) - expected) <= Fraction(error)
+        for actual, expected in zip(scores[i].tolist(), exactly(dual[i], t.mT), strict=True):
+            assert abs(Fraction(actual) - expected) <= Fraction(error)
         close(tilted[i], (t @ dual[i] + x.log_prior[i]).softmax(-1), 1e-13)
         close(x.scores(dual)[i], t @ dual[i], 1e-12)
     close(x.radius.expand(3, 1)[:, 0], lengths, 0.0)
@@ -82,16 +82,16 @@ def test_high_parts_are_as_long_as_their_sums_allow(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("shared", [True, False])
-def test_some_rows_are_taken_with_all_that_is_theirs(shared: bool) -> None:
+def test_selected_rows_take_all_their_data(shared: bool) -> None:
     x = problems(4, 3, shared=shared)
     for errors in ((double(0.1, 0.2, 0.3), double(0.5)), (double(0.5), double(0.1, 0.2, 0.3))):
         x = Rows(x.templates, x.log_prior, x.target, x.alpha, None, *errors)
         for index in (torch.tensor([2, 0]), torch.tensor([True, False, True])):
-            taken = x.take(index)
-            assert torch.equal(taken.templates, x.templates if shared else x.templates[index])
+            selected = x.take(index)
+            assert torch.equal(selected.templates, x.templates if shared else x.templates[index])
             for name in ("log_prior", "target", "alpha"):
-                assert torch.equal(getattr(taken, name), getattr(x, name)[index])
-            for before, after in zip(errors, (taken.target_error, taken.log_prior_error), strict=True):
+                assert torch.equal(getattr(selected, name), getattr(x, name)[index])
+            for before, after in zip(errors, (selected.target_error, selected.log_prior_error), strict=True):
                 assert torch.equal(after, before if len(before) == 1 else before[index])
     common = Rows(x.templates, x.log_prior[0], x.target, x.alpha).take(torch.tensor([1]))
     assert torch.equal(common.log_prior, x.log_prior[0])
@@ -119,7 +119,7 @@ def test_the_hessian_is_that_of_the_dual(n: int, d: int, shared: bool) -> None:
             assert float(bound[i]) >= float(torch.linalg.matrix_norm(inverse, 2)) * (1 - 1e-12)
 
 
-def test_where_no_factor_is_found_the_bound_is_alpha() -> None:
+def test_without_a_factorization_the_bound_is_alpha() -> None:
     x = Rows(normal(0, 6, 2), normal(1, 2, 6).log_softmax(-1), normal(2, 2, 2), torch.ones(2, 1, dtype=F64))
     weights = torch.full((2, 6), 1 / 6, dtype=F64)
     mean = x.mean(weights)
@@ -129,14 +129,14 @@ def test_where_no_factor_is_found_the_bound_is_alpha() -> None:
     assert bound[1] == 10
 
 
-def test_the_bound_gives_up_what_rounding_may_have_added_to_the_hessian() -> None:
-    """4(n + d² + 16) roundings of its trace, and four of √(tr H) r, off the least eigenvalue that the trace of H⁻¹ leaves."""
+def test_the_bound_is_reduced_by_the_rounding_of_the_hessian() -> None:
+    """4(n + d² + 16) roundings of its trace and four of √(tr H) r are subtracted from the least eigenvalue."""
     t = torch.tensor([[1e5, 0.03], [-1e5, 0.03], [1e5, -0.03], [-1e5, -0.03]], dtype=F64)
     alpha = torch.tensor([[1e6]], dtype=F64)
     weights, radius = torch.full((1, 4), 0.25, dtype=F64), math.hypot(1e5, 0.03)
     x = Rows(t, weights.log(), torch.zeros(1, 2, dtype=F64), alpha)
     bound = float(Hessian(x, weights, torch.zeros(1, 2, dtype=F64), alpha).bound())
     eigenvalues = 1e-6 + 1e10, 1e-6 + 9e-4
-    lost = eps("float64") * (4 * (4 + 4 + 16) * sum(eigenvalues) + 4 * math.sqrt(sum(eigenvalues)) * radius)
-    assert 0.1 < lost * sum(1 / y for y in eigenvalues) < 0.5
-    assert 1 / bound == pytest.approx(1 / sum(1 / y for y in eigenvalues) - lost, rel=1e-6)
+    reduction = eps("float64") * (4 * (4 + 4 + 16) * sum(eigenvalues) + 4 * math.sqrt(sum(eigenvalues)) * radius)
+    assert 0.1 < reduction * sum(1 / y for y in eigenvalues) < 0.5
+    assert 1 / bound == pytest.approx(1 / sum(1 / y for y in eigenvalues) - reduction, rel=1e-6)

@@ -1,4 +1,4 @@
-"""The steps of ``pcg`` in PyTorch and in Numba: what each is for, and that both implementations take the same."""
+"""The steps of ``pcg`` in PyTorch and in Numba: the purpose of each, and their agreement."""
 
 import math
 from collections.abc import Callable
@@ -24,7 +24,7 @@ def test_a_search_ends_where_the_weights_are_a_softmax_of_themselves(x: Problem,
     state = implementation(x.problem, x.buffers())
     state.run_pcg()
     w = state.refined
-    # It sees its own residual only: what is left is what float32 has lost of the logits on the way.
+    # It sees its own residual only: the rest is the float32 error that accumulated in the logits.
     largest = float((x.logits - x.image(w)).nan_to_num(neginf=0).abs().max())
     allowed = tolerances.plan("float32", x.problem.gram.shape[0] * STEPS, largest)
     assert float(x.residual(w).norm(dim=-1).max()) <= allowed
@@ -35,7 +35,7 @@ def test_a_search_ends_where_the_weights_are_a_softmax_of_themselves(x: Problem,
 
 @pytest.mark.parametrize("x", [*PROBLEMS, ONE_TEMPLATE])
 @pytest.mark.parametrize("implementation", IMPLEMENTATIONS)
-def test_it_is_improved_as_far_as_asked_and_certified(x: Problem, implementation: Callable[..., Any]) -> None:
+def test_a_start_is_improved_to_the_tolerance_and_certified(x: Problem, implementation: Callable[..., Any]) -> None:
     solution = x.buffers()
     problem = x.problem._replace(tolerance=1e-9)
     state = implementation(problem, solution)
@@ -55,7 +55,7 @@ def test_it_is_improved_as_far_as_asked_and_certified(x: Problem, implementation
 @pytest.mark.parametrize("x", PROBLEMS)
 @pytest.mark.parametrize("implementation", IMPLEMENTATIONS)
 def test_a_correction_solves_its_linear_equation(x: Problem, implementation: Callable[..., Any]) -> None:
-    """(I + αΠG)e = v at a point that is off by little; −αGe is put where it belongs, and what was lost of it is bounded."""
+    """(I + αΠG)e = v at a point with a small error; −αGe is added, and its rounding is bounded."""
     solution = x.buffers()
     state = implementation(x.problem._replace(tolerance=1e-12), solution)
     state.run_pcg()
@@ -77,9 +77,9 @@ def test_a_correction_solves_its_linear_equation(x: Problem, implementation: Cal
         state.refinement_step()
         assert bool((state.step_norm * slack >= state.step.norm(dim=-1, keepdim=True)).all())
     e = state.iterate.double()
-    bent = weights * x.image(e)
-    left = e + bent - weights * bent.sum(-1, keepdim=True) - residual
-    allowed = tolerances.rounding("float32", w.shape[-1] * STEPS, float(e.abs().max() + bent.abs().max()))
+    weighted = weights * x.image(e)
+    left = e + weighted - weights * weighted.sum(-1, keepdim=True) - residual
+    allowed = tolerances.rounding("float32", w.shape[-1] * STEPS, float(e.abs().max() + weighted.abs().max()))
     assert bool((left.norm(dim=-1, keepdim=True) <= state.stopping_residual + allowed).all())
     assert bool((state.stopping_residual + allowed < residual.norm(dim=-1, keepdim=True)).all())
     state.apply_correction(STEPS)
@@ -104,24 +104,24 @@ def both(x: Problem) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("x", PROBLEMS)
 @pytest.mark.parametrize("implementation", IMPLEMENTATIONS)
-def test_a_search_is_aimed_where_the_preconditioner_says(implementation: Callable[..., Any], x: Problem) -> None:
-    """y + ΠCy = v, with C in place of αG; and not for another C."""
+def test_a_search_follows_the_preconditioned_direction(implementation: Callable[..., Any], x: Problem) -> None:
+    """y + ΠCy = v with C in place of αG, and not for another C."""
     state = implementation(x.problem, x.buffers())
     assert state.start_pcg() == ROWS
     y, v, p = (getattr(state, name).double() for name in ("preconditioned", "residual", "weights"))
 
-    def off(lead: Tensor) -> float:
+    def misalignment(lead: Tensor) -> float:
         c = x.problem.alpha.unsqueeze(-1) * (y * x.problem.diagonal + (y @ lead).unsqueeze(-1) * lead)
         return float((y + p * (c - (p * c).sum(-1, keepdim=True)) - v).abs().max())
 
     lead = x.problem.rank_one.double()
     size = float(x.problem.alpha.amax() * (x.problem.diagonal.abs().amax() + lead.square().sum()))
-    assert off(lead) <= tolerances.rounding("float32", int(8 * (1 + size)) * len(lead)) < off(0 * lead)
+    assert misalignment(lead) <= tolerances.rounding("float32", int(8 * (1 + size)) * len(lead)) < misalignment(0 * lead)
 
 
 @pytest.mark.parametrize("x", [*PROBLEMS, ONE_TEMPLATE])
 def test_both_make_the_same_steps(x: Problem) -> None:
-    """Entry by entry, while what is left is far above rounding: later, both step through noise, each through its own."""
+    """They agree entry by entry while the residual is far above rounding; later each follows its own noise."""
     first, second = both(x)
     for _ in range(2):
         for name in ("iterate", "weights", "residual", "residual_norm", "stopping_residual") + (
@@ -155,7 +155,7 @@ def test_a_damped_step_does_not_leap(implementation: Callable[..., Any]) -> None
 
 
 @pytest.mark.parametrize("implementation", IMPLEMENTATIONS)
-def test_nan_stays_in_its_row_and_is_never_left(implementation: Callable[..., Any]) -> None:
+def test_nan_stays_in_its_row(implementation: Callable[..., Any]) -> None:
     x = Problem(0)
     target = x.problem.target.clone()
     target[1] = math.nan
@@ -173,7 +173,7 @@ def test_nan_stays_in_its_row_and_is_never_left(implementation: Callable[..., An
 
 @pytest.mark.parametrize("implementation", IMPLEMENTATIONS)
 def test_a_row_whose_logits_are_blurred_is_worked_out_again(implementation: Callable[..., Any]) -> None:
-    """If float32 is said to lose everything, all that is corrected is worked out from w, and then nothing has been lost."""
+    """If float32 is assumed to lose everything, the correction is computed from w, and nothing is lost."""
     x = Problem(0)
     solution = x.buffers()
     state = implementation(x.problem._replace(product_error=1.0, tolerance=1e-9), solution)
@@ -186,25 +186,25 @@ def test_a_row_whose_logits_are_blurred_is_worked_out_again(implementation: Call
 
 
 @pytest.mark.parametrize("implementation", IMPLEMENTATIONS)
-@pytest.mark.parametrize(("name", "worth"), [("target_error", 1.0), ("log_prior_error", Problem(0).problem.radius)])
-def test_what_a_prior_has_lost_is_in_the_bounds(implementation: Callable[..., Any], name: str, worth: float) -> None:
+@pytest.mark.parametrize(("name", "factor"), [("target_error", 1.0), ("log_prior_error", Problem(0).problem.radius)])
+def test_the_rounding_of_a_prior_is_in_the_bounds(implementation: Callable[..., Any], name: str, factor: float) -> None:
     norms = []
-    for lost in (0.0, 0.5):
+    for prior_error in (0.0, 0.5):
         x = Problem(0)
         solution = x.buffers()
-        error = {name: torch.tensor([lost], dtype=torch.float64)}
+        error = {name: torch.tensor([prior_error], dtype=torch.float64)}
         state = implementation(x.problem._replace(tolerance=1e-9, **error), solution)
         state.run_pcg()
         state.refine()
         state.write_dual()
         state.write_bounds()
         norms.append(solution.gradient_norm)
-    assert (norms[1] - norms[0]).numpy() == pytest.approx(0.5 * worth, rel=tolerances.rounding("float64", 64))
+    assert (norms[1] - norms[0]).numpy() == pytest.approx(0.5 * factor, rel=tolerances.rounding("float64", 64))
 
 
 @pytest.mark.parametrize("alpha", [1.0, 300.0])
-def test_pytorch_certifies_what_numba_does(alpha: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a GPU there is no other, and where float32 products are rounded it takes float64."""
+def test_pytorch_certifies_the_results_of_numba(alpha: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a GPU no other implementation exists, and where float32 products are rounded it uses float64."""
     templates, evidence = bench_mem.normal_problems(40, 16, 100)
     ours = mem.solve(templates, evidence, None, alpha)
     monkeypatch.setattr(pcg_threads, "solve", by_pytorch)
@@ -220,7 +220,7 @@ def test_pytorch_certifies_what_numba_does(alpha: float, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("implementation", ["Numba", "PyTorch"])
-def test_a_residual_that_the_gram_matrix_does_not_see_stops_nobody(
+def test_a_residual_outside_the_range_of_the_gram_matrix_does_not_stop_the_search(
     implementation: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each template is there twice, and not with the same prior: what one has too much and the other too little changes no
@@ -236,25 +236,25 @@ def test_a_residual_that_the_gram_matrix_does_not_see_stops_nobody(
 
 
 @pytest.mark.parametrize("own_alpha", [False, True])
-def test_threads_share_the_rows_as_if_each_were_alone(own_alpha: bool) -> None:
+def test_rows_divided_among_threads_give_the_same_results(own_alpha: bool) -> None:
     templates, evidence = bench_mem.normal_problems(40, 16, 700)
     alpha = torch.linspace(0.5, 4, 700).double() if own_alpha else 2.0
     before = torch.get_num_threads()
     try:
         torch.set_num_threads(1)
-        alone = [mem.solve(templates, evidence[some], None, alpha[some] if isinstance(alpha, Tensor) else alpha)
-                 for some in (slice(0, 350), slice(350, 700))]
+        separate = [mem.solve(templates, evidence[rows], None, alpha[rows] if isinstance(alpha, Tensor) else alpha)
+                    for rows in (slice(0, 350), slice(350, 700))]
         torch.set_num_threads(2)
         two = mem.solve(templates, evidence, None, alpha)
     finally:
         torch.set_num_threads(before)
     assert bool(two.converged.all())
     for name in ("dual", "weights", "mean", "error"):
-        assert torch.equal(getattr(two, name), torch.cat([getattr(x, name) for x in alone])), name
+        assert torch.equal(getattr(two, name), torch.cat([getattr(x, name) for x in separate])), name
 
 
-def test_a_row_of_its_own_starts_from_its_own_prior(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A thread, or the last tile, may have but one row of those that differ in their priors."""
+def test_a_row_with_its_own_prior_starts_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread, or the last tile, may have only one of the rows with different priors."""
     monkeypatch.setattr("numerics.mem.solver.maximize", lambda rows, tolerance: torch.full_like(rows.target, math.nan))
     before = torch.get_num_threads()
     torch.set_num_threads(2)
@@ -268,8 +268,8 @@ def test_a_row_of_its_own_starts_from_its_own_prior(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("implementation", IMPLEMENTATIONS)
-def test_what_cannot_be_certified_is_not_corrected(implementation: Callable[..., Any]) -> None:
-    """Rounding alone is more than this tolerance."""
+def test_uncertifiable_rows_are_not_corrected(implementation: Callable[..., Any]) -> None:
+    """Rounding alone exceeds this tolerance."""
     x = Problem(0)
     solution = x.buffers()
     state = implementation(x.problem._replace(tolerance=1e-20), solution)
@@ -286,7 +286,7 @@ def test_a_default_dtype_changes_nothing(dtype: torch.dtype) -> None:
     expected = mem.solve(templates, evidence)
     torch.set_default_dtype(dtype)
     try:
-        found = mem.solve(templates, evidence)
+        solution = mem.solve(templates, evidence)
     finally:
         torch.set_default_dtype(torch.float32)
-    assert torch.equal(found.dual, expected.dual)
+    assert torch.equal(solution.dual, expected.dual)

@@ -1,4 +1,4 @@
-"""Rows that share templates go a quick way, partly in float32: what they claim, held to float64 and to 50 digits."""
+"""Rows with shared templates take a fast path, partly in float32: its claims, compared with float64 and 50 digits."""
 
 import math
 from fractions import Fraction
@@ -31,13 +31,13 @@ def small_batch(seed: int, rows: int = 64) -> MemProblem:
 
 
 def excess(x: MemProblem, solution: Solution) -> Tensor:
-    """‖λ − λ*‖/error of each row, from below: λ* from a solve whose own error is taken off."""
-    sure = mem.solve(*x.arguments, tolerance=TIGHT)
-    return ((solution.dual - sure.dual).norm(dim=-1) - sure.error) / solution.error
+    """A lower bound of ‖λ − λ*‖/error of each row: the error of the reference λ* is subtracted."""
+    reference = mem.solve(*x.arguments, tolerance=TIGHT)
+    return ((solution.dual - reference.dual).norm(dim=-1) - reference.error) / solution.error
 
 
 def gradient_excess(x: MemProblem, solution: Solution) -> Tensor:
-    """By how much ‖∇D(λ)‖ is above what is claimed, in units of the rounding of the float64 that it is worked out in."""
+    """The excess of ‖∇D(λ)‖ over its bound, in units of the float64 rounding of the check."""
     gradient = mem.dual_gradient(solution.dual, *x.arguments).norm(dim=-1)
     radius = float(x.templates.norm(dim=-1).max())
     logits = radius * (1 + solution.dual.norm(dim=-1))
@@ -45,33 +45,33 @@ def gradient_excess(x: MemProblem, solution: Solution) -> Tensor:
     return (gradient - solution.gradient_norm) / tolerances.rounding("float64", x.n + x.d, scale)
 
 
-def missed(x: MemProblem, solution: Solution, row: int) -> list[str]:
-    """The bounds of a row that its solution in 50 digits breaks."""
+def violated_bounds(x: MemProblem, solution: Solution, row: int) -> list[str]:
+    """The bounds of a row that its solution in 50 digits violates."""
     dual, weights, mean = (values[row].tolist() for values in (solution.dual, solution.weights, solution.mean))
     truth = x.rows()[row].maximizer(start=dual, digits=30)
-    off = {
+    errors = {
         "error": distance(truth.dual, dual),
         "weights_error": distance(truth.weights, weights, 1),
         "mean_error": distance(truth.estimate, mean),
     }
-    return [name for name, size in off.items() if size > float(vars(solution)[name][row])]
+    return [name for name, size in errors.items() if size > float(vars(solution)[name][row])]
 
 
 def test_two_templates_on_a_line() -> None:
-    """One step is enough here; a second one, along the rounding noise that is left of the direction, must do no harm."""
+    """One step suffices here; a second one, along the rounding noise of the direction, must not do harm."""
     templates = torch.tensor([[-0.16613023453557194], [-1.5227684840130555]], dtype=torch.float64)
     prior = torch.tensor([0.5973482117720031, 0.40265178822799685], dtype=torch.float64)
     dual = torch.tensor([[-1.0276085758313882]], dtype=torch.float64)
     evidence = dual / 4 + mem.tilt(dual, templates, prior) @ templates - prior @ templates
     x = MemProblem.of(templates, evidence, prior, 4.0)
     solution = mem.solve(*x.arguments)
-    assert not missed(x, solution, 0)
+    assert not violated_bounds(x, solution, 0)
     assert float(gradient_excess(x, solution)) <= 1
 
 
 @pytest.mark.parametrize("first", range(0, 400, 50))
-def test_no_row_is_farther_off_than_it_claims(first: int) -> None:
-    """Every row in float64; of each batch the row that comes closest to its bound, in 50 digits."""
+def test_no_row_has_an_error_above_its_bound(first: int) -> None:
+    """Every row in float64; of each batch the row closest to its bound, in 50 digits."""
     for seed in range(first, first + 50):
         x = small_batch(seed)
         solution = mem.solve(*x.arguments)
@@ -80,15 +80,15 @@ def test_no_row_is_farther_off_than_it_claims(first: int) -> None:
         i = int(near.argmax())
         assert float(near[i]) <= 1, f"row {i} of small_batch({seed}) is off by {float(near[i])} of its bound"
         assert float(gradient_excess(x, solution).max()) <= 1, f"small_batch({seed})"
-        assert not missed(x, solution, i), f"row {i} of small_batch({seed})"
+        assert not violated_bounds(x, solution, i), f"row {i} of small_batch({seed})"
 
 
 def test_the_checks_refuse_a_bound_that_is_too_small() -> None:
     x = small_batch(0)
     solution = mem.solve(*x.arguments)
-    moved = Solution(**{**vars(solution), "dual": solution.dual + 2 * solution.error.unsqueeze(-1)})
-    assert bool((excess(x, moved) > 1).all())
-    assert float(gradient_excess(x, Solution(**{**vars(moved), "gradient_norm": 0 * solution.gradient_norm})).max()) > 1
+    shifted = Solution(**{**vars(solution), "dual": solution.dual + 2 * solution.error.unsqueeze(-1)})
+    assert bool((excess(x, shifted) > 1).all())
+    assert float(gradient_excess(x, Solution(**{**vars(shifted), "gradient_norm": 0 * solution.gradient_norm})).max()) > 1
 
 
 def test_the_sampler_reaches_both_ends() -> None:
@@ -101,8 +101,8 @@ def test_the_sampler_reaches_both_ends() -> None:
 
 
 @pytest.mark.parametrize(("n", "rows"), [(128, 1536), (64, 512), (128, 512), (256, 512), (512, 512), (1024, 512)])
-def test_memory_beside_the_results_is_a_few_arrays_of_rows_times_n(n: int, rows: int) -> None:
-    """Counted, not timed. What does not grow with the number of rows is in it; without blocks, it would be over a dozen."""
+def test_memory_without_the_results_is_a_few_arrays_of_rows_times_n(n: int, rows: int) -> None:
+    """Counted, not timed. It includes a part that does not grow with the rows; without blocks, it would be over a dozen."""
     templates, evidence = bench_mem.normal_problems(n, 384, rows)
     _, arrays, solution = bench_mem.peak(templates, evidence)
     assert bool(solution.converged.all())
@@ -112,8 +112,8 @@ def test_memory_beside_the_results_is_a_few_arrays_of_rows_times_n(n: int, rows:
 
 
 @pytest.mark.parametrize("scale", [0.0, 1e-200, 1e-100, 1e-30, 1.0, 1e30, 1e100])
-def test_what_leads_a_gram_matrix_leaves_a_positive_one(scale: float) -> None:
-    """Little of one that nearly has rank one; nothing where squares overflow or are lost."""
+def test_a_gram_matrix_without_its_leading_part_is_positive(scale: float) -> None:
+    """Little of a matrix that nearly has rank one; nothing if squares overflow or underflow."""
     draw = torch.Generator().manual_seed(0)
     for n, noise in ((1, 0.1), (20, 0.1), (20, 10.0)):
         t = torch.randn(n, 1, generator=draw, dtype=torch.float64) * torch.randn(1, 5, generator=draw, dtype=torch.float64)
@@ -128,15 +128,15 @@ def test_what_leads_a_gram_matrix_leaves_a_positive_one(scale: float) -> None:
 
 
 def test_blocks_change_no_row_by_more_than_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows that are late in a block are finished with those of others; what is left of a block is shorter than the rest."""
+    """Slow rows of a block are finished together with those of others; the last block is shorter than the rest."""
     templates, evidence = bench_mem.normal_problems(40, 16, 150)
     scales = torch.linspace(0.1, 3, 150, dtype=torch.float64).unsqueeze(-1)
-    whole = mem.solve(templates, scales * evidence)
+    unsplit = mem.solve(templates, scales * evidence)
     for name in ("_TILE_NUMBERS", "_TILE_NUMBERS_UNPACKED"):
         monkeypatch.setattr(f"numerics.mem.pcg_threads.{name}", 1)
     parts = mem.solve(templates, scales * evidence)
-    assert bool(whole.converged.all() & parts.converged.all())
-    assert bool(((whole.dual - parts.dual).norm(dim=-1) <= whole.error + parts.error).all())
+    assert bool(unsplit.converged.all() & parts.converged.all())
+    assert bool(((unsplit.dual - parts.dual).norm(dim=-1) <= unsplit.error + parts.error).all())
 
 
 @pytest.mark.parametrize(("alpha", "prior"), [(1.0, False), (0.5, True), (30.0, False), (torch.linspace(0.1, 40.0, 90), True)])
@@ -147,29 +147,29 @@ def test_alpha_in_common_or_not_and_priors_of_rows(alpha: float | Tensor, prior:
     assert bool(together.converged.all())
     for i in range(0, 90, 9):
         own, a = None if u is None else u[i], alpha if isinstance(alpha, float) else alpha[i]
-        alone = mem.solve(templates, evidence[i], own, a, tolerance=TIGHT)
+        single = mem.solve(templates, evidence[i], own, a, tolerance=TIGHT)
         # The means of one prior and of many are rounded apart, which moves b, and with it λ by at most α times as much.
-        moved = float(a) * tolerances.rounding("float64", templates.shape[0], 2 * float(templates.norm(dim=-1).max()))
-        assert float((alone.dual - together.dual[i]).norm()) <= float(alone.error + together.error[i]) + moved
+        allowance = float(a) * tolerances.rounding("float64", templates.shape[0], 2 * float(templates.norm(dim=-1).max()))
+        assert float((single.dual - together.dual[i]).norm()) <= float(single.error + together.error[i]) + allowance
 
 
 @pytest.mark.parametrize(("n", "d"), [(3, 1), (70, 50), (5, 700)])
-def test_what_newton_s_bound_says_of_rounding(n: int, d: int) -> None:
-    """Scores and sums by high and low parts, against exact fractions; products as they come are farther off."""
+def test_newtons_bound_includes_rounding(n: int, d: int) -> None:
+    """Scores and sums by high and low parts, compared with exact fractions; plain products have larger errors."""
     generator = torch.Generator().manual_seed(n)
     templates, dual = (torch.randn(k, d, generator=generator, dtype=torch.float64) for k in (n, 2))
     rows = Rows(templates, torch.zeros(n, dtype=torch.float64), dual, torch.ones(2, 1, dtype=torch.float64))
     unit = tolerances.eps("float64") / 2
     allowed = unit * (2 + d**1.5 * 2.0 ** (2 - high_bits(d))) * float(rows.radius) * dual.norm(dim=-1)
 
-    def off(scores: Tensor, row: int) -> float:
+    def score_error(scores: Tensor, row: int) -> float:
         exact = [sum(Fraction(a) * Fraction(b) for a, b in zip(t, dual[row].tolist(), strict=True)) for t in templates.tolist()]
         return max(abs(float(Fraction(x) - y)) for x, y in zip(scores[row].tolist(), exact, strict=True))
 
     narrow = (dual.float() @ templates.float().mT).double()
     for row in range(2):
-        assert off(rows.precise_scores(dual), row) <= float(allowed[row])
-        assert off(narrow, row) > float(allowed[row])
+        assert score_error(rows.precise_scores(dual), row) <= float(allowed[row])
+        assert score_error(narrow, row) > float(allowed[row])
     weights = torch.rand(2, n, generator=generator, dtype=torch.float64)
     for mean, p in zip(rows.mean(weights).tolist(), weights.tolist(), strict=True):
         exact = [sum(Fraction(a) * Fraction(b) for a, b in zip(p, t, strict=True)) for t in templates.mT.tolist()]
@@ -182,10 +182,10 @@ def test_what_newton_s_bound_says_of_rounding(n: int, d: int) -> None:
 
 @pytest.mark.parametrize("offset", [0.0, 1e3, 1e7])
 def test_templates_far_from_the_origin_are_for_the_quick_way_too(offset: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What their mean loses by their distance is in b, where it is more than a few roundings."""
+    """The mean's error from their distance is in b if it exceeds a few roundings."""
     templates, evidence = bench_mem.normal_problems(40, 16, 50)
     monkeypatch.setattr("numerics.mem.solver.maximize", lambda rows, tolerance: torch.full_like(rows.target, math.nan))
-    moved = mem.solve(templates + offset, evidence)
-    assert bool(moved.converged.all())
+    shifted = mem.solve(templates + offset, evidence)
+    assert bool(shifted.converged.all())
     plain = mem.solve(templates + offset - offset, evidence)
-    assert bool(((moved.dual - plain.dual).norm(dim=-1) <= moved.error + plain.error).all())
+    assert bool(((shifted.dual - plain.dual).norm(dim=-1) <= shifted.error + plain.error).all())

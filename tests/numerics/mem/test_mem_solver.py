@@ -1,4 +1,4 @@
-"""The exact solver of the maximum entropy on the mean: certified rows, held to 50 digits, to a conic solver, to autograd."""
+"""The exact solver of maximum entropy on the mean: certified rows, compared with 50 digits, a conic solver and autograd."""
 
 import math
 import warnings
@@ -61,7 +61,7 @@ def test_every_row_is_certified_and_the_bounds_hold_to_50_digits(problem: MemPro
     check_against(problem, solution)
 
 
-def test_a_row_that_is_off_by_more_than_its_bound_is_found_out() -> None:
+def test_an_error_above_its_bound_is_detected() -> None:
     problem = hard(8, 3, 1.0, 1.0, 1.0, rows=1)
     solution = mem.solve(*problem.arguments)
     wrong = Solution(**{**vars(solution), "dual": solution.dual + 2 * solution.error.unsqueeze(-1)})
@@ -93,7 +93,7 @@ def test_any_shape_and_alpha(n: int, d: int, alpha: float) -> None:
 
 
 def conic(row: MemProblem) -> tuple[np.ndarray, float]:
-    """Weights and objective from CLARABEL, which knows nothing of duals and tilts; the objective recomputed."""
+    """Weights and objective from CLARABEL, which uses neither duals nor tilts; the objective is recomputed."""
     assert row.prior is not None
     t, z, u = row.templates.numpy(), row.evidence.numpy(), row.prior.numpy()
     keep = u > 0
@@ -103,11 +103,11 @@ def conic(row: MemProblem) -> tuple[np.ndarray, float]:
     objective = row.alpha / 2 * cp.sum_squares(residual) - cp.sum(cp.entr(p)) - p @ np.log(u)
     problem = cp.Problem(cp.Minimize(objective), [cp.sum(p) == 1, p >= 0])
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # where 1e-12 is out of reach it says so; the objective shows what it has
+        warnings.simplefilter("ignore", UserWarning)  # it reports if 1e-12 is out of reach; the objective shows the accuracy
         problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)
-    found = np.clip(p.value, 0, None)
+    clipped = np.clip(p.value, 0, None)
     weights = np.zeros(len(keep))
-    weights[keep] = found / found.sum()
+    weights[keep] = clipped / clipped.sum()
     value = row.alpha / 2 * np.square((row.prior.numpy() - weights) @ row.templates.numpy() + z).sum()
     return weights, float(value + (weights[keep] * np.log(np.clip(weights[keep], 1e-300, None) / u)).sum())
 
@@ -179,27 +179,27 @@ def test_a_batch_is_its_rows(problem: MemProblem, extra: int) -> None:
     assert solution.dual.shape == (*((1,) if extra else ()), *shape, problem.d)
     assert solution.weights.shape == (*solution.dual.shape[:-1], problem.n)
     for i, row in enumerate(problem.rows()):
-        alone = mem.solve(row.templates, row.evidence, row.prior, row.alpha)
+        single = mem.solve(row.templates, row.evidence, row.prior, row.alpha)
         together = solution.dual.reshape(-1, problem.d)[i]
         bias = 0.0 if mask is None or mask.dtype == torch.bool else 1.0
         # The two priors are rounded apart, which moves μ, and with it λ by at most α times as much, twice.
-        moved = 2 * float(row.alpha) * tolerances.rounding("float64", problem.n, (1 + bias) * float(row.templates.norm()))
-        allowed = float(alone.error + solution.error.reshape(-1)[i]) + moved * problem.n
-        assert float((alone.dual - together).norm()) <= allowed
+        allowance = 2 * float(row.alpha) * tolerances.rounding("float64", problem.n, (1 + bias) * float(row.templates.norm()))
+        allowed = float(single.error + solution.error.reshape(-1)[i]) + allowance * problem.n
+        assert float((single.dual - together).norm()) <= allowed
 
 
 def test_templates_shared_by_groups_of_rows() -> None:
     generator = torch.Generator().manual_seed(0)
     templates = torch.randn(2, 1, 5, 3, generator=generator, dtype=torch.float64)
     evidence = torch.randn(2, 4, 3, generator=generator, dtype=torch.float64)
-    whole = mem.solve(templates, evidence)
+    batched = mem.solve(templates, evidence)
     for head in range(2):
         part = mem.solve(templates[head, 0], evidence[head])
-        assert bool(((part.dual - whole.dual[head]).norm(dim=-1) <= part.error + whole.error[head]).all())
+        assert bool(((part.dual - batched.dual[head]).norm(dim=-1) <= part.error + batched.error[head]).all())
 
 
 def test_easy_and_hard_rows_in_one_batch() -> None:
-    """Some rows are done by conjugate gradients in float32, at different times, the others by Newton's method."""
+    """Conjugate gradients in float32 solve some rows, at different times, and Newton's method solves the others."""
     generator = torch.Generator().manual_seed(0)
     templates = torch.randn(5, 4, generator=generator, dtype=torch.float64)
     evidence = torch.randn(2100, 4, generator=generator, dtype=torch.float64)
@@ -226,7 +226,7 @@ def test_bounds_hold_when_float32_products_may_be_rounded_further() -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
-def test_narrow_dtypes_are_refined_in_float64_and_say_what_rounding_costs(dtype: torch.dtype) -> None:
+def test_narrow_dtypes_are_refined_in_float64_and_report_rounding(dtype: torch.dtype) -> None:
     problem = hard(6, 4, 1.0, 2.0, 1.0)
     problem = MemProblem.of(problem.templates, problem.evidence, problem.prior, 2.0).rounded_to(dtype)
     solution = mem.solve(*problem.arguments)
@@ -240,9 +240,9 @@ def test_narrow_dtypes_are_refined_in_float64_and_say_what_rounding_costs(dtype:
 
 def test_a_far_origin_costs_nothing() -> None:
     problem = hard(6, 3, 1.0, 1.0, 1.0)
-    moved = problem.templates + 2.0**20
-    back = moved - 2.0**20
-    here, there = (mem.solve(t, *problem.arguments[1:]) for t in (back, moved))
+    shifted = problem.templates + 2.0**20
+    back = shifted - 2.0**20
+    here, there = (mem.solve(t, *problem.arguments[1:]) for t in (back, shifted))
     assert certified(there)
     assert bool(((here.dual - there.dual).norm(dim=-1) <= here.error + there.error).all())
 
@@ -253,17 +253,17 @@ def test_a_far_offset_of_a_mask_costs_nothing(offset: float, shared: bool) -> No
     problem = hard(6, 3, 1.0, 1.0, 1.0)
     generator = torch.Generator().manual_seed(1)
     mask = torch.randint(-(2**18), 2**18, (6, 6), generator=generator) * 2.0**-17
-    moved = mask.double() + offset
+    shifted = mask.double() + offset
     templates = problem.templates if shared else problem.templates.expand(6, 6, 3).contiguous()
-    solution = mem.solve(templates, problem.evidence, problem.prior, 1.0, moved)
+    solution = mem.solve(templates, problem.evidence, problem.prior, 1.0, shifted)
     assert certified(solution)
-    check_against(MemProblem.of(templates, problem.evidence, problem.prior, 1.0, moved - offset), solution)
+    check_against(MemProblem.of(templates, problem.evidence, problem.prior, 1.0, shifted - offset), solution)
 
 
 @pytest.mark.parametrize("factor", [1e-250, 1.0, 1e250])
 @pytest.mark.parametrize("alpha", [1e-6, 1e-2, 1.0])
-def test_bounds_hold_for_priors_that_are_far_from_normalized(factor: float, alpha: float) -> None:
-    """Nothing but rounding is left in the smallest of these bounds."""
+def test_bounds_hold_for_unnormalized_priors(factor: float, alpha: float) -> None:
+    """The smallest of these bounds consists of rounding only."""
     generator = torch.Generator().manual_seed(0)
     templates = torch.randn(2, 2, generator=generator, dtype=torch.float64)
     evidence = torch.randn(40, 2, generator=generator, dtype=torch.float64)
@@ -273,8 +273,8 @@ def test_bounds_hold_for_priors_that_are_far_from_normalized(factor: float, alph
     check_against(MemProblem.of(templates, evidence, prior / prior.amax(), alpha), solution)
 
 
-def test_the_mean_of_an_easily_found_solution_is_as_far_off_as_centring_makes_it() -> None:
-    """Where α‖Σ‖ is huge, λ knows more digits than the templates less their mean, which the mean is made of."""
+def test_the_error_of_the_mean_of_an_easy_problem_is_that_of_centring() -> None:
+    """For huge α‖Σ‖, λ is more accurate than the centred templates, which determine the mean."""
     templates = torch.tensor([[-0.573], [-0.7599], [0.0024], [1.0308]], dtype=torch.float64)
     evidence = 1e-6 * torch.linspace(-2, 2, 40, dtype=torch.float64).unsqueeze(-1)
     for shift in torch.linspace(0, 1, 20).tolist():
@@ -282,16 +282,16 @@ def test_the_mean_of_an_easily_found_solution_is_as_far_off_as_centring_makes_it
         check_against(problem, mem.solve(*problem.arguments, tolerance=1e-12))
 
 
-def test_bounds_hold_for_what_is_differentiated() -> None:
-    """The expressions that carry the derivatives lose digits to a far origin; the values must not."""
+def test_bounds_hold_for_differentiated_solutions() -> None:
+    """The expressions for derivatives lose digits to a far origin; the values must not."""
     problem = hard(6, 3, 1.0, 1.0, 1.0)
-    moved = problem.templates + 2.0**20
-    plain = mem.solve(moved, *problem.arguments[1:])
-    solution = mem.solve(moved.clone().requires_grad_(), *problem.arguments[1:])
+    shifted = problem.templates + 2.0**20
+    plain = mem.solve(shifted, *problem.arguments[1:])
+    solution = mem.solve(shifted.clone().requires_grad_(), *problem.arguments[1:])
     assert solution.weights.requires_grad
     assert all(bool((getattr(solution, x) == getattr(plain, x)).all()) for x in ("dual", "weights", "mean"))
     values = Solution(**{name: value.detach() for name, value in vars(solution).items()})
-    check_against(MemProblem.of(moved, problem.evidence, problem.prior, 1.0), values)
+    check_against(MemProblem.of(shifted, problem.evidence, problem.prior, 1.0), values)
 
 
 def test_a_solution_whose_length_overflows_is_not_certified() -> None:
@@ -301,13 +301,13 @@ def test_a_solution_whose_length_overflows_is_not_certified() -> None:
 
 @pytest.mark.parametrize("alpha", [1.0, 1e8, 1e14, 1e18])
 def test_the_bound_on_the_inverse_hessian_is_one_where_templates_are_on_a_line(alpha: float) -> None:
-    """Across the line H = I/α; its computed inverse knows less of that than rounding hides."""
+    """Across the line H = I/α, but its computed inverse is less accurate than rounding suggests."""
     generator = torch.Generator().manual_seed(0)
     line = torch.randn(9, 1, generator=generator, dtype=torch.float64) * torch.tensor([[1.0, 2.0, 0.5]])
     rows = Rows(line, torch.zeros(9), torch.zeros(1, 3), torch.full((1, 1), alpha, dtype=torch.float64))
     weights = torch.full((1, 9), 1 / 9, dtype=torch.float64)
-    found = Hessian(rows, weights, rows.mean(weights), rows.alpha)
-    assert float(found.bound()) >= alpha * (1 - tolerances.rounding("float64", 9))
+    hessian = Hessian(rows, weights, rows.mean(weights), rows.alpha)
+    assert float(hessian.bound()) >= alpha * (1 - tolerances.rounding("float64", 9))
     assert bool(mem.solve(line, line.new_ones(3), None, alpha).converged) == (alpha <= 1e8)
 
 
@@ -367,7 +367,7 @@ def test_lengths_that_overflow_end_without_a_certificate() -> None:
         assert not bool(solution.converged.any())
 
 
-def test_a_prior_that_is_no_number_spoils_its_own_row_alone() -> None:
+def test_a_nan_prior_affects_only_its_row() -> None:
     generator = torch.Generator().manual_seed(5)
     templates, evidence, prior = (torch.rand(k, generator=generator, dtype=torch.float64) for k in ((12, 4), (40, 4), (40, 12)))
     for bad in (torch.nan, torch.inf, -1.0):
@@ -377,8 +377,8 @@ def test_a_prior_that_is_no_number_spoils_its_own_row_alone() -> None:
         assert solution.converged.tolist() == [i != 7 for i in range(40)]
 
 
-def test_tiny_templates_with_a_huge_alpha_of_their_own_are_certified_as_they_are() -> None:
-    """float32 holds neither their Gram matrix nor products with it."""
+def test_tiny_templates_with_a_huge_alpha_are_certified_without_scaling() -> None:
+    """float32 can represent neither their Gram matrix nor products with it."""
     for scale in (10.0**-18.5, 1e-18, 1e-17):
         templates = scale * torch.tensor([[1, 0], [-1, 0.5], [0.3, -1]], dtype=torch.float64)
         evidence = scale * torch.tensor([[0.4, 0.3], [0.2, -0.1]], dtype=torch.float64)
@@ -397,14 +397,14 @@ def test_no_rows_have_no_solutions(templates: tuple[int, ...], evidence: tuple[i
     assert (solution.dual.numel(), solution.converged.numel(), solution.weights.shape[-1]) == (0, 0, templates[-2])
 
 
-def test_what_does_not_fit_its_dtype_has_not_converged() -> None:
+def test_solutions_that_do_not_fit_their_dtype_have_not_converged() -> None:
     templates, evidence = torch.randn(6, 3, generator=torch.Generator().manual_seed(0)), torch.full((4, 3), 1e3)
     assert not bool(mem.solve(templates.half(), evidence.half(), None, 100.0).converged.any())
     assert bool(mem.solve(templates, evidence, None, 100.0).converged.all())
 
 
-def test_what_the_fast_solver_found_is_where_newton_starts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At a tolerance that its worst-case bounds of rounding exceed; the certified solution is the same with fewer Hessians."""
+def test_newton_starts_from_the_result_of_the_fast_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At a tolerance below the worst-case bounds of rounding, the certified solution is the same with fewer Hessians."""
     templates, evidence = normal_problems(120, 60, 6)
     rows: list[int] = []
 
@@ -424,11 +424,11 @@ def test_what_the_fast_solver_found_is_where_newton_starts(monkeypatch: pytest.M
 
 
 def test_newton_starts_from_nothing_where_nothing_is_near() -> None:
-    """A start that is NaN is none; one that is wrong is left behind."""
+    """A start of NaN is ignored; a wrong one is recovered from."""
     templates, evidence = normal_problems(40, 20, 3)
     batch = Batch(templates, evidence, None, 2.0, None)
     rows = batch.rows(torch.arange(3))
-    alone = newton.maximize(rows, 1e-12)
-    near = torch.full_like(alone, torch.nan)
-    near[1] = alone[1] + 5
-    torch.testing.assert_close(newton.maximize(rows, 1e-12, near), alone, rtol=1e-11, atol=1e-11)
+    from_zero = newton.maximize(rows, 1e-12)
+    near = torch.full_like(from_zero, torch.nan)
+    near[1] = from_zero[1] + 5
+    torch.testing.assert_close(newton.maximize(rows, 1e-12, near), from_zero, rtol=1e-11, atol=1e-11)

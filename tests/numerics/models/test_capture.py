@@ -175,7 +175,7 @@ def test_grouped_query_values_are_repeated():
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_score_gradient_theorem(name, example, dtype):
-    # BLOOM, Llama and ViT take the softmax in float32 whatever the model's dtype.
+    # BLOOM, Llama and ViT compute the softmax in float32 in every dtype of the model.
     tolerance = 1e-13 if dtype == torch.float64 and name in ("bert", "gpt2", "t5") else 1e-5
     example.model.to(dtype)
     inputs = {key: x.to(dtype) if x.is_floating_point() else x for key, x in example.inputs.items()}
@@ -236,7 +236,7 @@ def test_gradients_under_no_grad():
 
 
 def settings(model):
-    """Everything but numbers that a capture could leave behind."""
+    """Everything but the numbers that a capture could change permanently."""
     return [
         (
             name,
@@ -257,7 +257,7 @@ def numbers(model):
 
 @contextmanager
 def unchanged(model):
-    """Put the model in a state that a careless restoration would flatten, and require it back."""
+    """Put the model in a state that a careless restoration would lose, and require it back."""
     model.train()
     next(module for name, module in model.named_modules() if name).eval()
     parameter = next(model.parameters())
@@ -297,7 +297,7 @@ def test_model_is_restored_when_a_layer_fails(name, example, problems, run):
         capture(example.model, example.inputs)
 
 
-def test_dropout_is_off():
+def test_dropout_is_inactive():
     example = zoo()["bert"]()
     example.model.train()
     first, second = (capture(example.model, example.inputs)[0] for _ in range(2))

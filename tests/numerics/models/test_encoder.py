@@ -1,4 +1,4 @@
-"""The pretrained encoder is the one it should be, and everything missing is said in one line."""
+"""The pretrained encoder is the expected one, and everything missing is reported in one line."""
 
 import json
 import shutil
@@ -48,7 +48,7 @@ def test_paragraph(language_model):
 
 
 def test_encoder_understands(language_model):
-    """The weights are the trained ones: paraphrases are nearer than unrelated sentences."""
+    """The weights are trained: paraphrases are nearer than unrelated sentences."""
     sentences = ["A man is eating food.", "Someone is having a meal.", "The stock market fell sharply."]
     embeddings = []
     for sentence in sentences:
@@ -131,7 +131,7 @@ def test_local_folder(folder):
 
 
 def test_loading_is_silent(folder, capfd):
-    """Neither a progress bar nor the library's report on weights that the model does not use."""
+    """The output contains neither a progress bar nor the library's report on unused weights."""
     weights = zoo()["bert"]().model.state_dict() | {"unused": torch.zeros(1)}
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
     handler = BufferingHandler(capacity=1000)

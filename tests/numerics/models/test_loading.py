@@ -1,4 +1,4 @@
-"""Model folders are data: no file of theirs is run, and none outside of them is read, whatever standard input says."""
+"""Model folders are data: none of their code is run, and no file outside is read, whatever standard input contains."""
 
 import contextlib
 import json
@@ -33,11 +33,11 @@ M = T = P = C
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A small model with the encoder's tokenizer."""
-    model, place = zoo()["bert"]().model, tmp_path / "model"
-    model.config.save_pretrained(place)
-    save_file(model.state_dict(), place / "model.safetensors", metadata={"format": "pt"})
-    load_encoder().tokenizer.save_pretrained(place)
-    return place
+    model, path = zoo()["bert"]().model, tmp_path / "model"
+    model.config.save_pretrained(path)
+    save_file(model.state_dict(), path / "model.safetensors", metadata={"format": "pt"})
+    load_encoder().tokenizer.save_pretrained(path)
+    return path
 
 
 def write(path: Path, **entries: Any) -> None:
@@ -45,13 +45,13 @@ def write(path: Path, **entries: Any) -> None:
     path.write_text(json.dumps(known | entries))
 
 
-def code_of_its_own(place: Path, known: bool) -> None:
-    """Say in every file that the classes are those of a file in the folder; of a type that the library knows, or not."""
-    (place / "foreign.py").write_text(CODE)
+def custom_code(path: Path, known: bool) -> None:
+    """Declare in every file that the classes are in a file of the folder, for a type that the library knows, or not."""
+    (path / "foreign.py").write_text(CODE)
     model_type = {} if known else {"model_type": "foreign"}
-    write(place / "config.json", auto_map={"AutoConfig": "foreign.C", "AutoModel": "foreign.M"}, **model_type)
-    write(place / "tokenizer_config.json", tokenizer_class="T", auto_map={"AutoTokenizer": ["foreign.T", "foreign.T"]})
-    write(place / "preprocessor_config.json", image_processor_type="P", auto_map={"AutoImageProcessor": "foreign.P"})
+    write(path / "config.json", auto_map={"AutoConfig": "foreign.C", "AutoModel": "foreign.M"}, **model_type)
+    write(path / "tokenizer_config.json", tokenizer_class="T", auto_map={"AutoTokenizer": ["foreign.T", "foreign.T"]})
+    write(path / "preprocessor_config.json", image_processor_type="P", auto_map={"AutoImageProcessor": "foreign.P"})
 
 
 @pytest.mark.parametrize("known", [True, False])
@@ -61,7 +61,7 @@ def test_no_code_of_a_folder_is_run(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("builtins.input", lambda *_: pytest.fail("a question was asked"))
-    code_of_its_own(folder, known)
+    custom_code(folder, known)
     with contextlib.suppress(ModelUnavailableError):
         pretrained(kind, str(folder))
     assert not list(tmp_path.rglob(MARKER))
@@ -69,7 +69,7 @@ def test_no_code_of_a_folder_is_run(
 
 @pytest.mark.parametrize("command", ["temperature", "deviation"])
 def test_a_yes_on_standard_input_runs_nothing(folder: Path, tmp_path: Path, command: str) -> None:
-    code_of_its_own(folder, known=False)
+    custom_code(folder, known=False)
     run = subprocess.run(
         [sys.executable, "-m", "numerics", command, "--model", str(folder), "--out", str(tmp_path / "out")],
         input="y\n" * 100, capture_output=True, text=True, check=False, cwd=tmp_path, env={"PYTHONPATH": str(ROOT)},
@@ -80,44 +80,44 @@ def test_a_yes_on_standard_input_runs_nothing(folder: Path, tmp_path: Path, comm
     assert not list(tmp_path.rglob(MARKER))
 
 
-def test_models_are_opened_in_one_place() -> None:
-    """Elsewhere nothing calls the library's loaders, whose defaults ask, nor torch's, which can run what they read."""
+def test_models_are_loaded_by_one_function() -> None:
+    """No other module calls the library's loaders, whose defaults ask the user, or torch's, which can run code."""
     paths = [path for part in ("numerics", "evidence", "derivations", "notebooks") for path in (ROOT / part).rglob("*.py")]
     assert len(paths) > 100
     pattern = re.compile(r"from_pretrained\(|torch\.load\(|trust_remote_code=True|pickle\.loads?\(")
-    found = {path.relative_to(ROOT).as_posix() for path in paths if pattern.search(path.read_text(encoding="utf-8"))}
-    assert found == {"numerics/models/loading.py"}
+    modules = {path.relative_to(ROOT).as_posix() for path in paths if pattern.search(path.read_text(encoding="utf-8"))}
+    assert modules == {"numerics/models/loading.py"}
     calls = re.findall(r"from_pretrained\([^)]*\)", (ROOT / "numerics/models/loading.py").read_text(encoding="utf-8"))
     assert all("trust_remote_code=False" in call for call in calls[1:])
 
 
-def shards(place: Path, files: dict[str, Any], **entries: Any) -> None:
-    (place / "model.safetensors").unlink()
-    write(place / "model.safetensors.index.json", **({"metadata": {}, "weight_map": files} | entries))
+def shards(path: Path, files: dict[str, Any], **entries: Any) -> None:
+    (path / "model.safetensors").unlink()
+    write(path / "model.safetensors.index.json", **({"metadata": {}, "weight_map": files} | entries))
 
 
-def pickled(place: Path) -> None:
-    torch.save(zoo()["bert"]().model.state_dict(), place / "pytorch_model.bin")
-    shards(place, {"x": "pytorch_model.bin"})
+def pickled(path: Path) -> None:
+    torch.save(zoo()["bert"]().model.state_dict(), path / "pytorch_model.bin")
+    shards(path, {"x": "pytorch_model.bin"})
 
 
-def outside(place: Path) -> None:
-    (place / "model.safetensors").rename(place.parent / "other.safetensors")
-    (place / "model.safetensors").touch()
-    shards(place, {"x": "../other.safetensors"})
+def outside(path: Path) -> None:
+    (path / "model.safetensors").rename(path.parent / "other.safetensors")
+    (path / "model.safetensors").touch()
+    shards(path, {"x": "../other.safetensors"})
 
 
-def absolute(place: Path) -> None:
-    shards(place, {"x": str(place / "model.safetensors")})
+def absolute(path: Path) -> None:
+    shards(path, {"x": str(path / "model.safetensors")})
 
 
-def missing(place: Path) -> None:
-    shards(place, {"x": "nothing.safetensors"})
+def missing(path: Path) -> None:
+    shards(path, {"x": "nothing.safetensors"})
 
 
-def nested(place: Path) -> None:
-    shards(place, {})
-    (place / "model.safetensors.index.json").write_text("[" * 100_000)
+def nested(path: Path) -> None:
+    shards(path, {})
+    (path / "model.safetensors.index.json").write_text("[" * 100_000)
 
 
 @pytest.mark.parametrize(("damage", "message"), [
@@ -126,14 +126,14 @@ def nested(place: Path) -> None:
     (absolute, r"expected the name of a \.safetensors file beside it for 'x', got '/.*'"),
     (missing, "nothing.safetensors"),
     (nested, ""),
-    (lambda place: shards(place, {}), "expected metadata and a weight_map"),
-    (lambda place: shards(place, {"x": 3}), "beside it for 'x', got '3'"),
-    (lambda place: shards(place, {"x": "a.safetensors"}, metadata=[]), "expected metadata and a weight_map"),
-    (lambda place: write(place / "config.json", hidden_size="many"), ""),
-    (lambda place: write(place / "config.json", transformers_weights="../other.bin"), ""),
-    (lambda place: (place / "config.json").write_text("[]"), ""),
+    (lambda path: shards(path, {}), "expected metadata and a weight_map"),
+    (lambda path: shards(path, {"x": 3}), "beside it for 'x', got '3'"),
+    (lambda path: shards(path, {"x": "a.safetensors"}, metadata=[]), "expected metadata and a weight_map"),
+    (lambda path: write(path / "config.json", hidden_size="many"), ""),
+    (lambda path: write(path / "config.json", transformers_weights="../other.bin"), ""),
+    (lambda path: (path / "config.json").write_text("[]"), ""),
 ], ids=["pickle", "outside", "absolute", "missing", "nested", "empty", "number", "metadata", "size", "weights", "list"])
-def test_a_folder_that_points_elsewhere_gives_one_clear_error(folder: Path, damage: Any, message: str) -> None:
+def test_a_folder_that_points_outside_gives_one_clear_error(folder: Path, damage: Any, message: str) -> None:
     damage(folder)
     with pytest.raises(ModelUnavailableError, match=f"^cannot load .*{message}") as error:
         load_model(str(folder))
@@ -141,13 +141,13 @@ def test_a_folder_that_points_elsewhere_gives_one_clear_error(folder: Path, dama
 
 
 def test_shards_beside_their_list_are_read(folder: Path) -> None:
-    whole = load_model(str(folder)).model.state_dict()
-    names = sorted(whole)
+    original = load_model(str(folder)).model.state_dict()
+    names = sorted(original)
     (folder / "model.safetensors").unlink()
     parts = {"a.safetensors": names[::2], "b.safetensors": names[1::2]}
-    for file, kept in parts.items():
-        save_file({name: whole[name].clone() for name in kept}, folder / file, metadata={"format": "pt"})
+    for file, part in parts.items():
+        save_file({name: original[name].clone() for name in part}, folder / file, metadata={"format": "pt"})
     write(folder / "model.safetensors.index.json", metadata={"total_size": 0},
-          weight_map={name: file for file, kept in parts.items() for name in kept})
-    found = load_model(str(folder)).model.state_dict()
-    assert all(torch.equal(found[name], whole[name]) for name in names)
+          weight_map={name: file for file, part in parts.items() for name in part})
+    loaded = load_model(str(folder)).model.state_dict()
+    assert all(torch.equal(loaded[name], original[name]) for name in names)

@@ -107,7 +107,7 @@ def test_model_without_known_attention_is_refused(model, inputs, reason):
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt2", "llama", "t5"])
-def test_lost_mask_is_refused(name, monkeypatch):
+def test_a_missing_mask_is_refused(name, monkeypatch):
     example = zoo()[name]()
     monkeypatch.delitem(AttentionMaskInterface._global_mapping, _IMPLEMENTATION)
     with pytest.raises(CaptureError, match="differs from its output in the recorded run"):

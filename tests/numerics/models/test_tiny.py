@@ -1,4 +1,4 @@
-"""The two small models: their recipe, what ships, and what is refused."""
+"""The two small models: their recipe, the shipped files, and refusals."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ on_both = pytest.mark.parametrize("name", tiny.NAMES)
 
 
 @on_both
-def test_what_ships_is_trained_and_small(name: str) -> None:
+def test_the_shipped_model_is_trained_and_small(name: str) -> None:
     record = tiny.recorded(name)
     assert record["loss"]["trained"] < 0.6 * record["loss"]["untrained"]
     assert (tiny.folder(name) / "model.safetensors").stat().st_size <= tiny.MEGABYTES * 2**20
@@ -52,7 +52,7 @@ def test_training_is_deterministic_and_learns(name: str) -> None:
     assert losses[0] == losses[1]
 
 
-def test_held_out_bytes_are_not_trained_on() -> None:
+def test_validation_bytes_are_not_trained_on() -> None:
     seen, unseen = tiny.windows()
     text = bytes(ByT5Tokenizer().decode(seen.flatten()), "utf-8")
     half = tiny.WINDOW // 2
@@ -83,7 +83,7 @@ def test_a_bad_recipe_is_refused() -> None:
         tiny.Recipe("tiny-t5", steps=0)
 
 
-def test_weights_that_are_too_large_are_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_large_weights_are_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tiny, "MEGABYTES", 0)
     recipe = tiny.Recipe("tiny-gpt")
     with pytest.raises(ValueError, match="model: expected weights of at most"):

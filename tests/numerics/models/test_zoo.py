@@ -1,4 +1,4 @@
-"""The random models are reproducible and exercise what they claim to."""
+"""The random models are reproducible and exercise the stated features."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""``scaled_dot_product_attention`` with a choice of attention, held to PyTorch's and to its own definitions."""
+"""``scaled_dot_product_attention`` with a choice of attention, compared with PyTorch and with its own definitions."""
 
 import math
 from typing import Any
@@ -43,42 +43,42 @@ def test_softmax_is_the_function(lead: tuple[int, ...], scale: float | None) -> 
     allowed = torch.rand(4, 5, generator=GENERATOR) > 0.4
     allowed[:, 0] = True
     for options in ({}, {"attn_mask": allowed}, {"attn_mask": normal(4, 5)}, {"is_causal": True}):
-        given: dict[str, Any] = {**options, "scale": scale}
-        close(scaled_dot_product_attention(query, key, value, **given), theirs(query, key, value, **given))
+        arguments: dict[str, Any] = {**options, "scale": scale}
+        close(scaled_dot_product_attention(query, key, value, **arguments), theirs(query, key, value, **arguments))
 
 
-def test_a_negative_scale_prefers_what_is_least_alike() -> None:
+def test_a_negative_scale_prefers_the_least_similar_keys() -> None:
     query, key, value = normal(2, 4, 8), normal(2, 5, 8), normal(2, 5, 6)
     for name in KINDS:
-        found = scaled_dot_product_attention(query, key, value, scale=-0.5, attention=name)
-        close(found, scaled_dot_product_attention(-query, key, value, scale=0.5, attention=name))
+        output = scaled_dot_product_attention(query, key, value, scale=-0.5, attention=name)
+        close(output, scaled_dot_product_attention(-query, key, value, scale=0.5, attention=name))
 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_grouped_queries_share_their_keys(name: str) -> None:
     query, key, value = normal(2, 6, 4, 8), normal(2, 3, 5, 8), normal(2, 3, 5, 6)
-    found = scaled_dot_product_attention(query, key, value, enable_gqa=True, attention=name)
+    output = scaled_dot_product_attention(query, key, value, enable_gqa=True, attention=name)
     every = [scaled_dot_product_attention(query[:, h], key[:, h // 2], value[:, h // 2], attention=name) for h in range(6)]
-    close(found, torch.stack(every, 1))
+    close(output, torch.stack(every, 1))
     if name == "softmax":
-        close(found, theirs(query, key, value, enable_gqa=True))
+        close(output, theirs(query, key, value, enable_gqa=True))
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_what_is_empty(name: str) -> None:
+def test_empty_inputs(name: str) -> None:
     for n, m, lead in ((0, 5, (2,)), (4, 0, (2,)), (4, 5, (0, 3)), (0, 0, ())):
         query, key, value = normal(*lead, n, 8).requires_grad_(), normal(*lead, m, 8), normal(*lead, m, 6)
-        found = scaled_dot_product_attention(query, key, value, attention=name)
-        assert found.shape == (*lead, n, 6)
-        assert bool((found == 0).all())
-        found.sum().backward()
+        output = scaled_dot_product_attention(query, key, value, attention=name)
+        assert output.shape == (*lead, n, 6)
+        assert bool((output == 0).all())
+        output.sum().backward()
         assert query.grad is not None
 
 
 def weights(kind: Any, query: Tensor, key: Tensor, mask: Tensor | None = None) -> Tensor:
-    found = attend(kind, query, key, key, mask, need_weights=True)[1]
-    assert found is not None
-    return found
+    weights_found = attend(kind, query, key, key, mask, need_weights=True)[1]
+    assert weights_found is not None
+    return weights_found
 
 
 def test_each_is_the_closed_form_or_solver_of_its_name() -> None:
@@ -131,27 +131,27 @@ def test_floating_masks_tilt_the_prior_of_exact_problems() -> None:
     query, key, tau = normal(2, 3, 4, 8), normal(2, 3, 5, 8), 0.7
     masks = [normal(4, 5), normal(3, 1, 5)]
     masks[0][3, 4] = masks[0][1, 0] = masks[1][1, 0, 2] = -math.inf
-    found = MaximumEntropy(0.5).weights(query, key, tau, masks[0])
+    weights = MaximumEntropy(0.5).weights(query, key, tau, masks[0])
     exact = OptimalTransport(exact=True, alpha=0.5).weights(query, key, tau, masks[1])
     for b, h, i in ((0, 1, 3), (1, 2, 1)):
         one = mem.solve(key[b, h] / tau, query[b, h, i] / 0.5, None, 0.5, masks[0][i])
-        close(found[b, h, i], one.weights, 1e-8)
-        kept = masks[1][h, 0] > -math.inf
+        close(weights[b, h, i], one.weights, 1e-8)
+        visible = masks[1][h, 0] > -math.inf
         cost = ot_attention.negative_inner_product(key[b, h], key[b, h], 0.0) - tau * masks[1][h, 0].unsqueeze(-1)
-        solved = ot_attention.solve(key[b, h], query[b, h, i] / 0.5, kept / kept.sum(), cost, 0.5, tau)
+        solved = ot_attention.solve(key[b, h], query[b, h, i] / 0.5, visible / visible.sum(), cost, 0.5, tau)
         close(exact[b, h, i], solved.weights, 1e-8)
 
 
 @pytest.mark.parametrize("kind", [*KINDS.values(), lambda: OptimalTransport(exact=True)])
-def test_a_row_with_nothing_left_is_zero_and_the_others_are_as_without_it(kind: Any) -> None:
+def test_a_fully_masked_row_is_zero_and_changes_no_other(kind: Any) -> None:
     query, key = normal(2, 4, 8), normal(2, 5, 8)
     mask = torch.ones(4, 5, dtype=torch.bool)
     mask[1] = mask[0, 2] = False
-    alone = kind().weights(query[:, [0, 2, 3]], key, 1.5, mask[[0, 2, 3]])
+    unmasked = kind().weights(query[:, [0, 2, 3]], key, 1.5, mask[[0, 2, 3]])
     for each in (mask, torch.where(mask, 0.0, -math.inf).double(), mask.expand(2, 4, 5)):
-        found = kind().weights(query, key, 1.5, each)
-        assert bool((found[:, 1] == 0).all())
-        close(found[:, [0, 2, 3]], alone, 1e-9)
+        weights = kind().weights(query, key, 1.5, each)
+        assert bool((weights[:, 1] == 0).all())
+        close(weights[:, [0, 2, 3]], unmasked, 1e-9)
 
 
 def test_linear_attention_of_boolean_masks_of_rows_and_of_keys() -> None:
@@ -223,7 +223,7 @@ def by_weights(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -
 
 @pytest.mark.parametrize("kind", ["none", "keys", "rows", "floating", "of heads"])
 def test_the_kernel_has_the_derivatives_of_the_weights(kind: str) -> None:
-    """Of both orders, in a floating mask and in what is broadcast too; a row with nothing left has none."""
+    """Derivatives of both orders, in a floating mask and in broadcast arguments; a fully masked row has none."""
     query, key, value = normal(2, 3, 4, 5), normal(2, 1, 6, 5), normal(1, 3, 6, 5)
     allowed = torch.rand(4, 6, generator=GENERATOR) > 0.4
     allowed[2] = False
@@ -233,7 +233,7 @@ def test_the_kernel_has_the_derivatives_of_the_weights(kind: str) -> None:
     floats = [x.requires_grad_() for x in (query, key, value, mask) if x is not None and x.is_floating_point()]
     weight, direction = normal(2, 3, 4, 5), [normal(*x.shape) for x in floats]
     results = []
-    for function in (lambda *given: fused_attention(*given[:3], 2.0, given[3]), by_weights):
+    for function in (lambda *arguments: fused_attention(*arguments[:3], 2.0, arguments[3]), by_weights):
         output = function(query, key, value, mask)
         assert output is not None
         first = torch.autograd.grad((output.square() * weight).sum(), floats, create_graph=True)
@@ -265,8 +265,8 @@ def test_the_kernel_leaves_the_rest_to_the_weights() -> None:
     close(forward, torch.autograd.functional.jacobian(output, query))
     with torch.autograd.forward_ad.dual_level():
         dual = torch.autograd.forward_ad.make_dual(query, torch.ones_like(query))
-        moved = torch.autograd.forward_ad.unpack_dual(output(dual)).tangent
-    close(moved, forward.sum((-3, -2, -1)))
+        tangent = torch.autograd.forward_ad.unpack_dual(output(dual)).tangent
+    close(tangent, forward.sum((-3, -2, -1)))
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -279,32 +279,32 @@ def test_a_mask_of_keys_is_one_of_every_query(name: str) -> None:
 def test_masks_may_be_more_than_queries(name: str) -> None:
     kind = MaximumEntropy(tolerance=1e-12) if name == "maximum-entropy" else name
     query, key, value, masks = normal(1, 4, 8), normal(1, 5, 8), normal(1, 5, 6), normal(3, 4, 5)
-    found = scaled_dot_product_attention(query, key, value, masks, attention=kind)
+    output = scaled_dot_product_attention(query, key, value, masks, attention=kind)
     each = [scaled_dot_product_attention(query[0], key[0], value[0], mask, attention=kind) for mask in masks]
-    close(found, torch.stack(each), 1e-10 if name == "maximum-entropy" else ROUNDING)  # two solutions, each up to 1e-12
+    close(output, torch.stack(each), 1e-10 if name == "maximum-entropy" else ROUNDING)  # two solutions, each up to 1e-12
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_a_scale_of_zero_is_that_of_queries_which_are_zero(name: str) -> None:
+def test_a_scale_of_zero_equals_zero_queries(name: str) -> None:
     query, key, value, mask = normal(2, 4, 8), normal(2, 5, 8), normal(2, 5, 6), normal(4, 5)
-    found = scaled_dot_product_attention(query, key, value, mask, scale=0.0, attention=name)
-    close(found, scaled_dot_product_attention(0 * query, key, value, mask, scale=1.0, attention=name))
+    output = scaled_dot_product_attention(query, key, value, mask, scale=0.0, attention=name)
+    close(output, scaled_dot_product_attention(0 * query, key, value, mask, scale=1.0, attention=name))
 
 
 @pytest.mark.parametrize("width", [0, 1])
 def test_narrow_queries(width: int) -> None:
     query, key, value = normal(2, 4, width), normal(2, 5, width), normal(2, 5, 6)
-    found = scaled_dot_product_attention(query, key, value)
-    close(found, theirs(query, key, value) if width else value.mean(-2, keepdim=True).expand(2, 4, 6))
+    output = scaled_dot_product_attention(query, key, value)
+    close(output, theirs(query, key, value) if width else value.mean(-2, keepdim=True).expand(2, 4, 6))
 
 
 def test_weights_are_dropped_with_their_probability() -> None:
     query, key, value = normal(2, 40, 8), normal(2, 50, 8), torch.eye(50, dtype=torch.float64).expand(2, 50, 50)
     assert bool((scaled_dot_product_attention(query, key, value, dropout_p=1.0) == 0).all())
-    kept, whole = (scaled_dot_product_attention(query, key, value, dropout_p=p) for p in (0.25, 0.0))
-    close(kept[kept != 0], (whole / 0.75)[kept != 0])
-    assert float((kept == 0).double().mean()) == pytest.approx(0.25, abs=0.05)  # of 4000: five standard deviations are 0.034
-    close(whole.sum(-1), torch.ones(2, 40, dtype=torch.float64))
+    dropped, full = (scaled_dot_product_attention(query, key, value, dropout_p=p) for p in (0.25, 0.0))
+    close(dropped[dropped != 0], (full / 0.75)[dropped != 0])
+    assert float((dropped == 0).double().mean()) == pytest.approx(0.25, abs=0.05)  # of 4000: five standard deviations are 0.034
+    close(full.sum(-1), torch.ones(2, 40, dtype=torch.float64))
 
 
 def test_groups_need_no_batch_and_may_share_a_single_head() -> None:

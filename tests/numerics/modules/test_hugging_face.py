@@ -1,4 +1,4 @@
-"""One call, and a model of the library runs on any attention of ours: the encoder that ships, and one of each kind."""
+"""One call lets a model of the library run on any attention of ours: the shipped encoder, and one of each kind."""
 
 import copy
 import math
@@ -19,9 +19,9 @@ SENTENCES = ["A man is eating food.", "Someone has a meal.", "The stock market f
 
 @pytest.fixture(scope="module")
 def encoder():
-    found = load_encoder()
-    found.model.double()  # what is compared is what is computed, not its rounding
-    return found
+    encoder_found = load_encoder()
+    encoder_found.model.double()  # exact computations are compared, not their rounding
+    return encoder_found
 
 
 def hidden(model, tokenizer, name, sentences=SENTENCES):
@@ -32,34 +32,34 @@ def hidden(model, tokenizer, name, sentences=SENTENCES):
 
 
 def test_softmax_is_the_encoder_itself(encoder):
-    expected, kept = hidden(encoder.model, encoder.tokenizer, "eager")
-    found, _ = hidden(encoder.model, encoder.tokenizer, register("softmax"))
-    assert_close(found[kept], expected[kept], rtol=0.0, atol=1e-10)
+    expected, states_mask = hidden(encoder.model, encoder.tokenizer, "eager")
+    actual, _ = hidden(encoder.model, encoder.tokenizer, register("softmax"))
+    assert_close(actual[states_mask], expected[states_mask], rtol=0.0, atol=1e-10)
 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_the_encoder_runs_on_every_attention_and_sees_its_mask(encoder, name):
     registered = register(name)
-    found, kept = hidden(encoder.model, encoder.tokenizer, registered)
-    assert bool(found.isfinite().all())
+    actual, visible = hidden(encoder.model, encoder.tokenizer, registered)
+    assert bool(actual.isfinite().all())
     if name in ("sinkhorn", "semi-relaxed"):
         return  # queries of padding take their share of the keys
     for index, sentence in enumerate(SENTENCES):
-        alone, _ = hidden(encoder.model, encoder.tokenizer, registered, [sentence])
-        assert_close(found[index][kept[index]], alone[0], rtol=0.0, atol=1e-7)
+        single, _ = hidden(encoder.model, encoder.tokenizer, registered, [sentence])
+        assert_close(actual[index][visible[index]], single[0], rtol=0.0, atol=1e-7)
 
 
 def test_without_the_mask_function_the_library_passes_no_mask(encoder):
-    """The trap that ``register`` is there for."""
+    """The trap that ``register`` avoids."""
     name = register(Softmax(), "numerics_without_mask")
     del AttentionMaskInterface._global_mapping[name]
     with quiet():
-        found, kept = hidden(encoder.model, encoder.tokenizer, name)
+        actual, visible = hidden(encoder.model, encoder.tokenizer, name)
     expected, _ = hidden(encoder.model, encoder.tokenizer, register("softmax"))
-    assert float((found - expected)[kept].abs().max()) > 0.01
+    assert float((actual - expected)[visible].abs().max()) > 0.01
 
 
-def test_a_name_of_ones_own_and_settings():
+def test_a_custom_name_with_settings():
     name = register(Entmax(1.2), "gentle")
     assert name == register(Entmax(1.2), "gentle")
     assert name in AttentionInterface()
@@ -67,9 +67,9 @@ def test_a_name_of_ones_own_and_settings():
     for wrong in ("two words", "hub/kernel"):
         with pytest.raises(ValueError, match="name: expected an identifier, got"):
             register("softmax", wrong)
-    for taken in ("eager", "sdpa", "gentle"):
-        with pytest.raises(ValueError, match=f"name: expected one that is not taken, got '{taken}'"):
-            register("softmax", taken)
+    for name_in_use in ("eager", "sdpa", "gentle"):
+        with pytest.raises(ValueError, match=f"name: expected one that is not taken, got '{name_in_use}'"):
+            register("softmax", name_in_use)
     with pytest.raises(ValueError, match="attention: expected an Attention or one of"):
         register("hard")
 
@@ -93,14 +93,14 @@ def test_grouped_queries_causality_and_a_cache(name):
     model, ids = llama(), torch.arange(6)[None] * 7
     with torch.no_grad():
         model.set_attn_implementation(register(name))
-        found = model(ids).logits
-        assert_close(model(ids[:, :4]).logits, found[:, :4], rtol=0.0, atol=1e-8)
+        logits = model(ids).logits
+        assert_close(model(ids[:, :4]).logits, logits[:, :4], rtol=0.0, atol=1e-8)
         first = model(ids[:, :5], use_cache=True)
         last = model(ids[:, 5:], past_key_values=first.past_key_values).logits
-        assert_close(last[:, 0], found[:, 5], rtol=0.0, atol=1e-8)
+        assert_close(last[:, 0], logits[:, 5], rtol=0.0, atol=1e-8)
         if name == "softmax":
             model.set_attn_implementation("sdpa")  # "eager" takes its softmax in float32
-            assert_close(found, model(ids).logits, rtol=0.0, atol=1e-8)
+            assert_close(logits, model(ids).logits, rtol=0.0, atol=1e-8)
 
 
 @pytest.mark.parametrize("name", tiny.NAMES)
@@ -139,8 +139,8 @@ def test_a_model_is_trained_and_reloaded(tmp_path):
         assert_close(again(ids).last_hidden_state, model.eval()(ids).last_hidden_state, rtol=0.0, atol=0.0)
 
 
-def test_an_implementation_is_what_the_library_calls():
-    """Keys shared by groups of heads, a scale, the causality of the module where no mask says more, and what is transposed."""
+def test_the_library_calls_the_registered_implementation():
+    """Keys shared by groups of heads, a scale, the module's causality if the mask is silent, and transposed tensors."""
     register("softmax")
     forward = AttentionInterface()["numerics_softmax"]
     draw = torch.Generator().manual_seed(0)
@@ -177,7 +177,7 @@ def test_an_implementation_is_what_the_library_calls():
             forward(module, query, key, value, None, **{name: 1.0})
 
 
-def test_what_a_library_adds_to_leave_out_padding_leaves_it_out():
+def test_additive_padding_masks_of_the_library_exclude_padding():
     lowest = torch.finfo(torch.float32).min
     mask = torch.tensor([0.0, 1.5, lowest, lowest / 2, lowest / 4])
     assert _without_padding(mask).tolist() == [0.0, 1.5, -math.inf, -math.inf, lowest / 4]
@@ -185,7 +185,7 @@ def test_what_a_library_adds_to_leave_out_padding_leaves_it_out():
     assert _without_padding(mask > 0).tolist() == [False, True, False, False, False]
 
 
-def test_what_is_not_computed_is_refused():
+def test_unsupported_options_are_refused():
     register("softmax")
     forward = AttentionInterface()["numerics_softmax"]
     x = torch.randn(1, 2, 3, 4)
@@ -193,9 +193,9 @@ def test_what_is_not_computed_is_refused():
         forward(torch.nn.Module(), x, x, x, None, softcap=30.0)
     bias = torch.randn(1, 2, 3, 3)
     lowest = torch.zeros(3, 3).masked_fill(torch.eye(3).bool(), torch.finfo(torch.float32).min)
-    found, weights = forward(torch.nn.Module(), x, x, x, lowest, position_bias=bias, is_causal=False)
+    output, weights = forward(torch.nn.Module(), x, x, x, lowest, position_bias=bias, is_causal=False)
     assert bool((weights.diagonal(dim1=-2, dim2=-1) == 0).all())
     boolean, _ = forward(torch.nn.Module(), x, x, x, ~torch.eye(3).bool(), position_bias=bias, is_causal=False)
-    assert_close(boolean, found)
+    assert_close(boolean, output)
     causal = forward(torch.nn.Module(), x, x, x, None, position_bias=bias)[1]
     assert bool((causal.triu(1) == 0).all())

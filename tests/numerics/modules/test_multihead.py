@@ -1,4 +1,4 @@
-"""The drop-in for ``torch.nn.MultiheadAttention``: the same calls, for softmax the same numbers, and the same state dict."""
+"""The drop-in for ``torch.nn.MultiheadAttention``: the same calls and state dict, and for softmax the same numbers."""
 
 import copy
 import io
@@ -44,11 +44,11 @@ def pair(attention: Any = "softmax", **options: Any) -> tuple[nn.MultiheadAttent
 
 
 def sequences(module: nn.MultiheadAttention, *, batched: bool = True, batch: int = BATCH) -> list[Tensor]:
-    found = []
+    results = []
     for length, width in ((N, EMBED), (M, module.kdim), (M, module.vdim)):
         shape = (length, width) if not batched else (batch, length, width) if module.batch_first else (length, batch, width)
-        found.append(normal(*shape).requires_grad_())
-    return found
+        results.append(normal(*shape).requires_grad_())
+    return results
 
 
 def masks(batched: bool) -> dict[str, dict[str, Any]]:
@@ -96,17 +96,17 @@ def test_softmax_is_the_module(constructor: str, batched: bool) -> None:
             options = {**mask, "need_weights": needed, "average_attn_weights": averaged}
             if "is_causal" in options and N != M and not needed:
                 options.pop("is_causal")  # PyTorch then ignores the mask, which ours does not
-            found, expected = ours(*inputs, **options), theirs(*inputs, **options)
-            for actual, wanted in zip(found, expected, strict=True):
+            ours_out, theirs_out = ours(*inputs, **options), theirs(*inputs, **options)
+            for actual, wanted in zip(ours_out, theirs_out, strict=True):
                 close(actual, wanted)
-            cotangent = normal(*expected[0].shape)
+            cotangent = normal(*theirs_out[0].shape)
             gradients = [
                 torch.autograd.grad((output[0] * cotangent).sum(), [*inputs, *module.parameters()])
-                for output, module in ((expected, theirs), (found, ours))
+                for output, module in ((theirs_out, theirs), (ours_out, ours))
             ]
             for wanted, actual in zip(*gradients, strict=True):
                 close(actual, wanted)
-            assert found[0].shape == expected[0].shape, name
+            assert ours_out[0].shape == theirs_out[0].shape, name
 
 
 # PyTorch deprecates that its two masks differ in their dtype, and computes it all the same.
@@ -136,8 +136,8 @@ def test_of_two_floating_masks_the_wider_dtype_counts() -> None:
 def test_gradients_of_the_weights_agree_too() -> None:
     theirs, ours = pair(batch_first=True)
     inputs = sequences(theirs)
-    found = [torch.autograd.grad(module(*inputs)[1].square().sum(), inputs[:2]) for module in (theirs, ours)]
-    for expected, actual in zip(*found, strict=True):
+    gradients = [torch.autograd.grad(module(*inputs)[1].square().sum(), inputs[:2]) for module in (theirs, ours)]
+    for expected, actual in zip(*gradients, strict=True):
         close(actual, expected)
 
 
@@ -153,7 +153,7 @@ def test_dropout_drops_the_same_weights() -> None:
     close(ours.eval()(*inputs)[0], theirs.eval()(*inputs)[0])
 
 
-def test_a_row_with_nothing_left_gives_zeros_where_the_module_gives_nan() -> None:
+def test_a_fully_masked_row_gives_zeros_where_the_module_gives_nan() -> None:
     theirs, _ = pair(bias=False, batch_first=True)
     inputs, dead = sequences(theirs), torch.zeros(BATCH, M, dtype=torch.bool)
     dead[1] = True
@@ -182,14 +182,14 @@ def test_every_attention_takes_every_call(name: str) -> None:
                 close(ours(*inputs, **mask, need_weights=False)[0], output)
                 if "attn_mask" in mask and mask["attn_mask"].dtype == torch.bool:
                     left_out = mask["attn_mask"].reshape(-1, *mask["attn_mask"].shape[-2:])
-                    kept = weights.reshape(-1, *weights.shape[-2:])[..., : left_out.shape[-1]]
-                    assert bool((kept[left_out.expand(len(kept), -1, -1)] == 0).all())
+                    visible = weights.reshape(-1, *weights.shape[-2:])[..., : left_out.shape[-1]]
+                    assert bool((visible[left_out.expand(len(visible), -1, -1)] == 0).all())
                 gradients = torch.autograd.grad(output.square().sum(), [*inputs, *ours.parameters()])
                 assert all(bool(x.isfinite().all()) for x in gradients)
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_boolean_and_floating_masks_say_the_same(name: str) -> None:
+def test_boolean_and_floating_masks_agree(name: str) -> None:
     _, ours = pair(name, batch_first=True)
     inputs = sequences(ours)
     left_out = masks(True)["both"]
@@ -199,7 +199,7 @@ def test_boolean_and_floating_masks_say_the_same(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_what_is_masked_has_no_influence(name: str) -> None:
+def test_masked_entries_have_no_influence(name: str) -> None:
     _, ours = pair(name, batch_first=True)
     query, key, value = (x.detach() for x in sequences(ours))
     padding = torch.zeros(BATCH, M, dtype=torch.bool)
@@ -217,7 +217,7 @@ def test_an_empty_batch_is_an_empty_result(name: str) -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
 @pytest.mark.parametrize("name", KINDS)
-def test_dtypes_stay(name: str, dtype: torch.dtype) -> None:
+def test_dtypes_are_preserved(name: str, dtype: torch.dtype) -> None:
     module = MultiheadAttention(EMBED, HEADS, dtype=dtype, attention=name)
     x = torch.randn(N, BATCH, EMBED, generator=GENERATOR).to(dtype)
     output, weights = module(x, x, x)
@@ -271,7 +271,7 @@ def test_replace_reaches_the_fast_path_of_the_encoder() -> None:
 
 @pytest.mark.filterwarnings("ignore:enable_nested_tensor is True:UserWarning")
 @pytest.mark.parametrize("name", ["softmax", "maximum-entropy"])
-def test_a_whole_transformer_with_cross_attention_and_causal_masks(name: str) -> None:
+def test_a_complete_transformer_with_cross_attention_and_causal_masks(name: str) -> None:
     torch.manual_seed(0)
     theirs = nn.Transformer(EMBED, 2, 1, 2, 16, dropout=0.0, dtype=torch.float64).eval()
     ours = copy.deepcopy(theirs)
@@ -281,10 +281,10 @@ def test_a_whole_transformer_with_cross_attention_and_causal_masks(name: str) ->
     padding = torch.zeros(BATCH, M, dtype=torch.float64)
     padding[1, 3:] = -torch.inf
     options = {"tgt_mask": causal, "src_key_padding_mask": padding, "memory_key_padding_mask": padding}
-    found, expected = ours(source, target, **options), theirs(source, target, **options)
+    actual, expected = ours(source, target, **options), theirs(source, target, **options)
     if name == "softmax":
-        close(found, expected)
-    close(ours(source, target[:2], **(options | {"tgt_mask": causal[:2, :2]})), found[:2])
+        close(actual, expected)
+    close(ours(source, target[:2], **(options | {"tgt_mask": causal[:2, :2]})), actual[:2])
 
 
 def test_replace_shares_the_weights() -> None:
@@ -302,7 +302,7 @@ def test_replace_shares_the_weights() -> None:
 
 @pytest.mark.parametrize("name", KINDS)
 def test_a_model_is_trained_and_reloaded(name: str) -> None:
-    """The class of a sequence is that of the one token that is marked: only attention can bring it to the first place."""
+    """The class of a sequence is that of its marked token: only attention can bring it to the first position."""
     torch.manual_seed(0)
     classes, width = 3, 8
     marked, kind = torch.randint(1, 5, (48,)), torch.randint(classes, (48,))

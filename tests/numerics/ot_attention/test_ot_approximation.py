@@ -1,4 +1,4 @@
-"""How far the closed form (25) is from the exact solution of (24): the bound, its order, its constants, what must be small."""
+"""The error of the closed form (25) for (24): the bound, its order, its constants, and the small parameter."""
 
 import math
 
@@ -35,7 +35,7 @@ def diameters(x: OtProblem) -> Tensor:
 
 
 def noise(x: OtProblem, alpha: float, gamma: float, solution: ot.Solution) -> tuple[float, float, float]:
-    """What rounding and the solver leave in λ − λ*, h − h* and p − p*."""
+    """The rounding and solver errors in λ − λ*, h − h* and p − p*."""
     d = x.templates.shape[-1]
     potential = (x.reach + 1) * float(solution.dual.norm(dim=-1).max() + alpha * x.evidence.norm(dim=-1).max())
     finite = float(x.cost[x.cost < torch.inf].abs().max())
@@ -106,12 +106,12 @@ def sizes(e: Tensor, delta: Tensor, p: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 @PATIENT
 @given(ot_batches())
 def test_the_leading_term_with_its_remainder(x: OtProblem) -> None:
-    """For every α and γ, not only for small ones."""
-    found = deviations(x, x.alpha, x.gamma)
+    """This holds for every α and γ, not only for small ones."""
+    errors = deviations(x, x.alpha, x.gamma)
     expected = [x.alpha**2 * term for term in leading(x, x.gamma)]
-    gaps = sizes(*(a - b for a, b in zip(found[:3], expected, strict=True)))
+    gaps = sizes(*(a - b for a, b in zip(errors[:3], expected, strict=True)))
     for gap, bound, slack in zip(
-        gaps, remainder(x, x.alpha, x.gamma), noise(x, x.alpha, x.gamma, found[3]), strict=True
+        gaps, remainder(x, x.alpha, x.gamma), noise(x, x.alpha, x.gamma, errors[3]), strict=True
     ):
         assert (gap <= bound * (1 + 1e-12) + 2 * slack).all()
 
@@ -123,17 +123,17 @@ def test_the_fitted_order_is_two(symmetric: bool) -> None:
     high, low = 2.0**-10, 2.0**-14
     logs, loose = [], []
     for alpha in (high, low):
-        *found, solution = deviations(x, alpha, 1.0)
+        *errors, solution = deviations(x, alpha, 1.0)
         scale = [alpha**2 * size for size in sizes(*leading(x, 1.0))]
         rests = zip(remainder(x, alpha, 1.0), noise(x, alpha, 1.0, solution), scale, strict=True)
-        logs.append([size.log() for size in sizes(*found)])
+        logs.append([size.log() for size in sizes(*errors)])
         loose.append([((rest + slack) / lead) for rest, slack, lead in rests])
     for i in range(3):
         order = (logs[0][i] - logs[1][i]) / math.log(high / low)
         informative = (loose[0][i] < 0.5) & (loose[1][i] < 0.5)
         assert informative.double().mean() > 0.5
-        off = -(torch.log1p(-loose[0][i][informative]) + torch.log1p(-loose[1][i][informative])) / math.log(high / low)
-        assert ((order[informative] - 2).abs() <= off).all()
+        deviation = -(torch.log1p(-loose[0][i][informative]) + torch.log1p(-loose[1][i][informative])) / math.log(high / low)
+        assert ((order[informative] - 2).abs() <= deviation).all()
         assert abs(float(order.median()) - 2) < 0.1
 
 
@@ -153,7 +153,7 @@ def test_the_resolvent_form_is_one_order_better(symmetric: bool) -> None:
     assert abs(float((first / second).log2().median()) - 3) < 0.1
 
 
-# --- tightness, and what must be small ---------------------------------------------------------------------------
+# --- tightness, and the small parameter --------------------------------------------------------------------------
 
 PAIR = torch.tensor([[1.0], [-1.0]], dtype=F64)
 FREE = torch.zeros(2, 2, dtype=F64)
@@ -181,7 +181,7 @@ def test_the_bounds_are_tight() -> None:
 
 
 @pytest.mark.parametrize("alpha", [0.01, 1.0, 30.0])
-def test_what_is_known_before_the_pass_is_attained(alpha: float) -> None:
+def test_bounds_known_before_the_pass_are_attained(alpha: float) -> None:
     """``beyond.ot-query-bound`` for ±1 and small z, where one pass alone says 1 + q times as much."""
     errors, bounds = pair(1e-6, alpha, 1.0)
     assert errors[0] == pytest.approx(bounds[0], rel=1e-6)
@@ -191,7 +191,7 @@ def test_what_is_known_before_the_pass_is_attained(alpha: float) -> None:
 
 
 def test_alpha_need_not_be_small_and_is_not_enough() -> None:
-    """What must be small is (α/γ)‖Σ̄‖, wherever [0, αz] leads; α alone is neither sufficient nor necessary."""
+    """(α/γ)‖Σ̄‖ must be small along [0, αz]; a small α alone is neither sufficient nor necessary."""
     errors, _ = pair(0.5, 1e-4, 1e-8)
     assert errors[1] > 0.49
     errors, _ = pair(0.5, 1e3, 1e6)
@@ -206,7 +206,7 @@ def test_alpha_need_not_be_small_and_is_not_enough() -> None:
 @PATIENT
 @given(ot_batches(costs=("inner", "distances", "any", "forbidding")), st.sampled_from([1e2, 1e3, 1e4]))
 def test_the_error_vanishes_as_gamma_grows_at_fixed_alpha(x: OtProblem, gamma: float) -> None:
-    """‖h − h*‖ ≤ (αL/γ)² ‖z‖: of second order in α/γ, whichever of the two moves."""
+    """‖h − h*‖ ≤ (αL/γ)² ‖z‖: of second order in α/γ, whichever of the two varies."""
     _, delta, _, solution = deviations(x, x.alpha, gamma)
     curvature = (x.prior * diameters(x).square()).sum(-1) / 4
     bound = (x.alpha * curvature / gamma) ** 2 * x.evidence.norm(dim=-1)
@@ -216,7 +216,7 @@ def test_the_error_vanishes_as_gamma_grows_at_fixed_alpha(x: OtProblem, gamma: f
 @PATIENT
 @given(ot_batches(gammas=(1.0, 0.3), alphas=(1.0,)))
 def test_the_exact_mean_approaches_the_target_as_alpha_grows(x: OtProblem) -> None:
-    """μ̃ + z − h* = λ*/α falls in length as α grows, and (25) does not have that property."""
+    """The length of μ̃ + z − h* = λ*/α decreases as α grows, but (25) does not have that property."""
     before = torch.full(x.evidence.shape[:-1], math.inf, dtype=F64)
     for alpha in (0.1, 1.0, 10.0, 100.0):
         solution = ot.solve(*x.tensors, alpha, x.gamma)
@@ -230,12 +230,12 @@ def test_the_certificate_accepts_any_dual() -> None:
     solution = ot.solve(*x.tensors)
     at_solution = ot.approximation_bound(*x.tensors, dual=solution.dual)
     close(at_solution.dual, solution.distance, 1e-14)
-    moved = ot.approximation_bound(*x.tensors, dual=solution.dual + 0.1)
-    assert (moved.dual >= 0.1 * math.sqrt(3) - 1e-12).all()
+    shifted = ot.approximation_bound(*x.tensors, dual=solution.dual + 0.1)
+    assert (shifted.dual >= 0.1 * math.sqrt(3) - 1e-12).all()
 
 
-def test_a_bound_that_is_too_small_would_be_seen() -> None:
-    """Half of each bound is violated somewhere."""
+def test_a_too_small_bound_is_detected() -> None:
+    """Control: half of each bound is violated somewhere."""
     x = many_problems(1, 1000, symmetric=False)
     e, delta, difference, _ = deviations(x, 10.0, 1.0)
     bound = ot.approximation_bound(*x.tensors, 10.0, 1.0)

@@ -1,4 +1,4 @@
-"""Attention by optimal transport, held to extended precision, to every coupling, and to its own limits and symmetries."""
+"""Attention by optimal transport, compared with extended precision, all couplings, and its own limits and symmetries."""
 
 import math
 from collections.abc import Iterator
@@ -51,7 +51,7 @@ def inner(x: list[mp.mpf], y: list[mp.mpf]) -> mp.mpf:
 
 
 def stacked(rows: list, x: OtProblem) -> Tensor:  # type: ignore[type-arg]
-    """Results for the single problems as a float64 tensor with the batch shape in front."""
+    """Results of the single problems as a float64 tensor with the batch shape in front."""
     values = torch.tensor([[float(v) for v in row] if isinstance(row, list) else float(row) for row in rows], dtype=F64)
     return values.reshape((*x.templates.shape[:-2], *values.shape[1:]))
 
@@ -96,7 +96,7 @@ def test_true_preference_and_conjugate_are_exact_to_rounding(x: OtProblem) -> No
 
 @PATIENT
 @given(ot_batches(**MILD))
-def test_the_gradient_of_the_conjugate_is_what_is_transported(x: OtProblem) -> None:
+def test_the_gradient_of_the_conjugate_is_the_transported_mass(x: OtProblem) -> None:
     g = (x.templates @ x.evidence.unsqueeze(-1)).squeeze(-1).requires_grad_()
     total = ot.conjugate(g, x.prior, x.cost, x.gamma).sum()
     (gradient,) = torch.autograd.grad(total, g)
@@ -123,7 +123,7 @@ def test_half_precision_is_float32_rounded(dtype: torch.dtype) -> None:
 
 
 def couplings(x: OtProblem, seed: int) -> Tensor:
-    """Random X ≥ 0 with Xᵀ 1 = u that avoids what is forbidden: any p is allowed."""
+    """Random X ≥ 0 with Xᵀ 1 = u that avoids forbidden entries; p is free."""
     noise = torch.randn(x.cost.shape, generator=torch.Generator().manual_seed(seed), dtype=F64)
     noise = noise.masked_fill(x.cost == torch.inf, -torch.inf)
     return noise.softmax(-2) * x.prior.unsqueeze(-2)
@@ -155,8 +155,8 @@ def test_the_conjugate_is_a_supremum_over_couplings(x: OtProblem) -> None:
         best = ot.coupling(potential, x.prior, x.cost, x.gamma)
         close(best.sum(-2), x.prior, tolerances.rounding("float64", x.N))
         value = (potential * X.sum(-1)).sum(-1) - transport_objective(X, x)
-        lost = ot.conjugate(potential, x.prior, x.cost, x.gamma) - value
-        close(lost, x.gamma * divergence(X, best), objective_error(x, x.reach))
+        excess = ot.conjugate(potential, x.prior, x.cost, x.gamma) - value
+        close(excess, x.gamma * divergence(X, best), objective_error(x, x.reach))
 
 
 def primal(X: Tensor, x: OtProblem) -> Tensor:
@@ -182,8 +182,8 @@ def test_the_solution_beats_every_coupling_by_the_identity_that_proves_it(x: OtP
     solution = ot.solve(*x.arguments)
     g = (x.templates @ solution.dual.unsqueeze(-1)).squeeze(-1)
     best, X = ot.coupling(g, x.prior, x.cost, x.gamma), couplings(x, seed=2)
-    moved = ((X - best).sum(-1).unsqueeze(-2) @ x.templates).squeeze(-2)
-    expected = x.gamma * divergence(X, best) + x.alpha / 2 * moved.square().sum(-1)
+    distance = ((X - best).sum(-1).unsqueeze(-2) @ x.templates).squeeze(-2)
+    expected = x.gamma * divergence(X, best) + x.alpha / 2 * distance.square().sum(-1)
     slack = objective_error(x, x.alpha * (x.reach + float(x.evidence.norm(dim=-1).max())) ** 2)
     close(primal(X, x) - primal(best, x), expected, slack)
     close(best.sum(-1), solution.weights, x.rounding)
@@ -206,8 +206,8 @@ def test_the_gap_is_the_squared_residual_at_any_dual(x: OtProblem) -> None:
 
 @PATIENT
 @given(ot_batches(max_batch=2, max_size=4))
-def test_the_solution_on_a_line_is_found_by_bisection(x: OtProblem) -> None:
-    """For d = 1 the dual's slope is monotone; 40 digits and a bracket leave nothing to trust."""
+def test_the_solution_on_a_line_agrees_with_bisection(x: OtProblem) -> None:
+    """For d = 1 the dual's slope is monotone, so that a bracket with 40 digits is conclusive."""
     line = OtProblem.of(x.templates[..., :1], x.evidence[..., :1], x.prior, x.cost, x.alpha, x.gamma)
     solution = ot.solve(*line.arguments)
     expected = []
@@ -225,9 +225,9 @@ def test_the_solution_on_a_line_is_found_by_bisection(x: OtProblem) -> None:
             up = preferred + z[0] - middle / mp.mpf(x.alpha) - mean(middle) > 0
             low, high = (middle, high) if up else (low, middle)
         expected.append([low])
-    found = stacked(expected, line)
-    error = (solution.dual - found).abs().squeeze(-1)
-    slack = tolerances.rounding("float64", 8, float(found.abs().max()) + x.alpha * (1 + line.reach))
+    weights = stacked(expected, line)
+    error = (solution.dual - weights).abs().squeeze(-1)
+    slack = tolerances.rounding("float64", 8, float(weights.abs().max()) + x.alpha * (1 + line.reach))
     assert (error <= solution.distance + slack + x.alpha * line.rounding * line.reach).all()
 
 
@@ -274,7 +274,7 @@ def test_extremes_are_solved_or_refused() -> None:
 
 @on_devices
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
-def test_certificates_are_those_of_float64(dtype: torch.dtype, device: str) -> None:
+def test_certificates_are_computed_in_float64(dtype: torch.dtype, device: str) -> None:
     @PATIENT
     @given(ot_batches(dtype))
     def check(x: OtProblem) -> None:

@@ -1,4 +1,4 @@
-"""Attention by optimal transport: derivatives of every order that is promised, transforms, and refusals."""
+"""Attention by optimal transport: derivatives of every promised order, transforms, and refusals."""
 
 import math
 from collections.abc import Callable
@@ -13,14 +13,14 @@ from numerics.ot_attention import exact
 from numerics.ot_attention import transport as closed_forms
 from tests.numerics.common import close, many_problems
 
-# Forward-mode differentiation compiles its decompositions with what the same release of PyTorch deprecates.
+# Forward-mode differentiation compiles decompositions that use features deprecated in the same release of PyTorch.
 pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
 
 F64 = torch.float64
 
 
 def parts(seed: int = 0) -> tuple[Tensor, ...]:
-    """Templates, evidence, logits of a prior, a cost with +inf in it, α and γ: all of them leaves."""
+    """Templates, evidence, logits of a prior, a cost that contains +inf, α and γ, all of them leaves."""
     x = many_problems(seed, 2, N=3, d=2, symmetric=False)
     cost = x.cost.clone()
     cost[..., 2, 1] = torch.inf
@@ -29,7 +29,7 @@ def parts(seed: int = 0) -> tuple[Tensor, ...]:
 
 
 def with_finite_costs(function: Callable[..., Tensor]) -> tuple[Callable[..., Tensor], tuple[Tensor, ...]]:
-    """The function of the finite entries of the cost: numerical differences know nothing of infinite ones."""
+    """The function of the finite entries of the cost, since numerical differences cannot treat infinite ones."""
     t, z, logits, cost, alpha, gamma = parts()
     fixed = (cost == torch.inf).detach()
     finite = torch.where(fixed, 0.0, cost.detach()).requires_grad_()
@@ -66,7 +66,7 @@ def test_first_and_second_derivatives(name: str) -> None:
     assert gradgradcheck(function, inputs)
 
 
-def test_a_derivative_that_is_wrong_is_seen() -> None:
+def test_a_wrong_derivative_is_detected() -> None:
     function, inputs = with_finite_costs(lambda t, z, u, M, a, c: ot.solve(t, z, u.detach(), M, a, c).weights)
     with pytest.raises(RuntimeError, match="Jacobian mismatch"):
         gradcheck(function, inputs)
@@ -94,10 +94,10 @@ def test_forbidden_moves_have_finite_derivatives(name: str) -> None:
     first = torch.autograd.grad(total, leaves, create_graph=True, allow_unused=True, materialize_grads=True)
     assert all(g.isfinite().all() for g in first)
     assert (first[3][cost == torch.inf] == 0).all()
-    moved = sum(g.square().sum() for g in first)
-    assert isinstance(moved, Tensor)
-    if moved.requires_grad:
-        second = torch.autograd.grad(moved, leaves, allow_unused=True, materialize_grads=True)
+    squared_norm = sum(g.square().sum() for g in first)
+    assert isinstance(squared_norm, Tensor)
+    if squared_norm.requires_grad:
+        second = torch.autograd.grad(squared_norm, leaves, allow_unused=True, materialize_grads=True)
         assert all(g.isfinite().all() for g in second)
 
 
@@ -148,18 +148,18 @@ def test_leading_dimensions_broadcast_and_scalars_may_be_tensors() -> None:
 
 
 def test_every_function_of_a_batch_is_that_of_its_problems() -> None:
-    """More templates than sources, and leading axes that each tensor brings for itself; no two axes have the same length."""
+    """More templates than sources, and separate leading axes for each tensor; all axes have different lengths."""
     g = torch.Generator().manual_seed(9)
     t, z, M, potential, dual, s = (torch.randn(*shape, generator=g, dtype=F64) for shape in (
         (2, 1, 6, 3), (3, 3), (4, 1, 1, 6, 5), (2, 1, 6), (3, 3), (2, 1, 5, 3)))
     u = torch.rand(3, 5, generator=g, dtype=F64)
     M[0, 0, 0, 2, 1] = torch.inf
     alpha, gamma = torch.tensor([0.5, 1.0, 2.0], dtype=F64), torch.tensor([[0.7], [1.5]], dtype=F64)
-    everything, whole = (t, z, u, M, alpha, gamma), {
+    everything, functions = (t, z, u, M, alpha, gamma), {
         "weights": ot.weights, "attend": ot.attend, "resolvent": ot.resolvent, "solve": ot.solve,
         "approximation_bound": ot.approximation_bound, "bound at": lambda *x: ot.approximation_bound(*x, dual=dual),
     }
-    some = {
+    at_potential = {
         "kernel": (lambda: ot.kernel(M, gamma), lambda i, k, j: ot.kernel(M[j, 0, 0], float(gamma[i, 0]))),
         "true_preference": (lambda: ot.true_preference(u, M, gamma),
                             lambda i, k, j: ot.true_preference(u[k], M[j, 0, 0], float(gamma[i, 0]))),
@@ -168,34 +168,34 @@ def test_every_function_of_a_batch_is_that_of_its_problems() -> None:
         "inner products": (lambda: ot.attend_by_inner_products(t, z, u, alpha, gamma, s), lambda i, k, j:
                            ot.attend_by_inner_products(t[i, 0], z[k], u[k], float(alpha[k]), float(gamma[i, 0]), s[i, 0])),
     }
-    some |= {name: (lambda f=f: f(potential, u, M, gamma),
-                    lambda i, k, j, f=f: f(potential[i, 0], u[k], M[j, 0, 0], float(gamma[i, 0])))
-             for name, f in (("conjugate", ot.conjugate), ("coupling", ot.coupling), ("transported", ot.transported))}
+    at_potential |= {name: (lambda f=f: f(potential, u, M, gamma),
+                            lambda i, k, j, f=f: f(potential[i, 0], u[k], M[j, 0, 0], float(gamma[i, 0])))
+                     for name, f in (("conjugate", ot.conjugate), ("coupling", ot.coupling), ("transported", ot.transported))}
 
     def values(x: object) -> dict[str, Tensor]:
         return {"": x} if isinstance(x, Tensor) else {k: v for k, v in vars(x).items() if v.dtype == F64 and k != "residual"}
 
-    together = {name: values(f(*everything)) for name, f in whole.items()}
-    together |= {name: values(f()) for name, (f, _) in some.items()}
+    together = {name: values(f(*everything)) for name, f in functions.items()}
+    together |= {name: values(f()) for name, (f, _) in at_potential.items()}
     for i in range(2):
         for k in range(3):
             for j in range(4):
                 one = (t[i, 0], z[k], u[k], M[j, 0, 0], float(alpha[k]), float(gamma[i, 0]))
-                alone = {name: values(f(*one)) for name, f in whole.items() if name != "bound at"}
-                alone["bound at"] = values(ot.approximation_bound(*one, dual=dual[k]))
-                alone |= {name: values(f(i, k, j)) for name, (_, f) in some.items()}
-                for name, pieces in alone.items():
+                single = {name: values(f(*one)) for name, f in functions.items() if name != "bound at"}
+                single["bound at"] = values(ot.approximation_bound(*one, dual=dual[k]))
+                single |= {name: values(f(i, k, j)) for name, (_, f) in at_potential.items()}
+                for name, pieces in single.items():
                     for part, expected in pieces.items():
-                        found = together[name][part]
-                        close(found.expand(4, 2, 3, *expected.shape)[j, i, k], expected, 1e-11)
+                        actual = together[name][part]
+                        close(actual.expand(4, 2, 3, *expected.shape)[j, i, k], expected, 1e-11)
 
 
 @pytest.mark.parametrize("power", [-6, 7])
 def test_units_of_lengths_and_of_costs_change_nothing(power: int) -> None:
-    """By powers of two exactly: with t, z and 1/α² of costs unchanged, λ scales as 1/t; with M, α and γ it does as they."""
+    """Exact for powers of two: with t, z and 1/α² of costs unchanged, λ scales as 1/t; with M, α and γ it scales like them."""
     x, unit = many_problems(7, 3, symmetric=False), 2.0**power
     t, z, u, M = x.tensors
-    found, bound = ot.solve(t, z, u, M, 3.0, 0.5), ot.approximation_bound(t, z, u, M, 3.0, 0.5)
+    solution, bound = ot.solve(t, z, u, M, 3.0, 0.5), ot.approximation_bound(t, z, u, M, 3.0, 0.5)
     longer = (unit * t, unit * z, u, M, 3.0 / unit**2, 0.5)
     dearer = (t, z, u, unit * M, 3.0 * unit, 0.5 * unit)
     for data, length, price in ((longer, unit, 1.0), (dearer, 1.0, unit)):
@@ -203,13 +203,13 @@ def test_units_of_lengths_and_of_costs_change_nothing(power: int) -> None:
         scales = {"dual": price / length, "weights": 1.0, "mean": length, "residual": length, "gap": price,
                   "distance": price / length}
         for name, scale in scales.items():
-            close(getattr(other, name), scale * getattr(found, name), 0.0)
+            close(getattr(other, name), scale * getattr(solution, name), 0.0)
         for name in ("dual", "mean", "weights"):
             close(getattr(others, name), scales[name] * getattr(bound, name), 0.0)
         assert other.certified.all()
 
 
-def test_newtons_method_takes_few_steps_however_little_entropy_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_newtons_method_takes_few_steps_with_little_entropy(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[int] = []
     damped = exact._damped
     monkeypatch.setattr(exact, "_damped", lambda *x: (calls.append(1), damped(*x))[1])
@@ -221,12 +221,12 @@ def test_newtons_method_takes_few_steps_however_little_entropy_there_is(monkeypa
     assert sum(counts) <= 87, counts
 
 
-def test_a_covariance_may_be_added_up_some_sources_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_covariance_may_be_summed_in_blocks_of_sources(monkeypatch: pytest.MonkeyPatch) -> None:
     x = many_problems(5, 3, symmetric=False)
-    whole = ot.mean_covariance(x.templates, x.prior, x.cost)
+    unsplit = ot.mean_covariance(x.templates, x.prior, x.cost)
     for numbers in (1, 2 * x.cost.shape[:-1].numel() * x.templates.shape[-1]):
         monkeypatch.setattr(closed_forms, "_TILE_NUMBERS", numbers)
-        close(ot.mean_covariance(x.templates, x.prior, x.cost), whole, 1e-13)
+        close(ot.mean_covariance(x.templates, x.prior, x.cost), unsplit, 1e-13)
 
 
 T, Z, U, M = torch.zeros(3, 2), torch.zeros(2), torch.full((3,), 1 / 3), torch.zeros(3, 3)

@@ -1,4 +1,4 @@
-"""The layer of attention by optimal transport: one head and one query at a time, masks, costs, gradients."""
+"""The layer of attention by optimal transport compared with a loop over heads and queries: masks, costs, gradients."""
 
 import math
 import subprocess
@@ -23,7 +23,7 @@ def layer(**options: object) -> ot.OTAttention:
 
 
 def data(seed: int = 0) -> tuple[Tensor, Tensor, Tensor]:
-    """Two sequences: two queries, five tokens of the input, three besides."""
+    """Two sequences: two queries, five tokens of the input, three others."""
     generator = torch.Generator().manual_seed(seed)
     query, tokens, extra = (torch.randn(2, size, DIM, generator=generator, dtype=F64) for size in (2, 5, 3))
     return query, tokens, extra
@@ -57,14 +57,14 @@ def test_the_layer_is_its_heads_and_queries(cost: str, exact: bool) -> None:
 
 
 @pytest.mark.parametrize("cost", ["inner_product", "squared_distance", "learned"])
-def test_the_closed_form_may_be_computed_some_sources_at_a_time(cost: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_closed_form_may_be_computed_in_blocks_of_sources(cost: str, monkeypatch: pytest.MonkeyPatch) -> None:
     module, inputs = layer(cost=cost), data()
     mask = torch.rand(inputs[1].shape[:-1], generator=torch.Generator().manual_seed(0)) > 0.3
-    whole = module(*inputs, mask=mask)
-    slopes = torch.autograd.grad(whole.square().sum(), module.parameters(), allow_unused=True)
+    unsplit = module(*inputs, mask=mask)
+    slopes = torch.autograd.grad(unsplit.square().sum(), module.parameters(), allow_unused=True)
     monkeypatch.setattr("numerics.ot_attention.layer._TILE_NUMBERS", 2 * module.weights(*inputs)[0].numel())
     tiled = module(*inputs, mask=mask)
-    close(tiled, whole, 1e-13)
+    close(tiled, unsplit, 1e-13)
     again = torch.autograd.grad(tiled.square().sum(), module.parameters(), allow_unused=True)
     for one, other in zip(again, slopes, strict=True):
         assert (one is None) == (other is None)
@@ -74,7 +74,7 @@ def test_the_closed_form_may_be_computed_some_sources_at_a_time(cost: str, monke
 
 @pytest.mark.parametrize(("numbers", "widths"), [(0, [1] * 5), (1, [1] * 5), (2, [2, 2, 1]), (4, [4, 1]), (5, [5])])
 def test_tiles_are_as_wide_as_allowed(numbers: int, widths: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each source takes as many numbers as there are scores; a cost that is a function is asked once."""
+    """A block of sources holds as many numbers as there are scores; a cost function is called once."""
     seen: list[int] = []
     carried = file.transported
     monkeypatch.setattr(file, "transported", lambda g, u, M, gamma: (seen.append(M.shape[-1]), carried(g, u, M, gamma))[1])
@@ -89,16 +89,16 @@ def test_tiles_are_as_wide_as_allowed(numbers: int, widths: list[int], monkeypat
 
 
 @pytest.mark.parametrize("exact", [False, True], ids=["closed form", "exact"])
-def test_leading_axes_may_be_none_or_more(exact: bool) -> None:
+def test_any_number_of_leading_axes_is_accepted(exact: bool) -> None:
     module, (query, tokens, extra) = layer(exact=exact, cost="learned"), data()
     mask = torch.rand(2, 5, generator=torch.Generator().manual_seed(2)) > 0.3
     prior = torch.rand(2, 5, generator=torch.Generator().manual_seed(3), dtype=F64)
     expected = module(query, tokens, extra, prior=prior, mask=mask)
     close(module(query[1], tokens[1], extra[1], prior=prior[1], mask=mask[1]), expected[1], 1e-13)
-    found = module(query[:, None], tokens[:, None], extra[:, None], prior=prior[:, None], mask=mask[:, None])
-    close(found[:, 0], expected, 1e-13)
-    found = module(query[None], tokens[None], extra[None], prior=prior, mask=mask)
-    close(found[0], expected, 1e-13)
+    output = module(query[:, None], tokens[:, None], extra[:, None], prior=prior[:, None], mask=mask[:, None])
+    close(output[:, 0], expected, 1e-13)
+    output = module(query[None], tokens[None], extra[None], prior=prior, mask=mask)
+    close(output[0], expected, 1e-13)
 
 
 def test_two_queries_and_many_tokens_need_no_matrix_of_tokens() -> None:
@@ -119,7 +119,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
     assert int(run.stdout) < 190                             # MB: one matrix of all tokens for both queries is 200, of ten
 
 
-def test_defaults_are_those_of_the_experiment() -> None:
+def test_defaults_agree_with_the_experiment() -> None:
     module = layer()
     assert (module.alpha, module.temperature, module.cost) == (1.0, math.sqrt(DIM / HEADS), "inner_product")
     query, tokens, _ = data()
@@ -148,7 +148,7 @@ def test_a_learned_cost_starts_as_the_inner_product_and_learns() -> None:
 
 
 @pytest.mark.parametrize("exact", [False, True], ids=["closed form", "exact"])
-def test_a_token_that_is_masked_might_as_well_not_be_there(exact: bool) -> None:
+def test_a_masked_token_has_no_influence(exact: bool) -> None:
     module, (query, tokens, extra) = layer(exact=exact), data()
     mask = torch.tensor([True, False, True, True, False])
     more = torch.tensor([False, True, True])
@@ -187,7 +187,7 @@ def test_a_floating_mask_is_added_to_the_scores() -> None:
     close(weights, logits.softmax(-2).mean(-1), 1e-14)
 
 
-def test_a_prior_of_ones_own() -> None:
+def test_a_custom_prior() -> None:
     module, (query, tokens, extra) = layer(), data()
     even = torch.full((5,), 3.0, dtype=F64)
     close(module(query, tokens, extra, prior=even), module(query, tokens, extra), 1e-14)
@@ -198,14 +198,14 @@ def test_a_prior_of_ones_own() -> None:
     close(weights, (scores / module.temperature).softmax(-1), 1e-14)
 
 
-def test_templates_besides_the_input_take_part_in_the_weights_but_not_in_the_prior() -> None:
+def test_additional_templates_get_weights_but_no_prior() -> None:
     module = layer(cost="squared_distance", temperature=1e-3, alpha=1e-9)
     weights, _ = module.weights(*data())
     close(weights[..., 5:].sum(), torch.tensor(0.0, dtype=F64), 1e-12)
     assert (layer().weights(*data())[0] > 0).all()
 
 
-def test_a_cost_of_ones_own_and_exactness() -> None:
+def test_a_custom_cost_and_exactness() -> None:
     module = layer(cost=lambda t, s: ot.squared_distance(t, s).sqrt(), exact=True, alpha=1e-4)
     close_form = layer(cost=lambda t, s: ot.squared_distance(t, s).sqrt(), alpha=1e-4)
     solved, approximate = (m.weights(*data())[0].detach() for m in (module, close_form))

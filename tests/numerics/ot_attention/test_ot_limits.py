@@ -1,4 +1,4 @@
-"""Attention by optimal transport: which weights are positive, limits in α and γ, groups, symmetries, special costs."""
+"""Attention by optimal transport: positive weights, limits in α and γ, groups, symmetries, special costs."""
 
 import math
 
@@ -28,33 +28,33 @@ def test_weights_sum_to_the_prior_and_vanish_exactly_where_it_cannot_go(x: OtPro
         assert (p > 0).all()
 
 
-def test_prior_that_may_go_nowhere_is_left_out() -> None:
+def test_prior_mass_without_destination_is_left_out() -> None:
     stuck = double([0.0, torch.inf], [0.0, torch.inf])
     close(ot.true_preference(double(0.25, 0.75), stuck), double(0.125, 0.125), 1e-16)
     assert ot.conjugate(double(0.0, 0.0), double(0.25, 0.75), stuck) == -torch.inf
     close(ot.conjugate(double(0.0, 0.0), double(1.0, 0.0), stuck), torch.tensor(math.log(2), dtype=F64), 1e-15)
 
 
-def shares(u: Tensor, chosen: Tensor) -> Tensor:
-    """What becomes of a prior that is shared evenly among the chosen entries of each column."""
+def shared_evenly(u: Tensor, chosen: Tensor) -> Tensor:
+    """The result of sharing a prior evenly among the chosen entries of each column."""
     part = chosen.to(F64)
     return (part / part.sum(-2, keepdim=True) * u.unsqueeze(-2)).sum(-1)
 
 
 @PATIENT
 @given(ot_batches())
-def test_without_entropy_prior_goes_to_the_cheapest_in_equal_parts(x: OtProblem) -> None:
+def test_without_entropy_the_prior_is_shared_among_the_cheapest(x: OtProblem) -> None:
     gap = x.cost - x.cost.amin(-2, keepdim=True)
     least = float(gap[(gap > 0) & (gap < torch.inf)].amin()) if ((gap > 0) & (gap < torch.inf)).any() else 1.0
-    limit = shares(x.prior, gap == 0)
+    limit = shared_evenly(x.prior, gap == 0)
     gamma = least / 60.0
     close(ot.true_preference(x.prior, x.cost, gamma), limit, tolerances.plan("float64", x.N + x.n) + x.N * math.exp(-60))
-    # With evidence, what is cheapest is min_i M_ij − α⟨t_i, z⟩.
+    # With evidence, the lowest cost is min_i M_ij − α⟨t_i, z⟩.
     tilt = x.cost - x.alpha * (x.templates @ x.evidence.unsqueeze(-1))
     distance = tilt - tilt.amin(-2, keepdim=True)
     if (distance == 0).sum(-2).max() == 1 and (distance[distance > 0] > 1e-9).all():
         p = ot.weights(*x.tensors, x.alpha, 1e-12)
-        close(p, shares(x.prior, distance == 0), tolerances.plan("float64", x.N + x.n) + x.N * math.exp(-900))
+        close(p, shared_evenly(x.prior, distance == 0), tolerances.plan("float64", x.N + x.n) + x.N * math.exp(-900))
 
 
 @PATIENT
@@ -64,15 +64,15 @@ def test_the_prior_is_recovered_exactly_if_the_diagonal_is_the_strict_minimum(x:
         return
     others = x.cost + torch.where(torch.eye(x.N, dtype=torch.bool), torch.inf, 0.0)
     strict = (x.cost.diagonal(dim1=-2, dim2=-1) < others.amin(-2)) | (x.prior == 0)
-    limit = shares(x.prior, x.cost == x.cost.amin(-2, keepdim=True))
+    limit = shared_evenly(x.prior, x.cost == x.cost.amin(-2, keepdim=True))
     recovered = (limit - x.prior).abs().amax(-1) == 0
     assert (recovered | ~strict.all(-1)).all()
     # Without it some prior moves: that which sits on the column where the diagonal is not the strict minimum.
     for j in range(x.N):
         vertex = torch.zeros_like(x.prior)
         vertex[..., j] = 1.0
-        moved = (shares(vertex, x.cost == x.cost.amin(-2, keepdim=True)) - vertex).abs().amax(-1) > 0
-        assert (moved == ~(x.cost[..., j, j] < others[..., j].amin(-1))).all()
+        differs = (shared_evenly(vertex, x.cost == x.cost.amin(-2, keepdim=True)) - vertex).abs().amax(-1) > 0
+        assert (differs == ~(x.cost[..., j, j] < others[..., j].amin(-1))).all()
 
 
 def test_the_cost_of_the_experiment_moves_the_prior() -> None:
@@ -84,7 +84,7 @@ def test_the_cost_of_the_experiment_moves_the_prior() -> None:
     close(ot.true_preference(u, torch.zeros(2, 2, dtype=F64), 1e-3), double(0.5, 0.5), 1e-16)
 
 
-def test_normalizing_over_the_wrong_index_is_seen() -> None:
+def test_normalizing_over_the_wrong_index_is_detected() -> None:
     """K = exp(−M) = (1 1/2; 1/4 1), u = (1, 0): ũ = (4/5, 1/5); by rows it would be (2/3, 1/6)."""
     cost = -double([1.0, 0.5], [0.25, 1.0]).log()
     close(ot.true_preference(double(1.0, 0.0), cost), double(0.8, 0.2), 1e-15)
@@ -95,7 +95,7 @@ def test_normalizing_over_the_wrong_index_is_seen() -> None:
 def test_with_nothing_but_entropy_prior_is_spread_evenly(x: OtProblem) -> None:
     size = x.alpha * x.reach * float(x.evidence.norm(dim=-1).max()) + float(x.cost[x.cost < torch.inf].abs().max())
     gamma = 1e6 * (1 + size)
-    limit = shares(x.prior, x.cost < torch.inf)
+    limit = shared_evenly(x.prior, x.cost < torch.inf)
     # A logit that spreads over s moves the total variation by tanh(s/4) ≤ s/4 at most.
     close(ot.weights(*x.tensors, x.alpha, gamma), limit, 2 * size / gamma + tolerances.plan("float64", x.N + x.n))
 
@@ -125,20 +125,20 @@ def test_a_tie_along_the_evidence_keeps_the_kernel_among_the_tied() -> None:
 
 @PATIENT
 @given(ot_batches(costs=("groups",), **MILD))
-def test_a_group_shares_its_prior_by_inner_products_alone(x: OtProblem) -> None:
+def test_a_group_shares_its_prior_by_inner_products_only(x: OtProblem) -> None:
     """p(t) = u_G softmax over G of α⟨t, z⟩/γ; equal shares exactly if the inner products in G are equal."""
     p, score = ot.weights(*x.arguments), (x.templates @ x.evidence.unsqueeze(-1)).squeeze(-1)
     same = (x.cost == 0).to(F64)
-    held = (same @ x.prior.unsqueeze(-1)).squeeze(-1)
+    group_mass = (same @ x.prior.unsqueeze(-1)).squeeze(-1)
     rise = torch.exp(x.alpha * score / x.gamma)
-    close(p, held * rise / (same @ rise.unsqueeze(-1)).squeeze(-1), x.rounding)
-    even = held / same.sum(-1)
+    close(p, group_mass * rise / (same @ rise.unsqueeze(-1)).squeeze(-1), x.rounding)
+    even = group_mass / same.sum(-1)
     spread = torch.where(same > 0, score.unsqueeze(-2) - score.unsqueeze(-1), 0.0).abs().amax(-1)
     tilt = x.alpha * spread / x.gamma
     assert (p <= even * tilt.exp() + x.rounding).all()
     assert (p >= even * (-tilt).exp() - x.rounding).all()
-    apart = ((spread > 1e-3) & (held > 0)).any(-1)
-    assert ((p - even).abs().amax(-1)[apart] > 1e-6 * held.amax(-1)[apart]).all()
+    apart = ((spread > 1e-3) & (group_mass > 0)).any(-1)
+    assert ((p - even).abs().amax(-1)[apart] > 1e-6 * group_mass.amax(-1)[apart]).all()
 
 
 # --- symmetries --------------------------------------------------------------------------------------------------
@@ -146,7 +146,7 @@ def test_a_group_shares_its_prior_by_inner_products_alone(x: OtProblem) -> None:
 
 @PATIENT
 @given(ot_batches(**MILD))
-def test_what_changes_nothing(x: OtProblem) -> None:
+def test_invariances(x: OtProblem) -> None:
     t, z, u, M = x.tensors
     a, c = x.alpha, x.gamma
     p, slack = ot.weights(t, z, u, M, a, c), 4 * x.rounding + 4 * tolerances.plan("float64", x.N + x.n, 40 * a / c)
@@ -165,14 +165,14 @@ def test_what_changes_nothing(x: OtProblem) -> None:
 
 def test_a_number_added_to_a_row_of_the_cost_changes_the_weights() -> None:
     u, M = double(0.5, 0.5), torch.zeros(2, 2, dtype=F64)
-    moved = ot.true_preference(u, M + double([0.0], [math.log(3)]))
-    close(moved, double(0.75, 0.25), 1e-15)
+    changed = ot.true_preference(u, M + double([0.0], [math.log(3)]))
+    close(changed, double(0.75, 0.25), 1e-15)
 
 
 @PATIENT
 @given(ot_batches(costs=("zero",), **MILD))
-def test_a_cost_of_the_destination_alone_is_ordinary_attention(x: OtProblem) -> None:
-    """M_ij = −γ log v_i makes of (25) the attention with prior v and scores α⟨t, z⟩/γ, whatever u is."""
+def test_a_cost_of_the_destination_only_is_ordinary_attention(x: OtProblem) -> None:
+    """M_ij = −γ log v_i turns (25) into attention with prior v and scores α⟨t, z⟩/γ, whatever u is."""
     v = torch.rand(x.prior.shape, generator=torch.Generator().manual_seed(3), dtype=F64)
     cost = (-x.gamma * v.log()).unsqueeze(-1).expand(x.cost.shape)
     scores = x.alpha / x.gamma * (x.templates @ x.evidence.unsqueeze(-1)).squeeze(-1)

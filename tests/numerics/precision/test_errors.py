@@ -1,4 +1,4 @@
-"""The table of errors: its references, that it refuses wrong functions, and a sample of it."""
+"""The table of errors: its references, its refusal of wrong functions, and a sample of it."""
 
 import json
 import math
@@ -52,7 +52,7 @@ def test_nothing_is_silent(function: Any) -> None:
     ("regularizers.entmax_bisect, derivatives in X and α", Setting(3, "tied", 17, "float32")),
     ("transport.unbalanced, derivatives in cost and temperature", Setting(-6, "normal", 3, "float64")),
 ])
-def test_what_was_lost_once(name: str, setting: Setting) -> None:
+def test_recorded_regressions(name: str, setting: Setting) -> None:
     function = next(f for f in FUNCTIONS if f.name == name)
     cell = measure(name, setting, function.trial(Data(setting)))
     assert cell.state == RIGHT, cell
@@ -64,7 +64,7 @@ def test_a_resolvent_without_digits_is_no_number() -> None:
 
 
 def test_derivatives_of_a_mean_that_has_not_converged_are_refused() -> None:
-    """At α = 10⁶ the rounding of λ alone is beyond the least tolerance; ``weights_error`` says what is left."""
+    """At α = 10⁶ the rounding of λ alone exceeds the least tolerance; ``weights_error`` reports the actual error."""
     function = next(f for f in FUNCTIONS if f.name == "mem.solve, derivatives in templates and evidence")
     setting = Setting(6, "normal", 3, "float64")
     assert measure(function.name, setting, function.trial(Data(setting))).state == REFUSED
@@ -73,13 +73,13 @@ def test_derivatives_of_a_mean_that_has_not_converged_are_refused() -> None:
     w, alpha = data.normal(5), data.number
     assert not bool(mem.solve(t, z, u, alpha, tolerance=1e-12).converged)
     leaf = z.clone().requires_grad_()
-    found = mem.solve(t, leaf, u, alpha, tolerance=1e-9)
-    assert bool(found.converged)
-    (slope,) = torch.autograd.grad((w[:2] * found.dual).sum() + (w[2:] * found.weights).sum(), leaf)
+    solution = mem.solve(t, leaf, u, alpha, tolerance=1e-9)
+    assert bool(solution.converged)
+    (slope,) = torch.autograd.grad((w[:2] * solution.dual).sum() + (w[2:] * solution.weights).sum(), leaf)
     at = [*t.flatten().tolist(), *z.tolist(), *u.tolist(), alpha]
     exactly = solutions.derivative(solutions.mean_problem(3, 2), Exact.of(at, Peak(0.0)), w.tolist(), (6, 7), 3).value
-    off = max(abs(float(x) / float(y) - 1) for x, y in zip(slope, exactly, strict=True))
-    assert 1e-12 < off < float(found.weights_error) < 1e-4
+    error = max(abs(float(x) / float(y) - 1) for x, y in zip(slope, exactly, strict=True))
+    assert 1e-12 < error < float(solution.weights_error) < 1e-4
 
 
 # ── the checker refuses ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -89,8 +89,8 @@ def unshifted(s: Tensor, tau: float) -> Tensor:
     return (s / tau).exp() / (s / tau).exp().sum()
 
 
-def late(s: Tensor, tau: float) -> Tensor:
-    """Divided before the peak is taken off."""
+def divided_before_shift(s: Tensor, tau: float) -> Tensor:
+    """Divide before subtracting the peak."""
     x = s / tau
     return (x - x.max()).softmax(-1)
 
@@ -101,7 +101,7 @@ def late(s: Tensor, tau: float) -> Tensor:
     (lambda s, tau: one_sided.plan(s, tau) * (1 + 1e-13), SETTING),
     (lambda s, tau: one_sided.plan(s, tau)[:-1], SETTING),
     (lambda s, tau: one_sided.plan(s, tau) * torch.nan, SETTING),
-    (late, Setting(-1, "far", 17, "float32")),
+    (divided_before_shift, Setting(-1, "far", 17, "float32")),
     (unshifted, Setting(0, "far", 17, "float64")),
     (lambda s, tau: (_ for _ in ()).throw(RuntimeError("no argument is named")), SETTING),
 ])
@@ -117,9 +117,9 @@ def test_refusals_name_an_argument() -> None:
 
 
 def test_an_infinity_is_right_only_beyond_the_dtype() -> None:
-    def cell(found: float, expected: float) -> Cell:
+    def cell(actual: float, expected: float) -> Cell:
         return measure("x", Setting(0, "normal", 1, "float16"),
-                       Trial(lambda: torch.tensor([found]), lambda peak: Exact.of([expected], peak)))
+                       Trial(lambda: torch.tensor([actual]), lambda peak: Exact.of([expected], peak)))
 
     assert cell(math.inf, 1e6).state == RIGHT
     assert cell(-math.inf, 1e6).state == SILENT
@@ -138,16 +138,16 @@ def test_a_reference_without_digits_is_refused() -> None:
 
 
 def test_errors_of_a_running_analysis() -> None:
-    """Every operation in float32, against the same in balls, is within what is granted; a hundredth of it is not enough."""
+    """Every operation in float32, compared with balls, is within its allowance; a hundredth of that is not enough."""
     random = np.random.default_rng(0)
     ratios = []
     for _ in range(50):
         x = random.standard_normal(17).astype(np.float32)
         e = Exact.of(x.tolist(), Peak(0.0))
-        found = np.log((np.exp(x) / np.exp(x).sum()).cumsum()[-1:] * np.abs(x).max() + np.float32(1))
+        result = np.log((np.exp(x) / np.exp(x).sum()).cumsum()[-1:] * np.abs(x).max() + np.float32(1))
         expected = ((e.exp() / e.exp().sum()).sum() * e.abs().max() + 1.0).log()
-        off = abs(float(found[0]) - float(expected.value[0]))
-        ratios.append(off / (tolerances.eps("float32") * expected.error[0]))
+        error = abs(float(result[0]) - float(expected.value[0]))
+        ratios.append(error / (tolerances.eps("float32") * expected.error[0]))
     assert 0.01 < max(ratios) < 1
 
 
@@ -155,8 +155,8 @@ def test_solutions_solve() -> None:
     n, m = 2, 3
     C, a, b = [0.3, -1.0, 2.0, 0.5, 0.1, -0.7], [0.25, 0.75], [0.5, 0.125, 0.375]
     data = [flint.arb(x) for x in (*C, *a, *b, *[1.0] * 5, 0.125, 0.0, 0.0)]
-    found = solutions.entropic(n, m)(data)
-    P, f, g = found[:6], found[6:8], found[8:]
+    solution = solutions.entropic(n, m)(data)
+    P, f, g = solution[:6], solution[6:8], solution[8:]
     for i in range(n):
         assert abs(sum(P[3 * i : 3 * i + 3]) - a[i]) < 1e-55
     for j in range(m):
@@ -170,8 +170,8 @@ def test_solutions_solve() -> None:
 
 def test_the_mean_problem_is_solved() -> None:
     t, z, u, alpha = [1.0, 0.0, 0.0, 1.0, -1.0, -1.0], [0.5, -0.25], [0.25, 0.25, 0.5], 4.0
-    found = solutions.mean_problem(3, 2)([flint.arb(x) for x in (*t, *z, *u, alpha)])
-    dual, p, mean = found[:2], found[2:5], found[5:]
+    solution = solutions.mean_problem(3, 2)([flint.arb(x) for x in (*t, *z, *u, alpha)])
+    dual, p, mean = solution[:2], solution[2:5], solution[5:]
     for k in range(2):
         mu = sum(w * t[2 * i + k] for i, w in enumerate(u))
         assert abs(mean[k] - sum(w * t[2 * i + k] for i, w in enumerate(p))) < 1e-55
@@ -186,7 +186,7 @@ def test_every_dtype_has_every_function() -> None:
     assert len({group.name for group in groups()}) == len(groups())
 
 
-def test_the_command_goes_on_where_it_stopped(tmp_path: Path) -> None:
+def test_the_command_resumes(tmp_path: Path) -> None:
     record = tmp_path / "errors.json"
     arguments = ["errors", "--only", "sparsemax_loss", "--json", str(record)]
     first = CliRunner().invoke(main, arguments, catch_exceptions=False)
@@ -196,7 +196,7 @@ def test_the_command_goes_on_where_it_stopped(tmp_path: Path) -> None:
     name = next(iter(known["groups"]))
     known["groups"][name][0]["state"] = SILENT
     record.write_text(json.dumps(known), encoding="utf-8")
-    assert CliRunner().invoke(main, arguments).exit_code == 1            # what is known is not measured again
+    assert CliRunner().invoke(main, arguments).exit_code == 1            # cached results are not measured again
     record.write_text(json.dumps(known | {"sources": "others"}), encoding="utf-8")
     assert CliRunner().invoke(main, arguments).exit_code == 0
 

@@ -1,4 +1,4 @@
-"""The primal layer: certificates that refuse what is wrong, and a second oracle for what is right."""
+"""The primal layer: certificates that refuse wrong solutions, and a second oracle for right ones."""
 
 import math
 import subprocess
@@ -88,11 +88,11 @@ def test_a_perturbed_plan_is_not_certified(size: float, epsilon: float) -> None:
     assert np.abs(wrong - right.plan).sum() <= tolerances.plan_from_gap(refused.gap, epsilon)
 
 
-@pytest.mark.parametrize("off", [-1.0, -1e-4, 1e-4, 1.0, 1e4])
-def test_a_wrong_multiplier_is_not_certified(off: float) -> None:
+@pytest.mark.parametrize("offset", [-1.0, -1e-4, 1e-4, 1.0, 1e4])
+def test_a_wrong_multiplier_is_not_certified(offset: float) -> None:
     scores = [0.3, -1.2, 0.9]
     right = one_sided.solve(scores, 0.5)
-    refused = one_sided.certify(right.plan, scores, 0.5, right.multiplier + off)
+    refused = one_sided.certify(right.plan, scores, 0.5, right.multiplier + offset)
     assert not refused.certified
     assert refused.bound < right.bound
 
@@ -258,13 +258,13 @@ def test_certificates_of_couplings_refuse(epsilon: float) -> None:
     mixed = 0.99 * right.plan + 0.01 * independent
     assert not coupling.certify(mixed, cost, a, b, right.potentials, epsilon).certified
     f, g = right.potentials
-    for off in (0.01, -0.01):
-        assert not coupling.certify(right.plan, cost, a, b, (f + off * np.eye(3)[0], g), epsilon).certified
+    for offset in (0.01, -0.01):
+        assert not coupling.certify(right.plan, cost, a, b, (f + offset * np.eye(3)[0], g), epsilon).certified
     assert coupling.certify(right.plan, cost, a, b, (f - 0.01, g + 0.01), epsilon).certified
     assert not coupling.certify(right.plan * 1.001, cost, a, b, right.potentials, epsilon).certified
     assert coupling.certify(right.plan * np.nan, cost, a, b, right.potentials, epsilon).gap == math.inf
-    moved = right.plan + 1e-6 * np.outer([1.0, -1.0, 0.0], [1.0, 0.0, 0.0, -1.0])
-    assert not coupling.certify(moved, cost, a, b, right.potentials, epsilon).certified
+    perturbed = right.plan + 1e-6 * np.outer([1.0, -1.0, 0.0], [1.0, 0.0, 0.0, -1.0])
+    assert not coupling.certify(perturbed, cost, a, b, right.potentials, epsilon).certified
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 1e-3, 1.0])

@@ -1,4 +1,4 @@
-"""The whole-matrix program: its certificate refuses what is wrong, and other oracles agree with what it accepts."""
+"""The whole-matrix program: its certificate refuses wrong solutions, and other oracles agree with the accepted ones."""
 
 import math
 
@@ -28,9 +28,9 @@ def test_every_solve_is_certified_and_feasible(shape: tuple[int, int], epsilon: 
 def test_rows_agree_with_the_program_of_one_row(epsilon: float) -> None:
     solution = matrix.solve(SCORES, epsilon)
     for row, scores in zip(solution.plan, SCORES, strict=True):
-        alone = one_sided.solve(scores, epsilon)
-        allowed = tolerances.plan_from_gap(alone.gap, epsilon) + tolerances.plan_from_gap(solution.gap, epsilon)
-        assert np.abs(row - alone.plan).sum() <= allowed
+        single = one_sided.solve(scores, epsilon)
+        allowed = tolerances.plan_from_gap(single.gap, epsilon) + tolerances.plan_from_gap(solution.gap, epsilon)
+        assert np.abs(row - single.plan).sum() <= allowed
 
 
 def test_a_second_oracle_agrees() -> None:
@@ -48,30 +48,30 @@ def test_no_feasible_plan_beats_the_bound() -> None:
         assert value >= solution.bound - tolerances.rounding("float64", 12, 20.0)
 
 
-@pytest.mark.parametrize("off", [1e-4, 1e-2, 0.2])
-def test_a_perturbed_plan_is_not_certified(off: float) -> None:
+@pytest.mark.parametrize("offset", [1e-4, 1e-2, 0.2])
+def test_a_perturbed_plan_is_not_certified(offset: float) -> None:
     right = matrix.solve(SCORES, 0.5)
     assert matrix.certify(right.plan, SCORES, 0.5, right.multipliers).certified
     wrong = right.plan.copy()
     giver = int(wrong[1].argmax())
-    wrong[1, giver] -= off
-    wrong[1, (giver + 1) % 4] += off
+    wrong[1, giver] -= offset
+    wrong[1, (giver + 1) % 4] += offset
     refused = matrix.certify(wrong, SCORES, 0.5, right.multipliers)
     assert not refused.certified
     assert np.abs(wrong - right.plan).sum() <= tolerances.plan_from_gap(refused.gap, 0.5)
 
 
-@pytest.mark.parametrize("off", [-1.0, -1e-4, 1e-4, 1.0, 1e4])
-def test_a_wrong_multiplier_is_not_certified(off: float) -> None:
+@pytest.mark.parametrize("offset", [-1.0, -1e-4, 1e-4, 1.0, 1e4])
+def test_a_wrong_multiplier_is_not_certified(offset: float) -> None:
     right = matrix.solve(SCORES, 0.5)
-    refused = matrix.certify(right.plan, SCORES, 0.5, right.multipliers + np.array([0.0, off, 0.0]))
+    refused = matrix.certify(right.plan, SCORES, 0.5, right.multipliers + np.array([0.0, offset, 0.0]))
     assert not refused.certified
     assert refused.bound < right.bound
 
 
 @pytest.mark.parametrize("plan", [np.full((3, 4), 0.3), np.eye(4)[:3] * 2, np.full((3, 4), math.nan),
                                   np.tile([1.5, -0.5, 0.0, 0.0], (3, 1)), np.full((3, 4), 1 / 12)], ids=range(5))
-def test_what_is_not_a_plan_is_not_certified(plan: np.ndarray) -> None:
+def test_an_infeasible_plan_is_not_certified(plan: np.ndarray) -> None:
     refused = matrix.certify(plan, SCORES, 0.5, np.zeros(3))
     assert not refused.certified
     assert refused.gap == math.inf

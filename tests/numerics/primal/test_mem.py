@@ -1,4 +1,4 @@
-"""The programs of maximum entropy on the mean: certified everywhere, refused where wrong, and held to other oracles."""
+"""The programs of maximum entropy on the mean: certified, refused if wrong, and compared with other oracles."""
 
 import math
 import subprocess
@@ -82,8 +82,8 @@ def test_no_rival_beats_the_bound_and_the_error_holds(n: int, d: int, kind: str,
         # The excess is exactly KL(q ‖ p*) + α/2‖h_q − h*‖², which has no less than these two parts.
         excess = max(value - x.objective, 0.0) + slack
         assert np.abs(rival - x.plan).sum() <= tolerances.plan_from_gap(excess, 1.0) + x.plan_error
-        moved = float(np.linalg.norm((rival - x.plan) @ t))
-        assert moved <= tolerances.plan_from_strong_convexity(excess, alpha) + x.mean_error
+        distance = float(np.linalg.norm((rival - x.plan) @ t))
+        assert distance <= tolerances.plan_from_strong_convexity(excess, alpha) + x.mean_error
 
 
 @pytest.mark.parametrize(("n", "d"), [(4, 1), (5, 2), (9, 4)])
@@ -99,12 +99,12 @@ def test_the_maximum_of_the_dual_agrees(n: int, d: int, kind: str, alpha: float)
         q = u * np.exp(t @ lam - logsumexp(t @ lam, b=u))
         return np.asarray(lam / alpha + q @ t - b)
 
-    found = minimize(
+    optimum = minimize(
         lambda lam: lam @ lam / (2 * alpha) + logsumexp(t @ lam, b=u) - lam @ b, np.zeros(d), jac=slope, method="BFGS"
     ).x
     x = mem.solve(*data(n, d, kind), alpha)
-    other = alpha * (float(np.linalg.norm(slope(found))) + tolerances.rounding("float64", n, float(np.abs(t).max()) + 1))
-    assert np.linalg.norm(x.multiplier - found) <= x.multiplier_error + other
+    other = alpha * (float(np.linalg.norm(slope(optimum))) + tolerances.rounding("float64", n, float(np.abs(t).max()) + 1))
+    assert np.linalg.norm(x.multiplier - optimum) <= x.multiplier_error + other
     assert np.linalg.norm(slope(x.multiplier)) <= 2 * x.multiplier_error / alpha + x.plan_error * np.abs(t).max() * math.sqrt(d)
 
 
@@ -153,7 +153,7 @@ def test_a_plan_outside_the_simplex_is_refused(plan: list[float]) -> None:
     assert refused.gap == refused.plan_error == refused.mean_error == refused.multiplier_error == math.inf
 
 
-def test_a_plan_off_the_support_is_refused() -> None:
+def test_a_plan_outside_the_support_is_refused() -> None:
     refused = mem.certify([0.5, 0.5], [[0.0], [1.0]], [1.0, 0.0], [0.1], 1.0)
     assert not refused.certified
     assert refused.gap == math.inf
@@ -164,8 +164,8 @@ def test_a_plan_off_the_support_is_refused() -> None:
 def test_a_rough_solve_is_sharpened(monkeypatch: pytest.MonkeyPatch, rough: float, alpha: float) -> None:
     program = mem.solve_conic
 
-    def noisy(*given: object) -> tuple[np.ndarray, str]:
-        weights = program(*given)[0] * (1 + rough * np.cos(np.arange(5.0)))  # type: ignore[arg-type]
+    def noisy(*arguments: object) -> tuple[np.ndarray, str]:
+        weights = program(*arguments)[0] * (1 + rough * np.cos(np.arange(5.0)))  # type: ignore[arg-type]
         return weights / weights.sum(), "optimal_inaccurate"
 
     monkeypatch.setattr(mem, "solve_conic", noisy)
@@ -190,15 +190,15 @@ def test_a_solver_that_stops_early_is_reported(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize(("sigma", "eta"), [(0.5, 0.7), (3.0, 1e-2), (0.05, 20.0)])
 def test_likelihood_divided_or_not_is_certified_and_one_problem(n: int, d: int, kind: str, sigma: float, eta: float) -> None:
     t, u, z = data(n, d, kind)
-    whole = mem_variants.solve_likelihood(t, u, z, sigma, eta)
+    undivided = mem_variants.solve_likelihood(t, u, z, sigma, eta)
     divided = mem_variants.solve_likelihood(t, u, z, sigma, eta, divided=True)
-    assert whole.certified
+    assert undivided.certified
     assert divided.certified
-    assert whole.gap <= tolerances.SOLVER_GAP * eta
-    assert np.abs(whole.plan - divided.plan).sum() <= whole.plan_error + divided.plan_error
-    allowed = whole.value_error + eta * divided.value_error + tolerances.rounding("float64", n, abs(whole.objective))
-    assert abs(whole.objective - eta * divided.objective) <= allowed
-    assert whole.mean_error < 1e-5
+    assert undivided.gap <= tolerances.SOLVER_GAP * eta
+    assert np.abs(undivided.plan - divided.plan).sum() <= undivided.plan_error + divided.plan_error
+    allowed = undivided.value_error + eta * divided.value_error + tolerances.rounding("float64", n, abs(undivided.objective))
+    assert abs(undivided.objective - eta * divided.objective) <= allowed
+    assert undivided.mean_error < 1e-5
 
 
 def test_likelihood_is_the_problem_with_alpha_over_and_not_times() -> None:
@@ -229,7 +229,7 @@ def test_the_norm_without_its_square_is_certified(n: int, d: int, kind: str, slo
         assert value >= x.objective - x.value_error - tolerances.rounding("float64", n, value + 1.0)
 
 
-def test_the_lost_square_is_another_problem() -> None:
+def test_omitting_the_square_changes_the_problem() -> None:
     t, u, z = data(5, 2, "plain")
     printed = mem_variants.solve_without_square(t, u, z, 0.8, 0.9)
     meant = mem_variants.solve_likelihood(t, u, z, 0.8, 0.9)
@@ -303,7 +303,7 @@ def test_infeasibility_is_decided_by_the_distance_of_the_hull() -> None:
 
 
 @pytest.mark.parametrize("penalty", [entropic.Quadratic(0.3), entropic.Norm(1.7), entropic.Ball(2.0)], ids=str)
-def test_the_mismatch_is_what_fenchel_and_young_leave(penalty: entropic.Penalty) -> None:
+def test_the_mismatch_is_the_fenchel_young_gap(penalty: entropic.Penalty) -> None:
     rng = np.random.default_rng(4)
     for _ in range(50):
         r, lam = rng.standard_normal(3), rng.standard_normal(3)
@@ -313,8 +313,8 @@ def test_the_mismatch_is_what_fenchel_and_young_leave(penalty: entropic.Penalty)
         assert penalty.mismatch(r, lam, 0.0) == pytest.approx(left, rel=1e-9)
         step = rng.standard_normal(3)
         near = r + 1e-3 * step / np.linalg.norm(step)
-        moved = penalty.value(near) + penalty.conjugate(lam) - float(lam @ near)
-        assert moved == math.inf or moved <= penalty.mismatch(r, lam, 1e-3)
+        gap = penalty.value(near) + penalty.conjugate(lam) - float(lam @ near)
+        assert gap == math.inf or gap <= penalty.mismatch(r, lam, 1e-3)
     assert entropic.Norm(1.7).mismatch(np.ones(3), np.full(3, 1.0), 0.0) == math.inf
     assert entropic.Ball(1.0).mismatch(np.ones(3), np.ones(3), 0.0) == math.inf
 

@@ -1,4 +1,4 @@
-"""The programs of entropic transport with a free marginal: certified everywhere, refused where wrong, held to POT."""
+"""The programs of entropic transport with a free marginal: certified, refused if wrong, and compared with POT."""
 
 import math
 from collections.abc import Callable
@@ -177,8 +177,8 @@ def test_attention_is_certified(n: int, m: int, d: int, kind: str, alpha: float,
         excess = value(rival) - x.objective + x.value_error + rounding
         assert excess >= 0
         assert np.abs(rival.plan - x.plan).sum() <= tolerances.plan_from_gap(excess, gamma) + x.plan_error
-        moved = float(np.linalg.norm(rival.marginal @ t - x.mean))
-        assert moved <= tolerances.plan_from_strong_convexity(excess, alpha) + x.mean_error
+        distance = float(np.linalg.norm(rival.marginal @ t - x.mean))
+        assert distance <= tolerances.plan_from_strong_convexity(excess, alpha) + x.mean_error
 
 
 @problems
@@ -197,7 +197,7 @@ def test_attention_is_the_dual_with_the_conjugate(n: int, m: int, d: int, kind: 
     ) / gamma + tolerances.rounding("float64", d, float(np.abs(logits).max()) / gamma)
 
 
-def test_the_diagonal_alone_leaves_the_prior() -> None:
+def test_the_diagonal_cost_recovers_the_prior() -> None:
     t, _, u, z, _ = data(3, 3, 1, "plain")
     cost = np.where(np.eye(3) > 0, 0.0, math.inf)
     x = optimal_transport.solve(t, u, z, cost, 10.0, 1.0)
@@ -219,21 +219,21 @@ def test_it_is_not_attention_with_the_divergence() -> None:
 def test_a_perturbed_plan_is_not_certified(size: float, gamma: float) -> None:
     t, _, u, z, cost = data(4, 6, 2, "plain")
     right = optimal_transport.solve(t, u, 0.1 * z, cost, 1.0, gamma)
-    given = t, u, 0.1 * z, cost, 1.0, gamma, right.centre
-    assert optimal_transport.certify(right.plan, *given).certified
+    arguments = t, u, 0.1 * z, cost, 1.0, gamma, right.centre
+    assert optimal_transport.certify(right.plan, *arguments).certified
     wrong = right.plan.copy()
     i, k = np.argsort(wrong[:, 0])[-2:]
     wrong[i, 0], wrong[k, 0] = wrong[i, 0] + size * wrong[k, 0], (1 - size) * wrong[k, 0]
-    refused = optimal_transport.certify(wrong, *given)
+    refused = optimal_transport.certify(wrong, *arguments)
     assert refused.plan_error + right.plan_error >= np.abs(wrong - right.plan).sum()
     assert refused.mean_error + right.mean_error >= np.linalg.norm(refused.mean - right.mean)
     assert refused.gap > 1e3 * right.gap
     assert refused.certified == (refused.gap <= tolerances.SOLVER_GAP * gamma)
     assert not refused.certified or size < 1e-3
-    off = right.plan * 1.001
-    for bad in (off, -right.plan, right.plan * np.nan, np.where(np.eye(4, 6) > 0, np.inf, right.plan)):
-        assert optimal_transport.certify(bad, *given).gap == math.inf
-        assert not optimal_transport.certify(bad, *given).certified
+    perturbed = right.plan * 1.001
+    for bad in (perturbed, -right.plan, right.plan * np.nan, np.where(np.eye(4, 6) > 0, np.inf, right.plan)):
+        assert optimal_transport.certify(bad, *arguments).gap == math.inf
+        assert not optimal_transport.certify(bad, *arguments).certified
 
 
 def test_wrong_data_are_not_certified() -> None:

@@ -1,4 +1,4 @@
-"""The regularized programs: certificates that refuse what is wrong, and second oracles for what is right."""
+"""The regularized programs: certificates that refuse wrong solutions, and second oracles for right ones."""
 
 import math
 import subprocess
@@ -27,7 +27,7 @@ some_alphas = pytest.mark.parametrize("alpha", ALPHAS, ids=str)
 
 
 class Problem:
-    """One of the three problems, with its objective written out once more."""
+    """One of the three problems, with its objective written out independently."""
 
     def __init__(
         self,
@@ -136,7 +136,7 @@ def test_alpha_2_is_the_projection_with_another_constant(scores: list[float]) ->
 
 @some_scores
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 1e3])
-def test_pot_knows_the_penalized_problem(scores: list[float], epsilon: float) -> None:
+def test_pot_solves_the_penalized_problem(scores: list[float], epsilon: float) -> None:
     s = np.array(scores)
     penalty = 0.7 * np.abs(np.arange(s.size) - 1.0)
     solution = regularizers.solve_penalized(s, penalty, epsilon)
@@ -196,10 +196,10 @@ def test_a_perturbed_plan_is_not_certified(problem: Problem, size: float) -> Non
 
 
 @every_problem
-@pytest.mark.parametrize("off", [-1.0, -1e-4, 1e-4, 1.0, 1e4])
-def test_a_wrong_multiplier_is_not_certified(problem: Problem, off: float) -> None:
+@pytest.mark.parametrize("offset", [-1.0, -1e-4, 1e-4, 1.0, 1e4])
+def test_a_wrong_multiplier_is_not_certified(problem: Problem, offset: float) -> None:
     right = problem.solve()
-    refused = problem.certify(right.plan, right.multiplier + off)
+    refused = problem.certify(right.plan, right.multiplier + offset)
     assert not refused.certified
     assert refused.bound < right.bound
 

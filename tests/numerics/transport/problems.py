@@ -1,4 +1,4 @@
-"""What the tests of transport share: drawn problems, the errors of plans, and how far apart two computed plans may be."""
+"""Shared helpers for tests of transport: random problems, errors of plans, and the allowed distance of computed plans."""
 
 import math
 
@@ -56,20 +56,20 @@ def connection(plan: Tensor) -> float:
     return 1.0 - float(below.max()) if below.numel() else 1.0
 
 
-def apart(plan: Tensor, largest: float, moved: float = 0.0) -> float:
-    """How far apart, in ℓ1, two computed plans of one problem may be, with these exponents and what else moves marginals."""
-    error = 2 * tolerances.marginals(plan.dtype, sum(plan.shape[-2:]), largest) + moved
+def apart(plan: Tensor, largest: float, slack: float = 0.0) -> float:
+    """The allowed distance, in ℓ1, of two computed plans of one problem, with these exponents and other marginal errors."""
+    error = 2 * tolerances.marginals(plan.dtype, sum(plan.shape[-2:]), largest) + slack
     return tolerances.plan_from_residual(error, connection(plan.double()))
 
 
 def objective(x: TransportProblem, plan: Tensor) -> Tensor:
     reference = x.source.unsqueeze(-1) * x.target.unsqueeze(-2)
-    held = plan > 0
-    logs = torch.where(held, (torch.where(held, plan, 1.0) / torch.where(held, reference, 1.0)).log(), 0.0)
+    positive = plan > 0
+    logs = torch.where(positive, (torch.where(positive, plan, 1.0) / torch.where(positive, reference, 1.0)).log(), 0.0)
     value = (x.cost * plan + x.temperature * plan * logs).sum((-2, -1))
     if x.relaxation == math.inf:
         return value
     column = plan.sum(-2)
-    held = column > 0
-    logs = torch.where(held, (torch.where(held, column, 1.0) / torch.where(held, x.target, 1.0)).log(), 0.0)
+    positive = column > 0
+    logs = torch.where(positive, (torch.where(positive, column, 1.0) / torch.where(positive, x.target, 1.0)).log(), 0.0)
     return value + x.relaxation * (column * logs - column + x.target).sum(-1)

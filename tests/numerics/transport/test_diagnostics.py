@@ -1,4 +1,4 @@
-"""What a plan does, by hand."""
+"""Diagnostics of a plan, by hand."""
 
 import math
 
@@ -21,14 +21,14 @@ def divergence(p: list[float], q: list[float]) -> float:
 @pytest.mark.parametrize("target", [None, [2.0, 1.0, 1.0]])
 def test_a_plan_of_three_rows(target: list[float] | None) -> None:
     b = [1 / 3] * 3 if target is None else [0.5, 0.25, 0.25]
-    found = diagnose(PLAN, None if target is None else torch.tensor(target, dtype=F64))
+    diagnosis = diagnose(PLAN, None if target is None else torch.tensor(target, dtype=F64))
     expected = {
         "entropy": [1.5 * math.log(2), 0.0, 0.0], "effective_keys": [2**1.5, 1.0, 0.0], "peak": [0.5, 1.0, 0.0], "load": LOAD,
         "concentration": sum(a * divergence(w, b) for a, w in ROWS),
         "information": sum(a * divergence(w, LOAD) for a, w in ROWS), "imbalance": divergence(LOAD, b),
     }
     for name, value in expected.items():
-        assert_close(getattr(found, name), torch.tensor(value, dtype=F64), rtol=0.0, atol=1e-15, msg=name)
+        assert_close(getattr(diagnosis, name), torch.tensor(value, dtype=F64), rtol=0.0, atol=1e-15, msg=name)
 
 
 def test_each_plan_of_a_batch_has_its_target() -> None:
@@ -42,10 +42,10 @@ def test_each_plan_of_a_batch_has_its_target() -> None:
     assert diagnose(PLAN.expand(4, 3, 3), targets[0]).peak.shape == (4, 3)
 
 
-def test_mass_where_the_target_has_none_costs_everything() -> None:
-    found = diagnose(PLAN, torch.tensor([0.0, 1.0, 1.0], dtype=F64))
-    assert (float(found.imbalance), float(found.concentration)) == (math.inf, math.inf)
-    assert math.isfinite(float(found.information))
+def test_mass_outside_the_target_costs_everything() -> None:
+    diagnosis = diagnose(PLAN, torch.tensor([0.0, 1.0, 1.0], dtype=F64))
+    assert (float(diagnosis.imbalance), float(diagnosis.concentration)) == (math.inf, math.inf)
+    assert math.isfinite(float(diagnosis.information))
 
 
 def test_the_wider_dtype_is_returned() -> None:
@@ -57,14 +57,15 @@ def test_the_wider_dtype_is_returned() -> None:
 def test_derivatives_at_a_weight_of_zero_are_finite() -> None:
     for at, target in ((PLAN, None), (PLAN * torch.tensor([1.0, 1.0, 0.0]), torch.tensor([1.0, 1.0, 0.0], dtype=F64))):
         plan = at.clone().requires_grad_()
-        found = diagnose(plan, target)
-        for x in (found.concentration, found.information, found.imbalance, found.entropy.sum(), found.effective_keys.sum()):
+        diagnosis = diagnose(plan, target)
+        numbers = (diagnosis.concentration, diagnosis.information, diagnosis.imbalance)
+        for x in (*numbers, diagnosis.entropy.sum(), diagnosis.effective_keys.sum()):
             assert bool(torch.autograd.grad(x, plan, retain_graph=True)[0].isfinite().all())
 
 
 def test_nan_is_not_hidden() -> None:
-    found = diagnose(PLAN.index_fill(1, torch.tensor([0]), torch.nan))
-    for x in (found.concentration, found.information, found.imbalance):
+    diagnosis = diagnose(PLAN.index_fill(1, torch.tensor([0]), torch.nan))
+    for x in (diagnosis.concentration, diagnosis.information, diagnosis.imbalance):
         assert bool(x.isnan())
 
 

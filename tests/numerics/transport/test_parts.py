@@ -19,18 +19,18 @@ STAR = allowed("x.x")                                        # one row, and a co
 
 
 @pytest.mark.parametrize("turned", [False, True])
-def test_sums_are_those_of_the_own_part(turned: bool) -> None:
+def test_sums_are_taken_within_each_part(turned: bool) -> None:
     for pairs, rows, columns in (
         (TWO, [5.0, 2.0, 5.0], [5.0, 2.0, 5.0, 0.0]), (CHAIN, [15.0] * 4, [31.0] * 5), (STAR, [1.0], [5.0, 0.0, 5.0]),
         (allowed("..", "x."), [0.0, 2.0], [1.0, 0.0]), (allowed("xxx", "xxx"), [3.0] * 2, [7.0] * 3),
         (allowed("."), [0.0], [0.0]), (allowed("x"), [1.0], [1.0]),
     ):
         n, m = pairs.shape
-        found = Parts.of(pairs.mT if turned else pairs)
-        of_rows, of_columns = (found.of_columns, found.of_rows) if turned else (found.of_rows, found.of_columns)
+        sums = Parts.of(pairs.mT if turned else pairs)
+        of_rows, of_columns = (sums.of_columns, sums.of_rows) if turned else (sums.of_rows, sums.of_columns)
         assert_close(of_rows(2.0 ** torch.arange(n)), torch.tensor(rows))
         assert_close(of_columns(2.0 ** torch.arange(m)), torch.tensor(columns))
-        assert 1 <= found.bound <= min(n, m)
+        assert 1 <= sums.bound <= min(n, m)
 
 
 def test_totals_name_each_part_once_for_both_sides() -> None:

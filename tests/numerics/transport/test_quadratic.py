@@ -1,4 +1,4 @@
-"""The quadratic regularizer: what POT's public tests ask of its smooth solvers, and what they do not."""
+"""The quadratic regularizer: POT's public tests of its smooth solvers, and more."""
 
 import math
 
@@ -35,80 +35,80 @@ def test_the_marginals_of_a_hundred_points() -> None:
     x = torch.from_numpy(np.random.RandomState(0).randn(100, 2))
     u = torch.full((100,), 0.01, dtype=torch.float64)
     cost = torch.cdist(x, x).square()
-    found = quadratic_plan(cost, u, u)
-    close(found.plan.sum(-1), u)
-    close(found.plan.sum(-2), u)
-    close(quadratic_plan(cost).plan, found.plan)
+    solution = quadratic_plan(cost, u, u)
+    close(solution.plan.sum(-1), u)
+    close(solution.plan.sum(-2), u)
+    close(quadratic_plan(cost).plan, solution.plan)
     theirs = ot.smooth.smooth_ot_dual(u.numpy(), u.numpy(), cost.numpy(), 1, reg_type="l2", stopThr=1e-12)
-    close(found.plan, torch.from_numpy(theirs), 1e-5)  # what POT's L-BFGS reaches
+    close(solution.plan, torch.from_numpy(theirs), 1e-5)  # the accuracy of POT's L-BFGS
 
 
 @pytest.mark.parametrize("temperature", [100.0, 1.0, 0.1, 1e-2, 1e-4])
 def test_the_conditions_and_the_gap(temperature: float) -> None:
     cost, a, b = 4 * uniform(3, 6, 8), distribution(3, 6), distribution(3, 8)
-    found = quadratic_plan(cost, a, b, temperature)
-    assert bool(found.converged.all())
-    close(found.plan.sum(-1), a, 1e-10)
-    close(found.plan.sum(-2), b, 1e-10)
-    slack = found.row_potential.unsqueeze(-1) + found.column_potential.unsqueeze(-2) - cost
-    close(found.plan, slack.clamp(min=0) / temperature, 1e-10)
-    primal = (cost * found.plan).sum((-2, -1)) + temperature / 2 * found.plan.square().sum((-2, -1))
-    close(found.value + found.gap, primal, 1e-12 * (1 + temperature))
-    assert float(found.gap.abs().max()) <= 1e-11
-    close((b * found.column_potential).sum(-1), torch.zeros(3, dtype=torch.float64))
+    solution = quadratic_plan(cost, a, b, temperature)
+    assert bool(solution.converged.all())
+    close(solution.plan.sum(-1), a, 1e-10)
+    close(solution.plan.sum(-2), b, 1e-10)
+    slack = solution.row_potential.unsqueeze(-1) + solution.column_potential.unsqueeze(-2) - cost
+    close(solution.plan, slack.clamp(min=0) / temperature, 1e-10)
+    primal = (cost * solution.plan).sum((-2, -1)) + temperature / 2 * solution.plan.square().sum((-2, -1))
+    close(solution.value + solution.gap, primal, 1e-12 * (1 + temperature))
+    assert float(solution.gap.abs().max()) <= 1e-11
+    close((b * solution.column_potential).sum(-1), torch.zeros(3, dtype=torch.float64))
 
 
-def test_newtons_method_takes_few_steps_however_small_the_temperature() -> None:
-    """A hundred in all, rough stages included, of which each is a sweep and a step that is rarely halved."""
+def test_newtons_method_takes_few_steps_at_small_temperatures() -> None:
+    """A hundred steps in total, including rough stages; each is a sweep and a rarely halved step."""
     g = torch.Generator().manual_seed(7)
     cost, a, b = (torch.rand(*shape, generator=g, dtype=torch.float64) for shape in ((3, 6, 8), (3, 6), (3, 8)))
     solutions = [quadratic_plan(4 * cost, (2 * a).softmax(-1), (2 * b).softmax(-1), x) for x in (100.0, 1.0, 0.1, 1e-2, 1e-4)]
-    assert sum(found.steps for found in solutions) <= 100
+    assert sum(solution.steps for solution in solutions) <= 100
 
 
-def test_marginals_may_bring_axes_of_their_own() -> None:
+def test_marginals_may_have_additional_axes() -> None:
     cost, a, b, temperature = uniform(4, 5), distribution(2, 1, 4), distribution(3, 5), torch.tensor([[0.1], [1.0]]).double()
-    found = quadratic_plan(cost, a, b, temperature)
-    assert found.value.shape == found.gap.shape == found.converged.shape == (2, 3)
+    solution = quadratic_plan(cost, a, b, temperature)
+    assert solution.value.shape == solution.gap.shape == solution.converged.shape == (2, 3)
     for i in range(2):
         for j in range(3):
             one = quadratic_plan(cost, a[i, 0], b[j], float(temperature[i, 0]))
             for name in ("plan", "row_potential", "column_potential", "value"):
-                close(getattr(found, name)[i, j], getattr(one, name), 1e-10)
+                close(getattr(solution, name)[i, j], getattr(one, name), 1e-10)
 
 
 @pytest.mark.parametrize("power", [-7, 9])
 def test_units_of_costs_and_of_masses_change_nothing(power: int) -> None:
-    """By powers of two exactly: with C and γ the potentials scale; with a, b and 1/γ the plan does."""
+    """Exact for powers of two: with C and γ the potentials scale; with a, b and 1/γ the plan does."""
     cost, a, b, unit = uniform(3, 6, 8), distribution(3, 6), distribution(3, 8), 2.0**power
     for temperature in (1.0, 1e-2):
-        found = quadratic_plan(cost, a, b, temperature)
+        solution = quadratic_plan(cost, a, b, temperature)
         dearer = quadratic_plan(unit * cost, a, b, unit * temperature)
         more = quadratic_plan(cost, unit * a, unit * b, temperature / unit)
-        assert found.steps == dearer.steps == more.steps
-        close(dearer.plan, found.plan, 0.0)
-        close(more.plan, unit * found.plan, 0.0)
+        assert solution.steps == dearer.steps == more.steps
+        close(dearer.plan, solution.plan, 0.0)
+        close(more.plan, unit * solution.plan, 0.0)
         for name, one, other in (("row_potential", unit, 1), ("column_potential", unit, 1), ("value", unit, unit),
                                  ("gap", unit, unit), ("row_error", 1, unit), ("column_error", 1, unit)):
-            close(getattr(dearer, name), one * getattr(found, name), 0.0)
-            close(getattr(more, name), other * getattr(found, name), 0.0)
+            close(getattr(dearer, name), one * getattr(solution, name), 0.0)
+            close(getattr(more, name), other * getattr(solution, name), 0.0)
 
 
-def test_thresholds_may_be_found_by_sorting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a GPU, where entries cannot be looked at: rows without mass and equal costs too."""
+def test_thresholds_may_be_computed_by_sorting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a GPU, where entries cannot be read; also rows without mass and equal costs."""
     cost, a, b = (4 * uniform(3, 6, 8)).round(), distribution(3, 6), distribution(3, 8)
     a[0, 2] = b[1, 3] = 0.0
     a, b = a / a.sum(-1, keepdim=True), b / b.sum(-1, keepdim=True)
     looked = [quadratic_plan(cost, a, b, temperature) for temperature in (1.0, 0.1)]
     monkeypatch.setattr(quadratic, "_THRESHOLD_STEPS", 0)
     for temperature, expected in zip((1.0, 0.1), looked, strict=True):
-        found = quadratic_plan(cost, a, b, temperature)
-        close(found.plan, expected.plan)
-        close(found.value, expected.value)
+        solution = quadratic_plan(cost, a, b, temperature)
+        close(solution.plan, expected.plan)
+        close(solution.value, expected.value)
 
 
-def test_the_pieces_of_the_solver_are_what_the_notes_say() -> None:
-    """At a g that is no solution, one problem of three at a time, with a row that has no mass."""
+def test_the_parts_of_the_solver_follow_the_notes() -> None:
+    """At a g that is no solution, one of three problems at a time, with a row without mass."""
     cost, a, b, g, gamma = 4 * uniform(3, 6, 8), distribution(3, 6), distribution(3, 8), uniform(3, 8), 0.7
     a[1, 2] = 0.0
     scale = torch.full((3, 1), gamma, dtype=torch.float64)
@@ -125,8 +125,8 @@ def test_the_pieces_of_the_solver_are_what_the_notes_say() -> None:
         columns, rows = S.sum(0).clamp(min=1), S.sum(1).clamp(min=1)
         system = ((1 + ridge[k]) * columns).diag() - S.mT @ (S / rows[:, None])
         close(system @ step[k] / gamma, residual[k], 1e-13)
-        held = excess > 0
-        drift = ((f[k].abs()[:, None] + g[k].abs() + cost[k]) * held).sum() / gamma
+        active = excess > 0
+        drift = ((f[k].abs()[:, None] + g[k].abs() + cost[k]) * active).sum() / gamma
         limit = tolerances.rounding("float64", 14) * P[k].sum() + tolerances.eps("float64") * drift
         assert float(allowed[k]) == pytest.approx(float(limit), rel=1e-12)
     assert float(f[1, 2]) == float((cost[1, 2] - g[1]).amin())  # the largest f that gives the row nothing
@@ -147,20 +147,20 @@ def test_limits() -> None:
     close(row.plan[:, 0], a)
     free = torch.tensor([[0.3, -0.1, 0.9]], dtype=torch.float64)
     b = sparsemax(free)[0]
-    found = quadratic_plan(-free, torch.ones(1).double(), b)
-    close(found.plan[0], b)  # one row: sparsemax is the plan whose columns are free
+    solution = quadratic_plan(-free, torch.ones(1).double(), b)
+    close(solution.plan[0], b)  # one row: sparsemax is the plan whose columns are free
 
 
 def test_weights_of_zero_batches_and_dtypes() -> None:
     cost, a, b = uniform(2, 3, 4, 5), distribution(2, 3, 4), distribution(5)
-    found = quadratic_plan(cost, a, b, 0.1)
+    solution = quadratic_plan(cost, a, b, 0.1)
     for i in range(2):
         for j in range(3):
-            close(found.plan[i, j], quadratic_plan(cost[i, j], a[i, j], b, 0.1).plan)
+            close(solution.plan[i, j], quadratic_plan(cost[i, j], a[i, j], b, 0.1).plan)
     assert quadratic_plan(cost[:0], a[:0], b).plan.shape == (0, 3, 4, 5)
     wider = torch.cat([a, torch.zeros(2, 3, 1).double()], -1)
     more = quadratic_plan(torch.cat([cost, uniform(2, 3, 1, 5)], -2), wider, b, 0.1)
-    close(more.plan[..., :4, :], found.plan)
+    close(more.plan[..., :4, :], solution.plan)
     assert bool((more.plan[..., 4, :] == 0).all())
     turned = quadratic_plan(torch.cat([cost, uniform(2, 3, 1, 5)], -2).mT, b, wider, 0.1)
     close(turned.plan.mT, more.plan)
@@ -177,13 +177,13 @@ def test_derivatives() -> None:
     logits = uniform(3).requires_grad_()
 
     def solved(cost: Tensor, logits: Tensor, temperature: Tensor) -> tuple[Tensor, ...]:
-        found = quadratic_plan(cost, logits.softmax(-1), b, temperature)
-        return found.plan, found.value
+        solution = quadratic_plan(cost, logits.softmax(-1), b, temperature)
+        return solution.plan, solution.value
 
     assert gradcheck(solved, (cost, logits, temperature))
     assert gradgradcheck(solved, (cost, logits, temperature))
-    found = quadratic_plan(cost, logits.softmax(-1), b, temperature)
-    close(torch.autograd.grad(found.value, cost)[0], found.plan.detach())
+    solution = quadratic_plan(cost, logits.softmax(-1), b, temperature)
+    close(torch.autograd.grad(solution.value, cost)[0], solution.plan.detach())
 
 
 def test_refusals() -> None:

@@ -1,4 +1,4 @@
-"""The pieces of the solver beside their definitions, one problem and one entry at a time."""
+"""The parts of the solver compared with their definitions, one problem and one entry at a time."""
 
 import math
 from collections.abc import Callable
@@ -19,7 +19,7 @@ SIZES = [(4, 6), (6, 4), (5, 5)]
 
 
 def problems(n: int, m: int, *, relaxed: bool, mask: bool = True) -> tuple[Scaling, Tensor, Parts]:
-    """Two problems with a forbidden entry, a row and a column without mass; the second one is relaxed, if any is."""
+    """Two problems with a forbidden entry, a row and a column without mass; the second is relaxed, if any is."""
     g = generator(n)
     kernel = -2 * torch.rand(2, n, m, generator=g, dtype=F64)
     kernel[:, 0, 1] = -torch.inf
@@ -50,10 +50,10 @@ def test_the_dual_and_its_gradient(relaxed: bool, mask: bool, annealing: Tensor 
         factor, b, s = 1.0 if annealing is None else float(annealing[k]), x.target[k], psi[k]
         P, row = plan_of(x, psi, k, factor)
         required, gain = b * (-kappa * s).exp(), s if kappa == 0 else (1 - (-kappa * s).exp()) / kappa
-        for found, expected in ((plan[k], P), (point.row[k], row), (point.column[k], P.sum(-2)), (point.required[k], required),
-                                (point.residual[k], required - P.sum(-2)),
-                                (point.objective[k], (x.source[k] * row).sum() + (b * gain).sum() / factor)):
-            close(found, expected, 1e-14)
+        for actual, expected in ((plan[k], P), (point.row[k], row), (point.column[k], P.sum(-2)), (point.required[k], required),
+                                 (point.residual[k], required - P.sum(-2)),
+                                 (point.objective[k], (x.source[k] * row).sum() + (b * gain).sum() / factor)):
+            close(actual, expected, 1e-14)
         exponents = x.log_kernel[k] / factor + torch.where(x.source[k] > 0, x.source[k].log() + row, -torch.inf).unsqueeze(-1)
         live = torch.isfinite(exponents).any(-2)
         close(half[k], torch.where(live, -exponents.logsumexp(-2) / (1 / factor + kappa), s), 1e-14)
@@ -73,18 +73,18 @@ def test_newtons_step_solves_with_the_hessian(relaxed: bool, n: int, m: int) -> 
         inner = (P / torch.where(x.source[k] > 0, x.source[k], 1.0).unsqueeze(-1)).mT @ P
         hessians.append((P.sum(-2) + kappa * float(annealing[k]) * point.required[k]).diag() - inner)
     right = (torch.stack(hessians) @ v.unsqueeze(-1)).squeeze(-1)
-    found = solver._Hessian.at(x, point, annealing, parts).solve(right)
+    step = solver._Hessian.at(x, point, annealing, parts).solve(right)
     for k, kappa in enumerate(x.kappa.tolist()):
-        held = x.target[k] > 0
-        difference = (found - v)[k, held]
+        has_mass = x.target[k] > 0
+        difference = (step - v)[k, has_mass]
         close(difference - (difference.mean() if kappa == 0 else 0.0), torch.zeros_like(difference), 1e-11)
         if kappa == 0:                                       # of all solutions the one without the null vector
-            column = point.column[k, held]
-            assert abs(float((column * found[k, held]).sum())) <= 1e-11
+            column = point.column[k, has_mass]
+            assert abs(float((column * step[k, has_mass]).sum())) <= 1e-11
 
 
 @pytest.mark.parametrize("relaxed", [True, False])
-def test_allowances_add_up_what_rounding_moves(relaxed: bool) -> None:
+def test_allowances_add_up_the_rounding_errors(relaxed: bool) -> None:
     x, psi, _ = problems(4, 6, relaxed=relaxed)
     psi = 1e3 * psi
     rows, columns = solver.allowances(x, psi, point := solver.evaluate(x, psi))
@@ -96,11 +96,11 @@ def test_allowances_add_up_what_rounding_moves(relaxed: bool) -> None:
             if a[i] == 0:
                 assert rows[k, i] == 0
                 continue
-            moved = [float(P[i, j] / a[i]) * ((-float(x.log_kernel[k, i, j]) if P[i, j] > 0 else 0.0) + abs(float(psi[k, j])))
-                     for j in range(6)]
-            row = sum(moved) + abs(float(point.row[k, i]))
+            exponents = [-float(x.log_kernel[k, i, j]) if P[i, j] > 0 else 0.0 for j in range(6)]
+            sensitivities = [float(P[i, j] / a[i]) * (exponents[j] + abs(float(psi[k, j]))) for j in range(6)]
+            row = sum(sensitivities) + abs(float(point.row[k, i]))
             assert float(rows[k, i]) == pytest.approx(float(a[i]) * (share + unit * row), rel=1e-12)
-            expected += torch.tensor([float(a[i]) * moved[j] + float(P[i, j]) * row for j in range(6)], dtype=F64)
+            expected += torch.tensor([float(a[i]) * sensitivities[j] + float(P[i, j]) * row for j in range(6)], dtype=F64)
         expected += point.required[k] * (kappa * psi[k]).abs()
         limit = share * torch.maximum(point.required[k], point.column[k]) + unit * expected
         close(columns[k], torch.minimum(limit, math.sqrt(unit) * point.required[k]), 1e-24)
@@ -110,27 +110,27 @@ def test_allowances_add_up_what_rounding_moves(relaxed: bool) -> None:
 
 def test_potentials_are_centred_where_the_target_is_met() -> None:
     x, psi, parts = problems(4, 6, relaxed=True)
-    found = solver.centred(x, psi, parts)
-    close((x.target * found).sum(-1)[0], torch.zeros((), dtype=F64), 1e-15)
-    held = x.target[0] > 0
-    shift = (psi - found)[0, held]
+    centred = solver.centred(x, psi, parts)
+    close((x.target * centred).sum(-1)[0], torch.zeros((), dtype=F64), 1e-15)
+    has_mass = x.target[0] > 0
+    shift = (psi - centred)[0, has_mass]
     close(shift, shift[:1].expand_as(shift), 1e-15)
-    close(found[1], psi[1], 0.0)
+    close(centred[1], psi[1], 0.0)
 
 
 def test_parts_are_shifted_so_that_the_masses_agree() -> None:
     x, psi, parts = problems(4, 6, relaxed=True)
     point = solver.evaluate(x, psi)
-    found = solver._shift_parts(x, psi, point, parts)
-    close(found[0], solver.centred(x, psi, parts)[0], 0.0)   # here the target is met
+    shifted = solver._shift_parts(x, psi, point, parts)
+    close(shifted[0], solver.centred(x, psi, parts)[0], 0.0)  # here the target is met
     shift = (point.required[1].sum() / point.column[1].sum()).log() / 0.7
-    held = x.target[1] > 0                                   # a column without mass is a part by itself
-    close(found[1, held], psi[1, held] + shift, 1e-14)
-    close(solver.evaluate(x, found).required[1].sum(), x.source[1].sum(), 1e-14)
+    has_mass = x.target[1] > 0                               # a column without mass is a part by itself
+    close(shifted[1, has_mass], psi[1, has_mass] + shift, 1e-14)
+    close(solver.evaluate(x, shifted).required[1].sum(), x.source[1].sum(), 1e-14)
 
 
-def test_what_has_no_mass_may_lie_far_above_what_has() -> None:
-    """A cheap column without mass has exponentials beyond the range, which nothing is multiplied by."""
+def test_columns_without_mass_may_lie_far_above_the_others() -> None:
+    """A cheap column without mass has exponentials beyond the range, which are not used."""
     kernel = torch.tensor([[[0.0, -2000.0], [0.0, -1999.0]]], dtype=F64)
     a, b = torch.tensor([[0.25, 0.75]], dtype=F64), torch.tensor([[0.0, 1.0]], dtype=F64)
     x = Scaling(kernel, a, b, torch.zeros(1, dtype=F64), False, torch.tensor([[-torch.inf, 0.0]], dtype=F64))
@@ -139,13 +139,13 @@ def test_what_has_no_mass_may_lie_far_above_what_has() -> None:
     close(point.row, torch.tensor([[2000.0, 1999.0]], dtype=F64), 0.0)
 
 
-def test_what_is_wanted_may_be_large() -> None:
+def test_required_masses_may_be_large() -> None:
     x, psi, _ = problems(4, 6, relaxed=True)
     required = solver.evaluate(x, torch.full_like(psi, -300 / 0.7)).required[1]
     close(required / math.exp(300), x.target[1], 1e-13)
 
 
-def test_where_rounding_left_no_factor_the_step_is_no_number() -> None:
+def test_without_a_factorization_the_step_is_nan() -> None:
     x, psi, parts = problems(4, 6, relaxed=False)
     point = solver.evaluate(x, psi)
     ratio = point.ratio.clone()
@@ -154,7 +154,7 @@ def test_where_rounding_left_no_factor_the_step_is_no_number() -> None:
     assert hessian.factor.isnan().all(-1).all(-1).tolist() == [False, True]
 
 
-def test_half_a_sweep_has_derivatives_though_a_column_may_be_reached_by_nobody() -> None:
+def test_half_a_sweep_has_derivatives_even_with_an_unreachable_column() -> None:
     x, psi, _ = problems(4, 6, relaxed=True)
     kernel = x.log_kernel.index_fill(-1, torch.tensor([3]), -torch.inf).requires_grad_()
     row = solver.evaluate(x, psi).row.requires_grad_()
@@ -165,10 +165,10 @@ def test_half_a_sweep_has_derivatives_though_a_column_may_be_reached_by_nobody()
 
 
 @pytest.mark.parametrize("solve", [sinkhorn, unbalanced, quadratic_plan])
-def test_as_many_steps_as_are_taken_are_enough(solve: Callable[..., Any]) -> None:
+def test_the_reported_number_of_steps_suffices(solve: Callable[..., Any]) -> None:
     cost, a, b = random_problem(8, 6, 8, 2)
-    found = solve(cost, a, b, 0.05)
-    again = solve(cost, a, b, 0.05, max_steps=found.steps)
-    close(again.plan, found.plan, 0.0)
-    short = solve(cost, a, b, 0.05, max_steps=found.steps - 1, strict=False)
-    assert short.steps == found.steps - 1
+    solution = solve(cost, a, b, 0.05)
+    again = solve(cost, a, b, 0.05, max_steps=solution.steps)
+    close(again.plan, solution.plan, 0.0)
+    short = solve(cost, a, b, 0.05, max_steps=solution.steps - 1, strict=False)
+    assert short.steps == solution.steps - 1

@@ -1,4 +1,4 @@
-"""Sinkhorn's plans: optimal between the marginals asked for, in every dtype, or said not to be."""
+"""Sinkhorn's plans are optimal between the requested marginals in every dtype, or reported as not converged."""
 
 import math
 from importlib import import_module
@@ -84,8 +84,8 @@ def test_the_conic_solver_finds_the_same_plan(seed: int, epsilon: float) -> None
     assert float((result.plan - torch.from_numpy(primal.plan)).abs().sum()) <= allowed
     constant = epsilon * float((a * a.log()).sum() + (b * b.log()).sum())
     scale = float(cost.abs().max()) + 2 * epsilon * exponent(TransportProblem(cost, a, b, epsilon, math.inf, ""))
-    off = tolerances.rounding("float64", cost.numel(), scale)
-    assert primal.bound - off <= float(result.value) + constant <= primal.objective + off
+    slack = tolerances.rounding("float64", cost.numel(), scale)
+    assert primal.bound - slack <= float(result.value) + constant <= primal.objective + slack
 
 
 # --- limits and symmetries ---------------------------------------------------------------------------------------
@@ -93,14 +93,14 @@ def test_the_conic_solver_finds_the_same_plan(seed: int, epsilon: float) -> None
 
 @FAIR
 @given(transports(costs=("plain", "squared", "tied", "zero", "forbidding")))
-def test_what_the_plan_does_not_depend_on(x: TransportProblem) -> None:
+def test_invariances_of_the_plan(x: TransportProblem) -> None:
     plan = sinkhorn(*x.arguments).plan
     n, m = x.cost.shape[-2:]
     allowed = apart(plan, exponent(x))
     shifts = torch.linspace(-1, 1, n, dtype=F64).unsqueeze(-1) + torch.linspace(0.5, 2, m, dtype=F64)
     # Costs of up to |C| + 3 are rounded before they are divided by ε.
     size = (float(x.cost[x.cost < torch.inf].abs().max()) + 3) / x.temperature
-    shifted = apart(plan, exponent(x) + 3 / x.temperature, moved=tolerances.eps("float64") * size)
+    shifted = apart(plan, exponent(x) + 3 / x.temperature, slack=tolerances.eps("float64") * size)
     close(sinkhorn(x.cost + shifts, x.source, x.target, x.temperature).plan, plan, shifted)
     close(sinkhorn(4 * x.cost, x.source, x.target, 4 * x.temperature).plan, plan, allowed)
     close(sinkhorn(x.cost.mT, x.target, x.source, x.temperature).plan.mT, plan, allowed)
@@ -155,16 +155,16 @@ def test_the_one_sided_plan_is_a_softmax_and_the_relaxed_one_tends_to_it(x: Tran
 def test_relaxation_leads_from_one_sided_to_balanced() -> None:
     cost, a, b = random_problem(4)
     plans = [sinkhorn(cost, a, b, 0.3, relaxation=r).plan for r in (1e-6, 0.01, 0.1, 1.0, 10.0, 1e6)]
-    off = [float((p.sum(-2) * (p.sum(-2) / b).log()).sum()) for p in plans]
-    assert off == sorted(off, reverse=True)
-    assert off[0] > 1e-2
+    divergences = [float((p.sum(-2) * (p.sum(-2) / b).log()).sum()) for p in plans]
+    assert divergences == sorted(divergences, reverse=True)
+    assert divergences[0] > 1e-2
     free, balanced = one_sided_plan(cost, a, b, 0.3), sinkhorn(cost, a, b, 0.3)
     largest = exponent(TransportProblem(cost, a, b, 0.3, math.inf, ""))
     reach = float((free.sum(-2) / b).log().abs().max())
     close(plans[0], free, tolerances.relaxed_plan(1e-6 / 0.3, reach) + tolerances.marginals("float64", 9, largest))
     # At ρ the target is b exp(−g/ρ).
-    moved = math.expm1(float(balanced.column_potential.abs().max()) / 1e6)
-    close(plans[-1], balanced.plan, apart(balanced.plan, largest, moved))
+    slack = math.expm1(float(balanced.column_potential.abs().max()) / 1e6)
+    close(plans[-1], balanced.plan, apart(balanced.plan, largest, slack))
 
 
 # --- masks, zeros, batches ---------------------------------------------------------------------------------------
@@ -172,23 +172,23 @@ def test_relaxation_leads_from_one_sided_to_balanced() -> None:
 
 @FAIR
 @given(transports(costs=("plain", "squared"), marginals=("sparse",), temperatures=(1.0, 0.1, 0.01)))
-def test_what_has_no_mass_might_as_well_not_be_there(x: TransportProblem) -> None:
+def test_rows_and_columns_without_mass_have_no_influence(x: TransportProblem) -> None:
     flat = [part.flatten(0, part.ndim - size - 1) if part.ndim > size else part[None]
             for part, size in ((x.cost, 2), (x.source, 1), (x.target, 1))]
     for cost, a, b in zip(*flat, strict=True):
-        whole = sinkhorn(cost, a, b, x.temperature)
+        full = sinkhorn(cost, a, b, x.temperature)
         rows, columns = a > 0, b > 0
         part = sinkhorn(cost[rows][:, columns], a[rows], b[columns], x.temperature)
-        allowed = apart(whole.plan, exponent(TransportProblem(cost, a, b, x.temperature, math.inf, "")))
-        close(whole.plan[rows][:, columns], part.plan, allowed)
-        assert (whole.plan[~rows] == 0).all()
-        assert (whole.plan[:, ~columns] == 0).all()
+        allowed = apart(full.plan, exponent(TransportProblem(cost, a, b, x.temperature, math.inf, "")))
+        close(full.plan[rows][:, columns], part.plan, allowed)
+        assert (full.plan[~rows] == 0).all()
+        assert (full.plan[:, ~columns] == 0).all()
         scale = x.temperature * exponent(x)
-        close(whole.value, part.value, allowed * (1 + scale))
+        close(full.value, part.value, allowed * (1 + scale))
         # The potentials where there is no mass are those of a point whose mass tends to zero.
-        soft = (whole.row_potential.unsqueeze(-1) - cost) / x.temperature
+        soft = (full.row_potential.unsqueeze(-1) - cost) / x.temperature
         extension = -x.temperature * (soft + torch.where(rows, a, 1.0).log().unsqueeze(-1))[rows].logsumexp(0)
-        close(whole.column_potential[~columns], extension[~columns], allowed * (1 + scale) / math.sqrt(float(a[rows].min())))
+        close(full.column_potential[~columns], extension[~columns], allowed * (1 + scale) / math.sqrt(float(a[rows].min())))
 
 
 def test_three_ways_to_forbid() -> None:
@@ -222,12 +222,12 @@ def test_a_batch_is_its_problems_and_dimensions_broadcast() -> None:
             allowed = apart(one.plan, largest)
             close(together.plan[i, k], one.plan, allowed)
             close(together.value[i, k], one.value, allowed * (1 + float(epsilon[k]) * largest))
-            # A potential moves by ε times the relative change of what it scales, over the connection once more.
+            # A potential changes by ε times the relative change of the scaled mass, over the connection once more.
             close(together.column_potential[i, k], one.column_potential,
                   allowed * float(epsilon[k]) * (1 + largest) / connection(one.plan) / float(b[0].min()))
 
 
-# --- what cannot be met is said ----------------------------------------------------------------------------------
+# --- infeasible problems are reported ----------------------------------------------------------------------------
 
 IMPOSSIBLE = {
     "unequal masses": (
@@ -270,33 +270,33 @@ def test_a_problem_without_a_solution_is_refused_before_the_first_step(name: str
     assert error > 0.05
 
 
-def test_newtons_method_takes_few_steps_however_small_the_temperature() -> None:
-    """51 steps in all for four temperatures, and 70 more for two relaxations of each."""
+def test_newtons_method_takes_few_steps_at_small_temperatures() -> None:
+    """51 steps in total for four temperatures, and 70 more for two relaxations of each."""
     g = torch.Generator().manual_seed(7)
     cost, a, b = (torch.rand(*shape, generator=g, dtype=F64) for shape in ((2, 6, 8), (2, 6), (2, 8)))
     a, b = a / a.sum(-1, keepdim=True), b / b.sum(-1, keepdim=True)
-    found = {rho: sum(sinkhorn(4 * cost, a, b, x, relaxation=rho).steps for x in (1.0, 0.1, 1e-2, 1e-3))
+    steps = {rho: sum(sinkhorn(4 * cost, a, b, x, relaxation=rho).steps for x in (1.0, 0.1, 1e-2, 1e-3))
              for rho in (math.inf, 2.0, 0.01)}
-    assert found[math.inf] <= 52
-    assert found[2.0] + found[0.01] <= 72
+    assert steps[math.inf] <= 52
+    assert steps[2.0] + steps[0.01] <= 72
 
 
 @pytest.mark.parametrize("power", [-7, 9])
 @pytest.mark.parametrize("rho", [math.inf, 2.0])
 def test_units_of_costs_change_nothing(rho: float, power: int) -> None:
-    """By powers of two exactly: potentials and values scale, and as many steps are taken."""
+    """Exact for powers of two: potentials and values scale, and the number of steps is the same."""
     cost, a, b = random_problem(8, 6, 8, 2)
     unit = 2.0**power
-    found, dearer = sinkhorn(cost, a, b, 0.1, relaxation=rho), sinkhorn(unit * cost, a, b, unit * 0.1, relaxation=unit * rho)
-    assert dearer.steps == found.steps
-    close(dearer.plan, found.plan, 0.0)
+    solution, dearer = sinkhorn(cost, a, b, 0.1, relaxation=rho), sinkhorn(unit * cost, a, b, unit * 0.1, relaxation=unit * rho)
+    assert dearer.steps == solution.steps
+    close(dearer.plan, solution.plan, 0.0)
     for name in ("row_potential", "column_potential", "value"):
-        close(getattr(dearer, name), unit * getattr(found, name), 0.0)
+        close(getattr(dearer, name), unit * getattr(solution, name), 0.0)
 
 
 @pytest.mark.parametrize(("dtype", "mass"), [(torch.float64, 1.0), (torch.float32, 1.0), (torch.float16, 1e-4)], ids=str)
-def test_one_marginal_that_is_off_by_more_than_its_allowance_is_not_certified(dtype: torch.dtype, mass: float) -> None:
-    """Small masses in float16 are off by what the least of its numbers are apart."""
+def test_one_marginal_error_above_its_allowance_is_not_certified(dtype: torch.dtype, mass: float) -> None:
+    """Small masses in float16 are wrong by up to the spacing of its least numbers."""
     cost, a, b = random_problem(9, 3, 7)
     a, b = mass * a, mass * b
     file = import_module("numerics.transport.sinkhorn")
@@ -310,15 +310,15 @@ def test_one_marginal_that_is_off_by_more_than_its_allowance_is_not_certified(dt
     for side, (marginal, limit) in enumerate(zip((plan.sum(-1), plan.sum(-2)), limits, strict=True)):
         for entry in range(len(marginal)):
             for factor in (-1.1, -0.9, 0.9, 1.1):
-                off = marginal.clone()
-                off[entry] += factor * limit[entry]
-                data = (x, psi, off, plan) if side == 0 else (x._replace(target=off), psi, plan.sum(-1), plan)
+                perturbed = marginal.clone()
+                perturbed[entry] += factor * limit[entry]
+                data = (x, psi, perturbed, plan) if side == 0 else (x._replace(target=perturbed), psi, plan.sum(-1), plan)
                 off_by, converged = file._certified(*data, dtype)
                 assert bool(converged) == (abs(factor) < 1)
                 assert float(off_by[side][entry]) == pytest.approx(abs(factor) * float(limit[entry]), rel=0.05)
 
 
-def test_too_few_steps_are_said() -> None:
+def test_too_few_steps_are_reported() -> None:
     cost, a, b = random_problem(7, 6, 6)
     with pytest.raises(RuntimeError, match="did not converge in 1 steps; the largest marginal error is"):
         sinkhorn(cost, a, b, 0.01, max_steps=1)
@@ -330,7 +330,7 @@ def test_too_few_steps_are_said() -> None:
     assert result.column_error.sum() > 1e-6
 
 
-def test_a_plan_on_the_boundary_is_found_although_no_potentials_are() -> None:
+def test_a_plan_on_the_boundary_is_computed_although_its_potentials_do_not_exist() -> None:
     """Only the identity is balanced and causal. Its potentials are infinite; the marginal error still falls to rounding."""
     scores = torch.randn(6, 6, generator=generator(1), dtype=F64)
     result = sinkhorn(-scores, mask=torch.ones(6, 6, dtype=torch.bool).tril())

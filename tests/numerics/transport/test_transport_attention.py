@@ -1,4 +1,4 @@
-"""From softmax to the balanced plan, what the divergence measures, and what the diagnostics tell apart."""
+"""From softmax to the balanced plan, properties of the divergence, and cases that the diagnostics distinguish."""
 
 import math
 
@@ -39,13 +39,13 @@ def divergence_of(p: Tensor, q: Tensor) -> Tensor:
 
 
 def spread(s: Tensor, tau: float) -> float:
-    """The largest exponent of weights between keys that get equal shares: the spread of the scores over τ, and log nm."""
+    """The largest exponent of weights between keys with equal shares: the spread of the scores over τ, and log nm."""
     finite = s[s != -torch.inf]
     return float(finite.max() - finite.min()) / tau + math.log(s.shape[-1] * s.shape[-2])
 
 
 def rounding(s: Tensor, tau: float, steps: float = math.inf) -> float:
-    """How far apart two ways to the same weights may be: by the rounding of exponents, as often as there are half-steps."""
+    """The allowed distance of two computations of the same weights: the rounding of exponents for each half-step."""
     n, m = s.shape[-2:]
     if steps == math.inf:
         balanced = sinkhorn_weights(s, tau, math.inf)
@@ -81,7 +81,7 @@ def test_the_default_temperature_is_that_of_attention() -> None:
 
 @FAIR
 @given(st.integers(0, 1000), st.integers(1, 5), st.integers(1, 5), st.sampled_from([0.3, 1.0, 10.0]), st.integers(0, 7))
-def test_each_half_step_meets_its_marginal_and_comes_nearer(seed: int, n: int, m: int, tau: float, steps: int) -> None:
+def test_each_half_step_meets_one_marginal_and_approaches_the_other(seed: int, n: int, m: int, tau: float, steps: int) -> None:
     s = scores_of(seed, n, m)
     b = torch.rand(m, generator=torch.Generator().manual_seed(seed), dtype=F64) + 0.1
     b = b / b.sum()
@@ -108,27 +108,27 @@ def test_half_steps_tend_to_the_balanced_plan() -> None:
 
 
 @pytest.mark.parametrize("half_steps", [0, 1, 4, math.inf])
-def test_weights_of_a_batch_are_those_of_its_problems(half_steps: float) -> None:
-    """Scores, targets, temperatures and masks have leading axes of their own, and no two axes have the same length."""
+def test_weights_of_a_batch_agree_with_its_problems(half_steps: float) -> None:
+    """Scores, targets, temperatures and masks have separate leading axes, and all axes have different lengths."""
     s, tau = scores_of(0, 3, 4, 5), torch.tensor([[0.5], [2.0]], dtype=F64)
     b = (2 * scores_of(1, 2, 1, 5)).softmax(-1)
     masks = [torch.ones(2, 3, 4, 5, dtype=torch.bool), scores_of(2, 3, 4, 5)]
     masks[0][1, 2, 3] = masks[0][0, 1, :, 2] = False         # a query and a key that take no part
     for mask, target in ((masks[0], None), (masks[1], b), (None, b)):
-        found = sinkhorn_weights(s, tau, half_steps, target, mask)
-        assert found.shape == (2, 3, 4, 5)
+        batched = sinkhorn_weights(s, tau, half_steps, target, mask)
+        assert batched.shape == (2, 3, 4, 5)
         for i in range(2):
             for h in range(3):
                 one = sinkhorn_weights(s[h], float(tau[i]), half_steps, None if target is None else target[i, 0],
                                        None if mask is None else mask.expand(2, 3, 4, 5)[i, h])
-                close(found[i, h], one, 1e-12)
+                close(batched[i, h], one, 1e-12)
     query, key, value = scores_of(3, 2, 1, 4, 3), scores_of(4, 3, 5, 3), scores_of(5, 2, 3, 5, 2)
     weights = sinkhorn_weights(query @ key.mT, tau, half_steps, b, masks[1])
     close(sinkhorn_attention(query, key, value, half_steps, tau, b, masks[1]), weights @ value, 1e-13)
 
 
-def test_errors_of_weights_are_those_of_the_queries_that_take_part() -> None:
-    """W is n times the plan, and n counts no query that is masked."""
+def test_errors_of_weights_exclude_masked_queries() -> None:
+    """W is n times the plan, where n does not count masked queries."""
     s, mask = scores_of(0, 2, 4, 5), torch.ones(2, 4, 5, dtype=torch.bool)
     mask[1, 3] = False
     rough = certified_weights(s, 0.05, math.inf, mask=mask, max_steps=1, strict=False)
@@ -155,8 +155,8 @@ def test_relaxation_leads_from_softmax_to_the_balanced_plan() -> None:
     reach = float((free.mean(-2) * 4).log().abs().max())
     close(path[0], free, tolerances.relaxed_plan(1e-9 / 0.5, reach) + allowed)
     # The target at ρ is b exp(−g/ρ), with |g| at most the spread of the scores.
-    moved = math.expm1(0.5 * spread(s, 0.5) / 1e9)
-    close(path[-1], balanced, 5 * apart(balanced / 5, spread(s, 0.5), moved))
+    slack = math.expm1(0.5 * spread(s, 0.5) / 1e9)
+    close(path[-1], balanced, 5 * apart(balanced / 5, spread(s, 0.5), slack))
     for weights in path:
         close(weights.sum(-1), torch.ones(3, 5, dtype=F64), 5 * tolerances.marginals("float64", 9, spread(s, 0.5)))
     imbalance = torch.stack([diagnose(weights).imbalance for weights in path])
@@ -165,17 +165,17 @@ def test_relaxation_leads_from_softmax_to_the_balanced_plan() -> None:
 
 
 @pytest.mark.parametrize("half_steps", PATHS)
-def test_masked_keys_and_queries_might_as_well_not_be_there(half_steps: float) -> None:
+def test_masked_keys_and_queries_have_no_influence(half_steps: float) -> None:
     s = scores_of(5, 2, 5, 6)
     queries, keys = torch.tensor([True, False, True, True, False]), torch.tensor([True, True, False, True, False, True])
     mask = queries.unsqueeze(-1) & keys
     added = torch.zeros(5, 6, dtype=F64).masked_fill(~mask, -torch.inf)
-    whole = sinkhorn_weights(s, 0.7, half_steps, mask=mask)
+    full = sinkhorn_weights(s, 0.7, half_steps, mask=mask)
     part = sinkhorn_weights(s[:, queries][..., keys], 0.7, half_steps)
     allowed = rounding(s[:, queries][..., keys], 0.7, half_steps)
-    close(whole[:, queries][..., keys], part, allowed)
-    assert (whole[:, ~mask] == 0).all()
-    close(sinkhorn_weights(s, 0.7, half_steps, mask=added), whole, allowed)
+    close(full[:, queries][..., keys], part, allowed)
+    assert (full[:, ~mask] == 0).all()
+    close(sinkhorn_weights(s, 0.7, half_steps, mask=added), full, allowed)
     relaxed = relaxed_weights(s, 0.7, 0.4, mask=mask)[:, queries][..., keys]
     close(relaxed, relaxed_weights(s[:, queries][..., keys], 0.7, 0.4), rounding(s[:, queries][..., keys], 0.7))
 
@@ -201,7 +201,7 @@ def test_a_balanced_causal_plan_ignores_the_scores() -> None:
     for seed in range(3):
         weights = sinkhorn_weights(scores_of(seed, 4, 4), 1.0, math.inf, mask=causal)
         error = float((weights.sum(-1) - 1).abs().sum() + (weights.sum(-2) - 1).abs().sum())
-        # The rows fill up one after the other, and each inherits what the marginals are off.
+        # The rows fill up one after the other, and each inherits the marginal errors.
         close(weights, torch.eye(4, dtype=F64), 2 * 4 * error + tolerances.rounding("float64", 4))
         assert relaxed_weights(scores_of(seed, 4, 4), 1.0, 0.5, mask=causal)[-1, :3].max() > 0.05
 
@@ -224,7 +224,7 @@ def squared(x: Tensor, y: Tensor) -> Tensor:
 
 @FAIR
 @given(st.integers(0, 1000), st.integers(1, 5), st.integers(1, 5), st.sampled_from([0.01, 0.1, 1.0, 100.0]))
-def test_the_divergence_is_zero_at_home_and_positive_elsewhere(seed: int, n: int, m: int, epsilon: float) -> None:
+def test_the_divergence_is_zero_at_equal_measures_and_positive_elsewhere(seed: int, n: int, m: int, epsilon: float) -> None:
     g = torch.Generator().manual_seed(seed)
     x, y = torch.randn(n, 2, generator=g, dtype=F64), torch.randn(m, 2, generator=g, dtype=F64)
     _, a, b = random_problem(seed, n, m)
@@ -244,31 +244,31 @@ def test_the_divergence_is_zero_at_home_and_positive_elsewhere(seed: int, n: int
     close(doubled, apart, tolerances.rounding("float64", (2 * n + m) ** 2, scale * (1 + scale / epsilon)))
 
 
-def test_the_divergence_goes_from_the_transport_cost_to_the_distance_of_means() -> None:
+def test_the_divergence_interpolates_transport_cost_and_distance_of_means() -> None:
     x, y = scores_of(8, 4, 2), scores_of(9, 5, 2)
     costs = squared(x, y), squared(x, x), squared(y, y)
     hot = sinkhorn_divergence(*costs, temperature=1e6)
     # To first order in 1/ε the value is the mean cost less its variance over 2ε, and each variance is at most spread²/4.
     widest = max(float(cost.max()) for cost in costs)
-    lost = 2 * widest**2 / (8 * 1e6) * 1.01 + tolerances.rounding("float64", 20, 1e6)
-    close(hot, (x.mean(0) - y.mean(0)).square().sum(), lost)
+    allowed = 2 * widest**2 / (8 * 1e6) * 1.01 + tolerances.rounding("float64", 20, 1e6)
+    close(hot, (x.mean(0) - y.mean(0)).square().sum(), allowed)
     cold, colder = (float(sinkhorn_divergence(*costs, temperature=e)) for e in (1e-3, 1e-5))
     ot_value = float(sinkhorn(costs[0], temperature=1e-6).value)
     assert abs(colder - ot_value) < abs(cold - ot_value) < 0.02
 
 
-def test_divergences_of_a_batch_are_those_of_its_problems() -> None:
+def test_divergences_of_a_batch_agree_with_its_problems() -> None:
     x, y = scores_of(0, 2, 1, 4, 2), scores_of(1, 3, 5, 2)
     costs = [torch.cdist(left, right).square() for left, right in ((x, y), (x, x), (y, y))]
     a, b = scores_of(2, 2, 1, 4).softmax(-1), scores_of(3, 3, 5).softmax(-1)
     tau = torch.tensor([[0.5], [2.0]], dtype=F64)
-    found = sinkhorn_divergence(*costs, a, b, tau)
-    assert found.shape == (2, 3)
+    divergence = sinkhorn_divergence(*costs, a, b, tau)
+    assert divergence.shape == (2, 3)
     for i in range(2):
         for h in range(3):
             terms = [sinkhorn(*problem, float(tau[i])).value for problem in (
                 (costs[0][i, h], a[i, 0], b[h]), (costs[1][i, 0], a[i, 0], a[i, 0]), (costs[2][h], b[h], b[h]))]
-            close(found[i, h], terms[0] - (terms[1] + terms[2]) / 2, 1e-12)
+            close(divergence[i, h], terms[0] - (terms[1] + terms[2]) / 2, 1e-12)
     for short in range(3):
         mixed = [cost.float() if k == short else cost for k, cost in enumerate(costs)]
         assert sinkhorn_divergence(*mixed).dtype == F64
@@ -276,7 +276,7 @@ def test_divergences_of_a_batch_are_those_of_its_problems() -> None:
 
 
 def test_one_cost_for_all_three_terms_measures_nothing() -> None:
-    """With the cross cost within each side, too, points that differ can have a negative difference."""
+    """With the cross cost also within each side, different points can have a negative difference."""
     cost = torch.tensor([[5.0, 0.0], [0.0, 5.0]], dtype=F64)
     a, b = torch.tensor([0.9, 0.1], dtype=F64), torch.tensor([0.1, 0.9], dtype=F64)
     assert sinkhorn_divergence(cost, cost, cost, a, b, 0.1) < -1.0
@@ -304,7 +304,7 @@ def test_concentration_is_information_and_imbalance(seed: int, n: int, m: int, t
     assert (x.peak <= 1 + allowed).all()
     uniform = diagnose(plan)
     live = plan.sum(-1) > 0
-    mean = torch.stack([entropy[kept].mean() for entropy, kept in zip(uniform.entropy, live, strict=True)])
+    mean = torch.stack([entropy[visible].mean() for entropy, visible in zip(uniform.entropy, live, strict=True)])
     close(uniform.concentration, math.log(m) - mean, allowed)
     assert (uniform.effective_keys[~live] == 0).all()
 
@@ -338,7 +338,7 @@ def test_balanced_weights_concentrate_without_imbalance() -> None:
     assert entropies[2] < 0.5
 
 
-def test_mass_where_the_target_has_none_is_infinitely_off() -> None:
+def test_mass_outside_the_target_has_an_infinite_error() -> None:
     x = diagnose(torch.eye(2), torch.tensor([1.0, 0.0]))
     assert x.imbalance == x.concentration == math.inf
     assert x.information == pytest.approx(math.log(2))

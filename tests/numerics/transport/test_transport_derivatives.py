@@ -22,7 +22,7 @@ from numerics.transport import (
 from tests.numerics.common import close
 from tests.numerics.transport.problems import apart, connection, exponent, random_problem
 
-# Forward-mode differentiation compiles its decompositions with what the same release of PyTorch deprecates.
+# Forward-mode differentiation compiles decompositions that use features deprecated in the same release of PyTorch.
 pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
 
 F64 = torch.float64
@@ -45,7 +45,7 @@ BLOCKED = torch.tensor([[True, True, False, False], [True, True, False, False], 
 
 
 def leaves() -> tuple[Tensor, ...]:
-    """Two costs (3, 4), logits of both marginals, ε, ρ, and a mask to be added."""
+    """Two costs (3, 4), logits of both marginals, ε, ρ, and an additive mask."""
     g = torch.Generator().manual_seed(0)
     cost, _, _ = random_problem(0, 3, 4, 2)
     a, b, mask = (torch.randn(*shape, generator=g, dtype=F64) for shape in ((2, 3), (4,), (3, 4)))
@@ -64,7 +64,7 @@ def relaxed(c: Tensor, a: Tensor, b: Tensor, e: Tensor, r: Tensor, m: Tensor) ->
 
 
 def blocked(c: Tensor, a: Tensor, b: Tensor, e: Tensor, r: Tensor, m: Tensor) -> tuple[Tensor, ...]:
-    """Two parts that exchange nothing: each must have marginals of its own mass."""
+    """Two blocks that exchange no mass, so that each needs marginals of equal mass."""
     target = torch.cat((b[:2].softmax(-1) * a.softmax(-1)[..., :2].sum(-1, keepdim=True),
                         b[2:].softmax(-1) * a.softmax(-1)[..., 2:]), -1)
     x = sinkhorn(c, a.softmax(-1), target, e, mask=BLOCKED)
@@ -107,7 +107,7 @@ def test_first_and_second_derivatives(name: str) -> None:
 
 
 @pytest.mark.parametrize("wrong", [0, 1, 3])
-def test_a_derivative_that_is_wrong_is_seen(wrong: int) -> None:
+def test_a_wrong_derivative_is_detected(wrong: int) -> None:
     def detached(*x: Tensor) -> tuple[Tensor, ...]:
         return balanced(*(part.detach() if i == wrong else part for i, part in enumerate(x)))
 
@@ -116,7 +116,7 @@ def test_a_derivative_that_is_wrong_is_seen(wrong: int) -> None:
 
 
 def test_the_envelope() -> None:
-    """∂W/∂C = P; ∂W/∂a = f and ∂W/∂b = g, along changes that leave the masses equal; ∂W/∂ε = Σ P log(P/ab)."""
+    """∂W/∂C = P; ∂W/∂a = f and ∂W/∂b = g, along changes that keep the masses equal; ∂W/∂ε = Σ P log(P/ab)."""
     cost, a, b = (x.requires_grad_() for x in random_problem(1))
     epsilon = torch.tensor(0.3, dtype=F64, requires_grad=True)
     result = sinkhorn(cost, a, b, epsilon)
@@ -128,16 +128,16 @@ def test_the_envelope() -> None:
     close(slopes[3], (result.plan * (result.plan / (a.unsqueeze(-1) * b)).log()).sum(), potential)
 
 
-def test_the_plan_moves_as_the_bordered_system_says() -> None:
-    """dP = P ∘ (df + dg − dC)/ε with marginals that stay: the linear system is solved here by its pseudo-inverse."""
+def test_the_derivative_of_the_plan_solves_the_bordered_system() -> None:
+    """dP = P ∘ (df + dg − dC)/ε with fixed marginals: the linear system is solved here by its pseudo-inverse."""
     cost, a, b = random_problem(2)
     epsilon = 0.4
     plan = sinkhorn(cost, a, b, epsilon).plan
     n, m = cost.shape
     direction = torch.randn(n, m, generator=torch.Generator().manual_seed(3), dtype=F64)
     system = torch.cat((torch.cat((a.diag(), plan), 1), torch.cat((plan.T, b.diag()), 1)))
-    moved = torch.cat(((plan * direction).sum(1), (plan * direction).sum(0)))
-    potentials = torch.linalg.pinv(system) @ moved
+    change = torch.cat(((plan * direction).sum(1), (plan * direction).sum(0)))
+    potentials = torch.linalg.pinv(system) @ change
     expected = plan * (potentials[:n, None] + potentials[n:] - direction) / epsilon
     _, tangent = torch.func.jvp(lambda c: sinkhorn(c, a, b, epsilon).plan, (cost,), (direction,))
     close(tangent, expected, rounding(cost, a, b, epsilon)[1] * float(direction.abs().max()))
@@ -172,7 +172,7 @@ def test_small_epsilon_has_derivatives_too() -> None:
     assert second.isfinite().all()
 
 
-def test_what_is_forbidden_has_the_derivative_zero() -> None:
+def test_forbidden_entries_have_the_derivative_zero() -> None:
     cost, a, b = random_problem(6)
     cost[0, 1] = cost[2, 4] = math.inf
     cost.requires_grad_()

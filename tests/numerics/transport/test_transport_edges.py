@@ -1,4 +1,4 @@
-"""Sinkhorn where dtypes, sizes and data are at their edges: it reaches what the dtype allows, and says what it does not."""
+"""Sinkhorn at the limits of dtypes, sizes and data: it is as accurate as the dtype allows, and reports failures."""
 
 import math
 import subprocess
@@ -27,13 +27,13 @@ F64 = torch.float64
 SHORT = [torch.float32, *HALVES]
 
 
-def off(plan: Tensor, source: Tensor, target: Tensor) -> float:
+def marginal_error(plan: Tensor, source: Tensor, target: Tensor) -> float:
     """The largest relative error of a marginal, in float64."""
     rows, columns = plan.double().sum(-1) / source.double() - 1, plan.double().sum(-2) / target.double() - 1
     return float(torch.cat((rows.flatten(), columns.flatten())).abs().max())
 
 
-# --- what a dtype allows -----------------------------------------------------------------------------------------
+# --- limits of dtypes --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("size", "epsilon"), [(256, 0.3), (700, 0.3), (128, 1e-4), (200, 1e-3)])
@@ -42,20 +42,20 @@ def test_float32_plans_meet_every_marginal_to_float32(size: int, epsilon: float)
     result = sinkhorn(cost.float(), temperature=epsilon)
     even = torch.full((size,), 1 / size, dtype=F64)
     assert result.converged
-    assert off(result.plan, even, even) <= tolerances.eps("float32")
+    assert marginal_error(result.plan, even, even) <= tolerances.eps("float32")
     assert float(result.column_error.max()) <= tolerances.eps("float32") / size
 
 
 @pytest.mark.parametrize("dtype", SHORT, ids=str)
 @pytest.mark.parametrize("seed", range(5))
-def test_marginals_that_are_stored_in_few_digits_are_met(dtype: torch.dtype, seed: int) -> None:
+def test_marginals_stored_in_few_digits_are_met(dtype: torch.dtype, seed: int) -> None:
     cost, a, b = (x.to(dtype) for x in random_problem(seed, 40, 60))
     result = sinkhorn(cost, a, b, 0.3)
     assert result.converged
     # The masses of a and b differ by the rounding of their entries; entries of the plan are rounded, or too small to be normal.
     relative, absolute = tolerances.storage(dtype)
     allowed = 2 * tolerances.rounding(dtype, 60) + relative + absolute * 60 / float(torch.cat((a, b)).min())
-    assert off(result.plan, a, b) <= allowed
+    assert marginal_error(result.plan, a, b) <= allowed
     assert allowed <= 1e-3 or dtype in HALVES
 
 
@@ -68,24 +68,24 @@ def test_the_certificate_is_that_of_the_plan_that_is_returned(dtype: torch.dtype
 
 
 def test_converged_looks_at_each_marginal() -> None:
-    """A thousand columns that are each off by a thousandth add up to little; they are not converged."""
+    """A thousand columns, each wrong by a thousandth, have a small total error but are not converged."""
     cost, *_ = random_problem(2, 30, 1000)
     result = sinkhorn(cost.float(), temperature=0.05, max_steps=1, strict=False)
     assert not result.converged
     tiny = torch.cat((torch.full((99,), 1 / 99, dtype=F64), torch.tensor([1e-9], dtype=F64)))
     tiny = tiny / tiny.sum()
     result = sinkhorn(random_problem(3, 5, 100)[0].float(), None, tiny.float(), 0.3)
-    assert off(result.plan, torch.full((5,), 0.2), tiny.float()) <= 100 * tolerances.eps("float32")
+    assert marginal_error(result.plan, torch.full((5,), 0.2), tiny.float()) <= 100 * tolerances.eps("float32")
 
 
 def test_weights_come_with_a_certificate() -> None:
     scores = -random_problem(4, 50, 70)[0].float()
-    found = certified_weights(scores, 0.2)
-    assert found.converged
-    assert found.weights.dtype == torch.float32
-    close(found.weights, sinkhorn_weights(scores, 0.2, math.inf), 0.0)
-    seen = (found.weights.double().sum(-2) - 50 / 70).abs()
-    assert float(torch.maximum(seen, found.column_error.double()).max()) <= 2 * tolerances.eps("float32")
+    solution = certified_weights(scores, 0.2)
+    assert solution.converged
+    assert solution.weights.dtype == torch.float32
+    close(solution.weights, sinkhorn_weights(scores, 0.2, math.inf), 0.0)
+    seen = (solution.weights.double().sum(-2) - 50 / 70).abs()
+    assert float(torch.maximum(seen, solution.column_error.double()).max()) <= 2 * tolerances.eps("float32")
     relaxed = certified_weights(scores, 0.2, 0.5)
     assert relaxed.converged
     close(relaxed.weights, relaxed_weights(scores, 0.2, 0.5), 0.0)
@@ -94,7 +94,7 @@ def test_weights_come_with_a_certificate() -> None:
     assert float(early.column_error.max()) > 1e-3
 
 
-def test_a_temperature_that_float64_cannot_resolve_is_said() -> None:
+def test_a_temperature_that_float64_cannot_resolve_is_reported() -> None:
     cost = random_problem(5, 60, 60)[0]
     with pytest.raises(RuntimeError, match="the rounding of C/ε in float64 alone moves a marginal by"):
         sinkhorn(cost, temperature=1e-13, max_steps=20)
@@ -106,11 +106,11 @@ def test_the_divergence_of_neighbours_keeps_the_digits_of_float32() -> None:
     x = torch.rand(20, 2, generator=torch.Generator().manual_seed(0))
     y = x + 1e-3 * torch.rand(20, 2, generator=torch.Generator().manual_seed(1))
     short = [(p.unsqueeze(-2) - q.unsqueeze(-3)).square().sum(-1) for p, q in ((x, y), (x, x), (y, y))]
-    found, wide = sinkhorn_divergence(*short), sinkhorn_divergence(*(cost.double() for cost in short))
-    close(found, wide.float(), tolerances.eps("float32") * float(wide))
+    narrow, wide = sinkhorn_divergence(*short), sinkhorn_divergence(*(cost.double() for cost in short))
+    close(narrow, wide.float(), tolerances.eps("float32") * float(wide))
 
 
-# --- what is no problem ------------------------------------------------------------------------------------------
+# --- invalid problems --------------------------------------------------------------------------------------------
 
 COST = torch.tensor([[0.0, 1.0], [2.0, 0.5]])
 HALF = torch.full((2,), 0.5)
@@ -137,7 +137,7 @@ HALF = torch.full((2,), 0.5)
     (lambda: relaxed_weights(COST, 1.0, 1.0, 2 * HALF), r"target: expected shares with the sum one, got 2"),
     (lambda: sinkhorn_weights(COST, 1.0, 1, torch.tensor([1.5, -0.5])), r"target: expected nonnegative shares, got -0\.5"),
 ])
-def test_what_is_no_problem_is_refused_at_once(call: Callable[[], object], message: str) -> None:
+def test_invalid_problems_are_refused_at_once(call: Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError, match=f"^{message}"):
         call()
 
@@ -154,14 +154,14 @@ def test_masses_that_rounding_parts_are_brought_together() -> None:
     shares = target.double() / target.double().sum()
     assert float(target.double().sum()) != 1
     for scale in (0.5, 8.0):
-        found = sinkhorn(cost, torch.full((3,), scale / 3, dtype=F64), scale * target)
-        close(found.plan.sum(-1), torch.full((3,), scale / 3, dtype=F64), 1e-14)
-        close(found.plan.sum(-2), scale * shares, 1e-14)
+        solution = sinkhorn(cost, torch.full((3,), scale / 3, dtype=F64), scale * target)
+        close(solution.plan.sum(-1), torch.full((3,), scale / 3, dtype=F64), 1e-14)
+        close(solution.plan.sum(-2), scale * shares, 1e-14)
 
 
 @pytest.mark.parametrize("size", [3, 30])
-def test_flows_decide_what_parts_cannot(size: int) -> None:
-    """A causal mask lets balanced plans be, however narrowly; one pair less on the diagonal does not."""
+def test_flows_decide_where_components_cannot(size: int) -> None:
+    """A causal mask barely admits balanced plans; with one pair less on the diagonal it admits none."""
     causal = torch.ones(size, size, dtype=torch.bool).tril()
     assert sinkhorn(torch.zeros(size, size), mask=causal).converged
     causal[size // 2, size // 2] = False
@@ -173,7 +173,7 @@ def test_flows_decide_what_parts_cannot(size: int) -> None:
 @pytest.mark.parametrize("pairs", [
     [[0, 1, 0, 1], [1, 0, 1, 0], [1, 1, 0, 0], [0, 0, 1, 1]], [[0, 1, 0, 1], [0, 0, 1, 1], [0, 1, 1, 0], [1, 0, 1, 1]],
 ])
-def test_a_flow_is_found_that_takes_an_exchange(pairs: list[list[int]]) -> None:
+def test_a_flow_that_needs_an_exchange_exists(pairs: list[list[int]]) -> None:
     assert feasibility._short_of(np.full(4, 0.25), np.full(4, 0.25), np.array(pairs, dtype=bool), 1e-13) is None
 
 
@@ -185,7 +185,7 @@ def test_a_part_with_too_little_is_named_with_its_problem() -> None:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_a_flow_is_found_where_a_linear_program_finds_one(seed: int) -> None:
+def test_a_flow_exists_where_a_linear_program_finds_one(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n, m = rng.integers(1, 8, 2)
     pairs = rng.random((n, m)) < rng.uniform(0.2, 0.9)
@@ -194,10 +194,10 @@ def test_a_flow_is_found_where_a_linear_program_finds_one(seed: int) -> None:
     sums = np.zeros((n + m, len(rows)))
     sums[rows, np.arange(len(rows))] = sums[n + columns, np.arange(len(rows))] = 1
     most = -linprog(-np.ones(len(rows)), A_ub=sums, b_ub=np.concatenate((source, target))).fun if len(rows) else 0.0
-    found = feasibility._short_of(source, target, pairs, 1e-13)
-    assert (found is None) == (most > 1 - 1e-9)
-    if found is not None:
-        short, reach = found
+    flow = feasibility._short_of(source, target, pairs, 1e-13)
+    assert (flow is None) == (most > 1 - 1e-9)
+    if flow is not None:
+        short, reach = flow
         assert source[short].sum() > target[reach].sum()
         assert not pairs[short][:, [j for j in range(m) if j not in reach]].any()
 

@@ -1,4 +1,4 @@
-"""Sinkhorn's plans beside those of POT, wherever POT converges."""
+"""Sinkhorn's plans compared with those of POT, wherever POT converges."""
 
 import math
 from collections.abc import Iterator
@@ -31,16 +31,16 @@ def test_pot_agrees_on_200_problems_wherever_it_converges() -> None:
         own = float(errors(TransportProblem(cost, a, b, epsilon, math.inf, ""), result))
         data = a.numpy(), b.numpy(), cost.numpy()
         peer, log = ot.bregman.sinkhorn_log(*data, epsilon, numItermax=1000, stopThr=1e-11, log=True)
-        off = float(np.abs(peer.sum(1) - a.numpy()).sum() + np.abs(peer.sum(0) - b.numpy()).sum())
+        peer_error = float(np.abs(peer.sum(1) - a.numpy()).sum() + np.abs(peer.sum(0) - b.numpy()).sum())
         assert own <= 1e-9
-        if off > 1e-9:
+        if peer_error > 1e-9:
             continue
         reached[epsilon] += 1
         rows = result.row_potential / epsilon + a.log() - torch.from_numpy(log["log_u"])
         columns = result.column_potential / epsilon + b.log() - torch.from_numpy(log["log_v"])
         shift = (rows.max() + rows.min()) / 2
         potential = float((rows - shift).abs().max() + (columns + shift).abs().max())
-        allowed = tolerances.plan_from_marginals(own + off, potential) + tolerances.plan("float64", 24, 4 / epsilon)
+        allowed = tolerances.plan_from_marginals(own + peer_error, potential) + tolerances.plan("float64", 24, 4 / epsilon)
         assert float((result.plan - torch.from_numpy(peer)).abs().sum()) <= allowed
         wrong = sinkhorn(cost, a, b, epsilon * 1.01).plan
         refused += float((wrong - torch.from_numpy(peer)).abs().sum()) > allowed

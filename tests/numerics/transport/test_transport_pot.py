@@ -1,4 +1,4 @@
-"""A larger problem beside POT's Sinkhorn in the log domain, to the same marginal error: a pair to compare."""
+"""A larger problem compared with POT's Sinkhorn in the log domain, at equal marginal errors: a pair to time."""
 
 import math
 from collections.abc import Callable
@@ -14,16 +14,16 @@ from tests.numerics.transport.problems import connection
 
 
 def race(size: int = 128, epsilon: float = 1e-2) -> tuple[Callable[[], Tensor], Callable[[], Tensor]]:
-    """The pair to compare: this package and POT's ``sinkhorn_log``, on one float64 problem between points of the square."""
+    """The functions to time: this package's and POT's ``sinkhorn_log``, on one float64 problem between points of the square."""
     rng = np.random.default_rng(0)
     x, y = rng.random((size, 2)), rng.random((size, 2))
     cost = ((x[:, None] - y[None]) ** 2).sum(-1)
     cost = cost / cost.max()
     mass = np.full(size, 1 / size)
-    given = torch.from_numpy(cost), torch.from_numpy(mass), torch.from_numpy(mass)
+    arguments = torch.from_numpy(cost), torch.from_numpy(mass), torch.from_numpy(mass)
 
     def own() -> Tensor:
-        return sinkhorn(*given, epsilon).plan
+        return sinkhorn(*arguments, epsilon).plan
 
     def peer() -> Tensor:
         return torch.from_numpy(ot.bregman.sinkhorn_log(mass, mass, cost, epsilon, stopThr=1e-9))

@@ -1,4 +1,4 @@
-"""What POT's public tests ask of Sinkhorn's iteration, signatures adapted, with the tolerance of a solved problem."""
+"""POT's public tests of Sinkhorn's iteration with adapted signatures and the tolerance of a solved problem."""
 
 import inspect
 from collections.abc import Callable
@@ -32,21 +32,21 @@ THEIRS = {"cost": "M", "source": "a", "target": "b", "temperature": "reg"}
 
 @pytest.mark.parametrize("ours", [sinkhorn, unbalanced, quadratic_plan, one_sided_plan, exact_plan])
 def test_arguments_stand_in_the_order_of_the_solver(ours: Callable[..., object]) -> None:
-    """`ot.solve` and we both take the cost first, and no marginals for uniform ones; a temperature has a default here alone."""
-    given, theirs = inspect.signature(ours).parameters, inspect.signature(ot.solve).parameters
-    names = [name for name in given if name in THEIRS]
-    assert names == list(given)[: len(names)]
+    """Like `ot.solve`, we take the cost first, and uniform marginals by default; only our temperature has a default."""
+    parameters, theirs = inspect.signature(ours).parameters, inspect.signature(ot.solve).parameters
+    names = [name for name in parameters if name in THEIRS]
+    assert names == list(parameters)[: len(names)]
     assert [THEIRS[name] for name in names] == list(theirs)[: len(names)]
     for name in ("cost", "source", "target"):
-        assert given[name].default == theirs[THEIRS[name]].default, name
+        assert parameters[name].default == theirs[THEIRS[name]].default, name
 
 
 def test_sinkhorn() -> None:
     x, u = points(100), torch.full((100,), 0.01, dtype=torch.float64)
     cost = squared(x, x)
-    for found in (sinkhorn(cost, u, u), sinkhorn(cost)):  # test_sinkhorn, test_sinkhorn_empty
-        close(found.plan.sum(-1), u)
-        close(found.plan.sum(-2), u)
+    for solution in (sinkhorn(cost, u, u), sinkhorn(cost)):  # test_sinkhorn, test_sinkhorn_empty
+        close(solution.plan.sum(-1), u)
+        close(solution.plan.sum(-2), u)
     with pytest.raises(RuntimeError, match="did not converge in 1 steps"):  # POT warns
         sinkhorn(10 * cost, u, u, max_steps=1)
 
@@ -66,20 +66,20 @@ def test_sinkhorn_multi_b() -> None:
 
 def test_solve_batch_of_costs() -> None:
     costs = torch.from_numpy(np.random.RandomState(0).rand(4, 16, 16))
-    found = sinkhorn(costs, temperature=0.1)
+    solution = sinkhorn(costs, temperature=0.1)
     for k in range(4):
         theirs = ot.solve(costs[k].numpy(), reg=0.1, reg_type="kl", tol=1e-13, max_iter=100000)
-        close(found.plan[k], torch.from_numpy(theirs.plan), 1e-10)
+        close(solution.plan[k], torch.from_numpy(theirs.plan), 1e-10)
 
 
 def test_sinkhorn2_gradients() -> None:
     x, y = points(6), points(6, 1)
     cost, a, b = squared(x, y).requires_grad_(), *(torch.zeros(2, 6, dtype=torch.float64).requires_grad_())
-    found = sinkhorn(cost, a.softmax(-1), b.softmax(-1))
-    of_cost, of_a, of_b = torch.autograd.grad(found.value, (cost, a, b))
-    close(of_cost, found.plan.detach())
-    close(of_a, (found.row_potential - found.row_potential.mean()).detach() / 6)  # through the softmax
-    close(of_b, (found.column_potential - found.column_potential.mean()).detach() / 6)
+    solution = sinkhorn(cost, a.softmax(-1), b.softmax(-1))
+    of_cost, of_a, of_b = torch.autograd.grad(solution.value, (cost, a, b))
+    close(of_cost, solution.plan.detach())
+    close(of_a, (solution.row_potential - solution.row_potential.mean()).detach() / 6)  # through the softmax
+    close(of_b, (solution.column_potential - solution.column_potential.mean()).detach() / 6)
 
 
 def test_sinkhorn_warmstart() -> None:

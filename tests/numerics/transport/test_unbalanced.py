@@ -1,4 +1,4 @@
-"""Both marginals relaxed: what POT's public tests ask of its unbalanced solvers, and what they do not."""
+"""Both marginals relaxed: POT's public tests of its unbalanced solvers, and more."""
 
 import math
 from importlib import import_module
@@ -43,19 +43,19 @@ def points(n: int = 100) -> tuple[Tensor, Tensor]:
     return x, torch.cdist(x, x).square()
 
 
-# ── what POT's tests ask ────────────────────────────────────────────────────────────────────────────────────────────
+# ── tests of POT ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_the_fixed_point_of_a_hundred_points() -> None:
     _, cost = points()
     a = torch.full((100,), 0.01, dtype=torch.float64)
     b = 1.5 * a
-    found = unbalanced(cost, a, b)
-    f, g = found.row_potential, found.column_potential
+    solution = unbalanced(cost, a, b)
+    f, g = solution.row_potential, solution.column_potential
     close(f, -0.5 * (b.log() + g - cost).logsumexp(-1), 1e-12)
     close(g, -0.5 * (a.log()[:, None] + f[:, None] - cost).logsumexp(-2), 1e-12)
     theirs = ot.unbalanced.sinkhorn_unbalanced(a.numpy(), b.numpy(), cost.numpy(), 1.0, 1.0, reg_type="kl", stopThr=1e-12)
-    close(found.plan, torch.from_numpy(theirs), 1e-10)
+    close(solution.plan, torch.from_numpy(theirs), 1e-10)
     close(unbalanced(cost).plan, unbalanced(cost, a, a).plan, 1e-15)  # no marginals: uniform ones
 
 
@@ -79,33 +79,34 @@ def test_warm_starts_lead_to_the_same_plan_in_fewer_steps(start: str) -> None:
 @pytest.mark.parametrize("temperature", [1.0, 0.1])
 def test_pot_agrees(temperature: float, relaxations: tuple[float, float]) -> None:
     cost, a, b = problem()
-    found = unbalanced(cost, a, b, temperature, *relaxations)
+    solution = unbalanced(cost, a, b, temperature, *relaxations)
     if max(relaxations) == 1e4:
         return  # POT stops here with numerical errors
     theirs = ot.unbalanced.sinkhorn_unbalanced(
         a.numpy(), b.numpy(), cost.numpy(), temperature, relaxations, reg_type="kl", numItermax=100000, stopThr=1e-15
     )
-    close(found.plan, torch.from_numpy(theirs), 1e-10)
+    close(solution.plan, torch.from_numpy(theirs), 1e-10)
 
 
-# ── what they do not ask ────────────────────────────────────────────────────────────────────────────────────────────
+# ── further tests ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize("relaxations", RELAXATIONS)
 @pytest.mark.parametrize("temperature", [1.0, 1e-1, 1e-2, 1e-3])
 def test_the_gap_is_that_of_the_two_objectives(temperature: float, relaxations: tuple[float, float]) -> None:
     cost, a, b = problem(2)
-    found = unbalanced(cost, a, b, temperature, *relaxations)
-    assert bool(found.converged.all())
-    assert bool(((found.gap >= 0) & (found.gap <= 1e-12)).all())
+    solution = unbalanced(cost, a, b, temperature, *relaxations)
+    assert bool(solution.converged.all())
+    assert bool(((solution.gap >= 0) & (solution.gap <= 1e-12)).all())
     for k in range(2):
-        primal = (cost[k] * found.plan[k]).sum() + temperature * divergence(found.plan[k], a[k, :, None] * b[k])
-        for rho, got, wanted in zip(relaxations, (found.plan[k].sum(-1), found.plan[k].sum(-2)), (a[k], b[k]), strict=True):
+        primal = (cost[k] * solution.plan[k]).sum() + temperature * divergence(solution.plan[k], a[k, :, None] * b[k])
+        marginals = (solution.plan[k].sum(-1), solution.plan[k].sum(-2))
+        for rho, marginal, wanted in zip(relaxations, marginals, (a[k], b[k]), strict=True):
             if rho == math.inf:
-                close(got, wanted, 1e-10)
+                close(marginal, wanted, 1e-10)
             else:
-                primal = primal + rho * divergence(got, wanted)
-        close(found.value[k], primal, 1e-9 * (1 + float(primal.abs())))
+                primal = primal + rho * divergence(marginal, wanted)
+        close(solution.value[k], primal, 1e-9 * (1 + float(primal.abs())))
 
 
 def test_the_gap_of_an_unfinished_solve_is_that_of_the_two_objectives() -> None:
@@ -136,44 +137,44 @@ def test_the_gap_of_an_unfinished_solve_with_marginals_to_meet(relaxations: tupl
     assert bounds == sorted(bounds, reverse=True)
 
 
-def test_newtons_method_takes_few_steps_however_small_the_temperature() -> None:
-    """223 in all for two problems at a time, four temperatures and six relaxations, and 53 where the marginals are met."""
+def test_newtons_method_takes_few_steps_at_small_temperatures() -> None:
+    """223 steps in total for two problems at a time, four temperatures and six relaxations, and 53 with exact marginals."""
     g = torch.Generator().manual_seed(7)
     cost, a, b = (torch.rand(*shape, generator=g, dtype=torch.float64) for shape in ((2, 6, 8), (2, 6), (2, 8)))
     temperatures = (1.0, 0.1, 1e-2, 1e-3)
     solutions = [unbalanced(4 * cost, a, 2 * b, x, *rhos) for x in temperatures for rhos in RELAXATIONS]
-    assert sum(found.steps for found in solutions) <= 223
+    assert sum(solution.steps for solution in solutions) <= 223
     a, b = a / a.sum(-1, keepdim=True), b / b.sum(-1, keepdim=True)
     balanced = [unbalanced(4 * cost, a, b, x, math.inf, math.inf) for x in temperatures]
-    assert sum(found.steps for found in balanced) <= 53
+    assert sum(solution.steps for solution in balanced) <= 53
 
 
-def test_marginals_and_relaxations_may_bring_axes_of_their_own() -> None:
+def test_marginals_and_relaxations_may_have_additional_axes() -> None:
     cost, a, b = 4 * uniform(4, 5), uniform(2, 1, 4), uniform(3, 5)
     rho_a, rho_b = torch.tensor([[0.5], [2.0]]).double(), torch.tensor([0.3, 1.0, 4.0]).double()
-    found = unbalanced(cost, a, b, 0.3, rho_a, rho_b)
-    assert found.value.shape == found.gap.shape == found.converged.shape == (2, 3)
-    started = unbalanced(cost, a, b, 0.3, rho_a, rho_b, start=found.column_potential[0, 0])
+    solution = unbalanced(cost, a, b, 0.3, rho_a, rho_b)
+    assert solution.value.shape == solution.gap.shape == solution.converged.shape == (2, 3)
+    started = unbalanced(cost, a, b, 0.3, rho_a, rho_b, start=solution.column_potential[0, 0])
     for i in range(2):
         for j in range(3):
             one = unbalanced(cost, a[i, 0], b[j], 0.3, float(rho_a[i, 0]), float(rho_b[j]))
             for name in ("plan", "row_potential", "column_potential", "value"):
-                close(getattr(found, name)[i, j], getattr(one, name), 1e-12)
+                close(getattr(solution, name)[i, j], getattr(one, name), 1e-12)
                 close(getattr(started, name)[i, j], getattr(one, name), 1e-12)
 
 
 @pytest.mark.parametrize("power", [-7, 9])
 def test_units_of_costs_change_nothing(power: int) -> None:
-    """By powers of two exactly: potentials, values and gaps scale, and as many steps are taken."""
+    """Exact for powers of two: potentials, values and gaps scale, and the number of steps is the same."""
     cost, a, b = problem(2)
     unit = 2.0**power
     for rho_a, rho_b in RELAXATIONS[:5]:
-        found = unbalanced(cost, a, b, 0.1, rho_a, rho_b)
+        solution = unbalanced(cost, a, b, 0.1, rho_a, rho_b)
         dearer = unbalanced(unit * cost, a, b, unit * 0.1, unit * rho_a, unit * rho_b)
-        assert dearer.steps == found.steps
-        close(dearer.plan, found.plan, 0.0)
+        assert dearer.steps == solution.steps
+        close(dearer.plan, solution.plan, 0.0)
         for name in ("row_potential", "column_potential", "value", "gap"):
-            close(getattr(dearer, name), unit * getattr(found, name), 0.0)
+            close(getattr(dearer, name), unit * getattr(solution, name), 0.0)
 
 
 def test_limits() -> None:
@@ -187,21 +188,21 @@ def test_limits() -> None:
     expected = transport.sinkhorn(cost, a, b, 0.1, relaxation=2.0)
     close(one.plan, expected.plan, 1e-12)
     far = unbalanced(100 + cost, a, b, 0.1, 1.0, 1.0)
-    assert float(far.plan.sum()) < 1e-20  # what is too dear is not carried
+    assert float(far.plan.sum()) < 1e-20  # mass with too high a cost is not transported
     assert bool(far.converged.all())
 
 
-def test_weights_of_zero_and_what_is_forbidden() -> None:
+def test_weights_of_zero_and_forbidden_entries() -> None:
     cost, a, b = problem(2)
     a, b = a.index_fill(-1, torch.tensor([1]), 0.0), b.index_fill(-1, torch.tensor([0, 3]), 0.0)
     kept_rows, kept_columns = [0, 2, 3, 4, 5], [1, 2, 4, 5, 6, 7]
-    found = unbalanced(cost, a, b, 0.3, 1.0, 2.0)
+    solution = unbalanced(cost, a, b, 0.3, 1.0, 2.0)
     small = unbalanced(cost[:, kept_rows][..., kept_columns], a[:, kept_rows], b[:, kept_columns], 0.3, 1.0, 2.0)
-    close(found.plan[:, kept_rows][..., kept_columns], small.plan, 1e-13)
-    assert bool((found.plan[:, 1] == 0).all())
-    assert bool((found.plan[..., [0, 3]] == 0).all())
-    assert bool(found.column_potential.isfinite().all())
-    close(found.value, small.value, 1e-12)
+    close(solution.plan[:, kept_rows][..., kept_columns], small.plan, 1e-13)
+    assert bool((solution.plan[:, 1] == 0).all())
+    assert bool((solution.plan[..., [0, 3]] == 0).all())
+    assert bool(solution.column_potential.isfinite().all())
+    close(solution.value, small.value, 1e-12)
     dead = torch.zeros(6, 8, dtype=torch.bool)
     dead[2] = True
     masked = unbalanced(cost, a, b, 0.3, 1.0, 2.0, mask=~dead)
@@ -210,15 +211,15 @@ def test_weights_of_zero_and_what_is_forbidden() -> None:
     assert bool((masked.plan[:, 2] == 0).all())
     assert bool(masked.row_potential[:, 2].isposinf().all())
     rest = [0, 1, 3, 4, 5]
-    lost = unbalanced(cost[:, rest], a[:, rest], b, 0.3, 1.0, 2.0).value + a[:, 2] + 0.3 * a[:, 2] * b.sum(-1)
-    close(masked.value, lost, 1e-12)  # mass that goes nowhere costs ρ_a, and its share of ε Σ a_i b_j
+    expected_value = unbalanced(cost[:, rest], a[:, rest], b, 0.3, 1.0, 2.0).value + a[:, 2] + 0.3 * a[:, 2] * b.sum(-1)
+    close(masked.value, expected_value, 1e-12)  # mass that goes nowhere costs ρ_a, and its share of ε Σ a_i b_j
     with pytest.raises(RuntimeError, match="did not converge"):
         unbalanced(cost, a, b, 0.3, math.inf, 2.0, mask=~dead)
 
 
 @pytest.mark.parametrize("relaxations", [(1.0, 2.0), (math.inf, 0.5), (0.5, math.inf)])
-def test_the_pieces_of_the_solver_are_what_the_notes_say(relaxations: tuple[float, float]) -> None:
-    """At a ψ that is no solution, one problem of two at a time, some mass zero and an entry forbidden."""
+def test_the_parts_of_the_solver_follow_the_notes(relaxations: tuple[float, float]) -> None:
+    """At a ψ that is no solution, one of two problems at a time, with some zero masses and a forbidden entry."""
     cost, a, b = problem(2)
     cost[:, 0, 1], a[0, 2], b[1, 3] = math.inf, 0.0, 0.0
     epsilon, psi = 0.5, 0.3 * torch.randn(2, 8, generator=GENERATOR, dtype=torch.float64)
@@ -239,45 +240,45 @@ def test_the_pieces_of_the_solver_are_what_the_notes_say(relaxations: tuple[floa
         best = -(a[k].log()[:, None] + phi[:, None] + L).logsumexp(-2) / (1 + kappa_b)
         t = (w.sum() / v.sum()).log() / (kappa_a + kappa_b)
         dual = gain(a[k], phi, kappa_a) + gain(b[k], s, kappa_b) - P.sum()
-        for found, expected in ((point.phi[k], phi), (point.plan[k], P), (point.v[k], v), (point.w[k], w),
-                                (point.objective[k], dual), (point.residual[k], w - P.sum(-2)), (swept[k], best),
-                                (shifted[k], s + t)):
-            close(found, expected, 1e-13)
-        held = b[k] > 0
+        for actual, expected in ((point.phi[k], phi), (point.plan[k], P), (point.v[k], v), (point.w[k], w),
+                                 (point.objective[k], dual), (point.residual[k], w - P.sum(-2)), (swept[k], best),
+                                 (shifted[k], s + t)):
+            close(actual, expected, 1e-13)
+        has_mass = b[k] > 0
         rows = P.sum(-1) + kappa_a * v
         system = (P.sum(-2) + kappa_b * w).diag() - P.mT @ (P / torch.where(rows > 0, rows, 1.0)[:, None])
-        close((system @ step[k])[held], point.residual[k, held], 1e-12)
+        close((system @ step[k])[has_mass], point.residual[k, has_mass], 1e-12)
         sizes = torch.where(L.isfinite(), L.abs(), 0.0) + phi.abs()[:, None] + s.abs()
         drift = (P * sizes).sum() + (w * (kappa_b * s).abs()).sum()
         limit = tolerances.plan("float64", 14) * torch.maximum(P.sum(), w.sum()) + tolerances.eps("float64") * drift
         assert float(allowed[k]) == pytest.approx(float(limit), rel=1e-12)
 
 
-def test_the_potential_of_a_column_without_mass_is_that_of_one_with_next_to_none() -> None:
+def test_the_potential_of_a_column_without_mass_is_a_limit() -> None:
     cost, a, b = problem(2)
     b = b.index_fill(-1, torch.tensor([0, 3]), 0.0)
     for relaxations in ((1.0, 2.0), (math.inf, 0.5)):
-        found = unbalanced(cost, a, b, 0.3, *relaxations)
+        solution = unbalanced(cost, a, b, 0.3, *relaxations)
         near = unbalanced(cost, a, torch.where(b > 0, b, 1e-14), 0.3, *relaxations)
-        close(found.column_potential, near.column_potential, 1e-10)
+        close(solution.column_potential, near.column_potential, 1e-10)
 
 
 def test_the_certificate_carries_no_derivatives() -> None:
-    found = unbalanced(*(x.requires_grad_() for x in problem()), 0.3, 1.0, 2.0)
-    assert found.plan.requires_grad
-    assert not any(x.requires_grad for x in (found.gap, found.row_error, found.column_error))
+    solution = unbalanced(*(x.requires_grad_() for x in problem()), 0.3, 1.0, 2.0)
+    assert solution.plan.requires_grad
+    assert not any(x.requires_grad for x in (solution.gap, solution.row_error, solution.column_error))
 
 
 def test_a_divergence_has_the_digits_of_small_and_of_large_ratios() -> None:
-    """Σ p log(p/q) − p + q; near p = q it is (p − q)²/2q, of which the definition would leave nothing."""
+    """Σ p log(p/q) − p + q; near p = q it is (p − q)²/2q, of which the definition would lose all digits."""
     q = torch.tensor([[1.0, 2.0, 0.5, 3.0, 0.25]], dtype=torch.float64)
     p = q * torch.tensor([[1e-3, 10.0, 1.4, 0.6, 1.6]], dtype=torch.float64)
     close(file._divergence(p, q), divergence(p, q)[None], 1e-13)
     e = 2.0**-30
     close(file._divergence(q * (1 + e), q) / (e * e), q.sum(-1) / 2, 1e-8)
-    some = torch.tensor([0.0, 0.7], dtype=torch.float64), torch.tensor([0.4, 0.7], dtype=torch.float64)
-    close(file._divergence(*some), torch.tensor(0.4, dtype=torch.float64), 1e-16)
-    assert file._divergence(some[1], some[0] * torch.tensor([1.0, 1.0])).isposinf()
+    pair = torch.tensor([0.0, 0.7], dtype=torch.float64), torch.tensor([0.4, 0.7], dtype=torch.float64)
+    close(file._divergence(*pair), torch.tensor(0.4, dtype=torch.float64), 1e-16)
+    assert file._divergence(pair[1], pair[0] * torch.tensor([1.0, 1.0])).isposinf()
     assert file._divergence(torch.zeros(3), torch.zeros(3)) == 0
 
 
@@ -287,14 +288,14 @@ def test_derivatives(relaxations: tuple[float, float]) -> None:
     temperature = torch.tensor([0.5, 1.0], dtype=torch.float64, requires_grad=True)
 
     def solved(cost: Tensor, a: Tensor, b: Tensor, temperature: Tensor) -> tuple[Tensor, ...]:
-        found = unbalanced(cost, a, b, temperature, *relaxations)
-        return found.plan, found.row_potential, found.column_potential, found.value
+        solution = unbalanced(cost, a, b, temperature, *relaxations)
+        return solution.plan, solution.row_potential, solution.column_potential, solution.value
 
     assert gradcheck(solved, (cost, a, b, temperature))
     assert gradgradcheck(solved, (cost, a, b, temperature))
-    found = unbalanced(cost, a, b, temperature, *relaxations)
-    slope = torch.autograd.grad(found.value.sum(), cost)[0]
-    close(slope, found.plan.detach(), 1e-10)
+    solution = unbalanced(cost, a, b, temperature, *relaxations)
+    slope = torch.autograd.grad(solution.value.sum(), cost)[0]
+    close(slope, solution.plan.detach(), 1e-10)
 
 
 def test_derivatives_in_the_relaxations() -> None:
@@ -304,12 +305,12 @@ def test_derivatives_in_the_relaxations() -> None:
     assert gradgradcheck(lambda x, y: unbalanced(cost, a, b, 0.5, x, y).value, rhos)
 
 
-def test_batches_are_what_they_are_one_by_one() -> None:
+def test_a_batch_equals_its_problems() -> None:
     cost, a, b = problem(2, 3)
-    found = unbalanced(cost, a, b, 0.05, 1.0, 3.0)
+    solution = unbalanced(cost, a, b, 0.05, 1.0, 3.0)
     for i in range(2):
         for j in range(3):
-            close(found.plan[i, j], unbalanced(cost[i, j], a[i, j], b[i, j], 0.05, 1.0, 3.0).plan, 1e-12)
+            close(solution.plan[i, j], unbalanced(cost[i, j], a[i, j], b[i, j], 0.05, 1.0, 3.0).plan, 1e-12)
     assert unbalanced(cost[:0], a[:0], b[:0]).plan.shape == (0, 3, 6, 8)
     shared = unbalanced(cost, a[0, 0], b[0, 0], torch.tensor([0.1, 1.0, 2.0]).double())
     close(shared.plan[1, 2], unbalanced(cost[1, 2], a[0, 0], b[0, 0], 2.0).plan, 1e-12)
@@ -318,10 +319,10 @@ def test_batches_are_what_they_are_one_by_one() -> None:
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
 def test_dtypes(dtype: torch.dtype) -> None:
     cost, a, b = (x.to(dtype) for x in problem(2))
-    found = unbalanced(cost, a, b, 0.1)
-    assert {x.dtype for x in (found.plan, found.value, found.gap, found.row_potential)} == {dtype}
+    solution = unbalanced(cost, a, b, 0.1)
+    assert {x.dtype for x in (solution.plan, solution.value, solution.gap, solution.row_potential)} == {dtype}
     wide = unbalanced(cost.double(), a.double(), b.double(), 0.1)
-    assert float((found.plan.double() - wide.plan).abs().max()) <= 50 * tolerances.rounding(dtype, 14, 2.0)
+    assert float((solution.plan.double() - wide.plan).abs().max()) <= 50 * tolerances.rounding(dtype, 14, 2.0)
 
 
 def test_refusals() -> None:
@@ -341,13 +342,13 @@ def test_refusals() -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
 @pytest.mark.parametrize("relaxation", [0.1, 1.0])
-def test_where_next_to_nothing_is_worth_carrying(relaxation: float, dtype: torch.dtype) -> None:
-    """Costs a thousand times ρ: masses underflow, and what has no mass has potentials whose exponentials overflow."""
+def test_almost_no_mass_is_transported_at_high_costs(relaxation: float, dtype: torch.dtype) -> None:
+    """Costs a thousand times ρ: masses underflow, and entries without mass have potentials whose exponentials overflow."""
     cost, a, b = problem(20)
     a, b = a * (uniform(20, 6) > 0.2), b * (uniform(20, 8) > 0.2)
-    found = unbalanced((25 * cost).to(dtype), a.to(dtype), b.to(dtype), 0.01, relaxation, relaxation)
-    assert bool(found.plan.isfinite().all())
-    assert bool((found.gap >= 0).all())
-    lost = relaxation * (a.sum(-1) + b.sum(-1)) + 0.01 * a.sum(-1) * b.sum(-1)
-    assert bool((found.value <= lost * (1 + 1e-5)).all())  # carrying nothing is allowed
-    assert float(found.plan.sum((-2, -1)).median()) < 0.3 * float(a.sum(-1).median())
+    solution = unbalanced((25 * cost).to(dtype), a.to(dtype), b.to(dtype), 0.01, relaxation, relaxation)
+    assert bool(solution.plan.isfinite().all())
+    assert bool((solution.gap >= 0).all())
+    nothing_carried = relaxation * (a.sum(-1) + b.sum(-1)) + 0.01 * a.sum(-1) * b.sum(-1)
+    assert bool((solution.value <= nothing_carried * (1 + 1e-5)).all())  # carrying nothing is allowed
+    assert float(solution.plan.sum((-2, -1)).median()) < 0.3 * float(a.sum(-1).median())
