@@ -122,9 +122,9 @@ def hashed(statement: Canonical) -> Canonical:
 
 
 def _hashed_form(form: Form) -> Form:
-    given = tuple(replace(each, left=_hash(each.left), form=_hashed_form(each.form), right=_hash(each.right))
-                  for each in form.given)
-    return replace(form, given=given)
+    premises = tuple(replace(each, left=_hash(each.left), form=_hashed_form(each.form), right=_hash(each.right))
+                     for each in form.given)
+    return replace(form, given=premises)
 
 
 def _hash(text: str) -> str:

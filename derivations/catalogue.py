@@ -123,8 +123,8 @@ def reprint(
                          f"may exclude the point where it fails, got {min(new)!r}")
     if hypotheses is not None:
         preserved = {*hypotheses, *(old for old, new in (implying or {}).items() if new in hypotheses)}
-        if lost := [each for each in of.hypotheses if each not in preserved]:
-            raise ValueError(f"hypotheses: {id} takes over the derivation of {of.id}: expected its hypothesis {lost[0]!r}, "
+        if missing := [each for each in of.hypotheses if each not in preserved]:
+            raise ValueError(f"hypotheses: {id} takes over the derivation of {of.id}: expected its hypothesis {missing[0]!r}, "
                              "or one that is `implying` it, got neither")
     repaired = updated(of.correction, statement=correction) if correction and of.correction else None
     own = given(title=title, statement=statement, hypotheses=hypotheses, correction=repaired)
@@ -196,8 +196,8 @@ def _read(document: str) -> list[str]:
     before, home = dict(_ENTRIES), package(document)
     names = sorted((info.name for info in pkgutil.iter_modules(home.__path__) if info.name != CHECKS), key=printed_place)
     modules = [imported(f"{home.__name__}.{name}") for name in names]
-    if taken := [id for id, entry in before.items() if _ENTRIES.get(id) is not entry]:
-        raise ValueError(f"claim: expected new ids in {document}, got {taken[0]}, which is the id of an earlier claim")
+    if overwritten := [id for id, entry in before.items() if _ENTRIES.get(id) is not entry]:
+        raise ValueError(f"claim: expected new ids in {document}, got {overwritten[0]}, which is the id of an earlier claim")
     strangers = [id for id in _ENTRIES.keys() - before.keys() if not id.startswith(f"{document}.")]
     if strangers and document not in DOCUMENTS:
         raise ValueError(f"claim: expected ids like {document}.1 in {document}, got {min(strangers)}")

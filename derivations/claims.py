@@ -215,7 +215,7 @@ class Evidence(Record, frozen=True):
 
 
 class Survivor(Record, frozen=True):
-    """A twin that a voting layer did not refute; `part` is the claim of which it is a twin, where that is another one."""
+    """A twin that a voting layer did not refute; `part` is the id of its claim, if that is another one."""
 
     layer: Layer
     twin: str

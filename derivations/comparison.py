@@ -183,9 +183,9 @@ def _with_anything(relation: Relation, part: sp.Expr) -> Relation | None:
 
     if isinstance(relation, Follows):
         inner = _with_anything(relation.conclusion, part)
-        given = any(put(side) != side for premise in relation.premises for side in premise.sides)
+        in_premises = any(put(side) != side for premise in relation.premises for side in premise.sides)
         weights, slack = tuple(map(put, relation.weights)), put(relation.slack)
-        return None if given or inner is None else replace(relation, conclusion=inner, weights=weights, slack=slack)  # type: ignore[arg-type]
+        return None if in_premises or inner is None else replace(relation, conclusion=inner, weights=weights, slack=slack)  # type: ignore[arg-type]
     own: dict[str, Any] = {"at": {}, "about": (*relation.about, *relation.sides)}
     if isinstance(relation, UniqueMinimum | UniquePlan):
         own["objective"] = lambda q: put(relation.objective(q))

@@ -32,10 +32,10 @@ def imported(name: str) -> str:
 def unsupported(entry: Resting, registered: Mapping[str, Resting]) -> str:
     """Return what is wrong with `needs` and `part_of` of a claim: an unknown id, a circle, or a part of a part; else empty."""
     if entry.part_of is not None:
-        whole = registered.get(entry.part_of)
-        if whole is None or whole.part_of is not None or entry.part_of == entry.id:
+        parent = registered.get(entry.part_of)
+        if parent is None or parent.part_of is not None or entry.part_of == entry.id:
             return f"part_of: expected the id of a claim that is not itself a part, for {entry.id}, got {entry.part_of}"
-        if entry.id.split(".")[0] != whole.id.split(".")[0]:
+        if entry.id.split(".")[0] != parent.id.split(".")[0]:
             return f"part_of: expected an id of the same document for {entry.id}, got {entry.part_of}"
     path: list[str] = []
 

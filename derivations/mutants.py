@@ -46,7 +46,7 @@ MOST = 12                                                    # mutants per state
 STARTS = 4                                                   # starting points of a search for near-equality
 EFFORT = 60_000                                              # approximate number of nodes evaluated from each of them
 TIES = 12                                                    # points of small sizes searched for an equality
-WEAK = 0.8                                                   # votes of less power are listed
+WEAK = 0.8                                                   # votes with less power are listed
 NEAR = 12                                                    # points built from an author's values
 
 INFINITIES = (sp.oo, -sp.oo, sp.zoo)
@@ -124,9 +124,9 @@ def mutants(relation: Relation, side: Side = "right", most: int = MOST) -> tuple
 
 def relation_variables(relation: Relation) -> list[Variable]:
     """The variables that an edit may use: those of the two sides, and the indices of a candidate."""
-    places = relation.places if isinstance(relation, UniqueMinimum | UniquePlan) else ()
+    indices = relation.places if isinstance(relation, UniqueMinimum | UniquePlan) else ()
     shown = set(variables_of(sp.Tuple(*relation.sides)))
-    return [*(v for v in relation.variables() if v in shown), *places]
+    return [*(v for v in relation.variables() if v in shown), *indices]
 
 
 def edited(relation: Relation, side: Side = "right") -> tuple[sp.Expr, Callable[[sp.Expr], Relation]] | None:

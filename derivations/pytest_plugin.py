@@ -107,8 +107,8 @@ def _side_by_side(items: list[pytest.Item]) -> None:
 
 def _modules(item: pytest.Item) -> list[str]:
     """Return the modules that contribute to a test: its own, and the module of its check."""
-    given = getattr(item, "callspec", None)
-    values = given.params.values() if given else ()
+    callspec = getattr(item, "callspec", None)
+    values = callspec.params.values() if callspec else ()
     checks = [value.module for value in values if isinstance(getattr(value, "module", None), str)]
     return sorted({item.module.__name__, *checks})           # type: ignore[attr-defined]
 

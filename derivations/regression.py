@@ -259,8 +259,8 @@ def _twins(
         if name not in after:
             yield differ(Change.SCOPE, Aspect.TWIN, "there", "gone", subject=name)
         elif set(before[name]) != set(after[name]):
-            lost = set(before[name]) - set(after[name])
-            yield differ(Change.SCOPE if lost else Change.REWRITE, Aspect.KILLERS, ", ".join(before[name]) or "nobody",
+            missing = set(before[name]) - set(after[name])
+            yield differ(Change.SCOPE if missing else Change.REWRITE, Aspect.KILLERS, ", ".join(before[name]) or "nobody",
                          ", ".join(after[name]) or "nobody", subject=name)
     for name in after:
         if name not in before:

@@ -132,7 +132,7 @@ def _shown(witness: Witness) -> Row:
 def _following(row: Mapping[str, Any], judgement: Judgement, from_row: Mapping[str, Any]) -> Row:
     repair = from_row["stated_correction"] if judgement.verdict in REPAIRED else None
     witness = next((e.witness for e in evidence_in(from_row) if e.witness), None)
-    given = list(dict.fromkeys(each for e in row["evidence"] for each in e["given"]))
+    hypotheses = list(dict.fromkeys(each for e in row["evidence"] for each in e["given"]))
     return {
         "verdict": str(judgement.verdict),
         "severity": str(judgement.severity) if judgement.severity else None,
@@ -144,8 +144,8 @@ def _following(row: Mapping[str, Any], judgement: Judgement, from_row: Mapping[s
         "twins": [{"name": name, "refuted_by": sorted({e["layer"] for e in row["evidence"] if name in e["refuted_twins"]})}
                   for name in row["stated_twins"]],
         "survivors": to_json(judgement.survivors),
-        "given": given,
-        "hypotheses": [*row["stated_hypotheses"], *given],
+        "given": hypotheses,
+        "hypotheses": [*row["stated_hypotheses"], *hypotheses],
         "quotes": [{**theorem, "step": step["statement"]} for name in ("derivation", "repair") for step in row[name]
                    for theorem in step["quotes"]],
     }

@@ -16,7 +16,7 @@ from xdist.workermanage import WorkerController
 from derivations.catalogue import entries
 from derivations.incremental import voting_files
 
-OTHER = ""                                                   # in the place of a document, for tests that are no votes
+OTHER = ""                                                   # replaces the document, for tests that are no votes
 
 
 class ByChapter(LoadScopeScheduling):  # type: ignore[misc]  # it has no types

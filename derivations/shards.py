@@ -81,8 +81,8 @@ def merged(ledgers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     requested claim.
     """
     surroundings = [each["environment"] for each in ledgers]
-    if alone := [number for number, each in enumerate(surroundings, start=1) if not each.get("shard")]:
-        raise ValueError(f"ledger {alone[0]}: expected a shard of a run, got a whole one")
+    if without_shard := [number for number, each in enumerate(surroundings, start=1) if not each.get("shard")]:
+        raise ValueError(f"ledger {without_shard[0]}: expected a shard of a run, got a whole one")
     of = [(each["shard"]["part"], each["shard"]["of"]) for each in surroundings]
     if sorted(of) != [(part, len(of)) for part in range(1, len(of) + 1)]:
         raise ValueError(f"shards: expected all of one run, each once, got {', '.join(f'{i}/{k}' for i, k in of)}")
@@ -105,8 +105,8 @@ def merged(ledgers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "asked": requested,
         "complete": all(each.get("complete") for each in surroundings),
     }
-    whole = ledger.assemble([rows[id] for id in entries() if id in rows], environment)
-    return whole | {"files": ledgers[0].get("files", {})}
+    assembled = ledger.assemble([rows[id] for id in entries() if id in rows], environment)
+    return assembled | {"files": ledgers[0].get("files", {})}
 
 
 def _same(name: str, values: Sequence[Any]) -> None:
@@ -123,9 +123,10 @@ def merge(paths: tuple[Path, ...], path: Path) -> None:
     if not path.resolve().parent.is_dir():
         raise click.UsageError(f"--json: expected a file in an existing folder, got {path}")
     try:
-        whole = merged([ledger.read(each) for each in paths])
+        result = merged([ledger.read(each) for each in paths])
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    ledger.write(whole, path)
-    counts = whole["summary"]["by_verdict"]
-    click.echo(f"{path} written: {len(whole['claims'])} claims: {', '.join(f'{n} {verdict}' for verdict, n in counts.items())}")
+    ledger.write(result, path)
+    counts = result["summary"]["by_verdict"]
+    counted = ", ".join(f"{n} {verdict}" for verdict, n in counts.items())
+    click.echo(f"{path} written: {len(result['claims'])} claims: {counted}")

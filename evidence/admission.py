@@ -54,8 +54,8 @@ def admit(claim: str, printed: Formula, twins: Mapping[str, Formula], reading: R
     Raises NotAReadingError if a value is missing or outside the domain of its variable, a hypothesis does not hold, there
     is no route, a route is not a nonempty tensor of real floating dtype, or the tolerance is not finite and positive.
     """
-    def refuse(key: str, got: object, accepted: str) -> NotAReadingError:
-        return NotAReadingError(f"{claim}: {key}: expected {accepted}, got {got}")
+    def refuse(key: str, actual: object, accepted: str) -> NotAReadingError:
+        return NotAReadingError(f"{claim}: {key}: expected {accepted}, got {actual}")
 
     tolerance = reading.tolerance
     if not (isinstance(tolerance, float) and 0 < tolerance < math.inf):
@@ -194,7 +194,7 @@ def _outside(variable: Variable, values: Tensor, point: Mapping[str, Value]) -> 
         return "numbers > 0"
     if kind in _NONNEGATIVE and not bool((values >= 0).all()):
         return "numbers ≥ 0"
-    return next((reason for off, reason in _masses(variable, values, point) if _largest(off) > SLACK), "")
+    return next((reason for mass_error, reason in _masses(variable, values, point) if _largest(mass_error) > SLACK), "")
 
 
 _NONNEGATIVE = (Kind.NONNEGATIVE, Kind.SIMPLEX, Kind.COUPLING, Kind.STOCHASTIC, Kind.SLACK)

@@ -221,12 +221,12 @@ def _value(variable: Variable, shape: Sequence[int]) -> st.SearchStrategy[Any]:
     if not shape:
         return entry
     flat = st.lists(entry, min_size=math.prod(shape), max_size=math.prod(shape))
-    whole = flat.map(lambda numbers: torch.tensor(numbers, dtype=torch.float64).reshape(tuple(shape)))
+    tensors = flat.map(lambda numbers: torch.tensor(numbers, dtype=torch.float64).reshape(tuple(shape)))
     if variable.domain.kind in (Kind.SIMPLEX, Kind.INTERIOR):
-        return whole.filter(lambda x: bool(x.sum() > 0)).map(lambda x: x / x.sum())
+        return tensors.filter(lambda x: bool(x.sum() > 0)).map(lambda x: x / x.sum())
     if variable.domain.kind is Kind.STOCHASTIC:
-        return whole.filter(lambda x: bool((x.sum(1) > 0).all())).map(lambda x: x / x.sum(1, keepdim=True))
-    return whole
+        return tensors.filter(lambda x: bool((x.sum(1) > 0).all())).map(lambda x: x / x.sum(1, keepdim=True))
+    return tensors
 
 
 # ── votes ───────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -172,12 +172,12 @@ def _compared(
     if not expected.size:
         return Comparison(0.0, 0, unclear)
     with np.errstate(all="ignore"):
-        off = values - expected if reading.computed == "right" else expected - values
+        deviation = values - expected if reading.computed == "right" else expected - values
         larger = np.maximum(np.abs(expected), np.abs(values))
-        gap = float(np.nan_to_num(np.abs(off) / larger).min())                   # 0/0 where both sides are 0
-    off = off if formula.ordered else -np.abs(off) if formula.apart else np.abs(off)
-    index = int(off.argmax())
-    miss = float(off[index]) / reading.tolerance
+        gap = float(np.nan_to_num(np.abs(deviation) / larger).min())                   # 0/0 where both sides are 0
+    deviation = deviation if formula.ordered else -np.abs(deviation) if formula.apart else np.abs(deviation)
+    index = int(deviation.argmax())
+    miss = float(deviation[index]) / reading.tolerance
     worst = Miss(tuple(positions[index].tolist()), float(values[index]), float(expected[index]))
     return Comparison(
         miss + MARGIN * formula.strict, expected.size, unclear, gap, float(larger.max()), _largest(expected), worst)

@@ -127,10 +127,10 @@ errors = {"attention": results.errors, "with (I + αΣ)⁻¹": (better - results
 figure, axis = plt.subplots(figsize=(6.5, 4), layout="constrained")
 orders = {}
 for name, values in errors.items():
-    sure = values > 10 * results.bound                       # elsewhere one sees the solver, not the formula
-    x, y = alphas[sure].log(), values[sure].log()
+    resolved = values > 10 * results.bound                   # elsewhere one sees the solver, not the formula
+    x, y = alphas[resolved].log(), values[resolved].log()
     orders[name] = float((y[-2] - y[-1]) / (x[-2] - x[-1]))
-    axis.loglog(alphas[sure], values[sure], "o-", markersize=4, label=f"{name}: order {orders[name]:.2f} at the end")
+    axis.loglog(alphas[resolved], values[resolved], "o-", markersize=4, label=f"{name}: order {orders[name]:.2f} at the end")
 axis.loglog(alphas, results.constant * alphas**2, "k--", linewidth=1, label="predicted: ‖Σ²z‖ α²")
 axis.set(xlabel="α", ylabel="distance to the exact estimate")
 axis.legend()

@@ -151,9 +151,9 @@ for strength, colour in zip(strengths, plt.get_cmap("viridis")(np.linspace(0, 0.
     result = measure(t, block.evidence[some] / strength, block.prior[some], strength, basis)
     for key, curve in curves.items():
         curve.append(float(result.values[key].mean()))
-    off, bound, unsure = (result.values[key] for key in ("output_error", "output_bound", "uncertainty"))
-    right.loglog(bound, off, ".", color=colour, label=f"α = {strength:.2g}")
-    assert bool((off <= bound * (1 + unsure) + unsure * (1 + off) + tolerances.rounding("float64", sum(t.shape))).all())
+    errors, bound, unsure = (result.values[key] for key in ("output_error", "output_bound", "uncertainty"))
+    right.loglog(bound, errors, ".", color=colour, label=f"α = {strength:.2g}")
+    assert bool((errors <= bound * (1 + unsure) + unsure * (1 + errors) + tolerances.rounding("float64", sum(t.shape))).all())
 for key, curve in curves.items():
     left.loglog(strengths, curve, "o-", label=key.replace("_", " "))
 left.axhline(mean, color="gray", linestyle=":", label="mean deviation at α = 1, all layers")

@@ -94,10 +94,10 @@ mu = ot_attention.true_preference(u, cost, gamma) @ t
 by_cone = primal.solve(t.numpy(), u.numpy(), z.numpy(), cost.numpy(), alpha, gamma, centre=mu.numpy())
 apart = np.linalg.norm(by_cone.mean - exact.mean.numpy())
 allowed = by_cone.mean_error + float(exact.residual) + tolerances.rounding("float64", 64, 4.0)
-off = float((pictures[f"transport, γ = {gamma}"] @ t - exact.mean).norm())
-print(f"conic − dual: {apart:.1e} of {allowed:.1e} allowed; closed form − dual: {off:.1e}")
+distance = float((pictures[f"transport, γ = {gamma}"] @ t - exact.mean).norm())
+print(f"conic − dual: {apart:.1e} of {allowed:.1e} allowed; closed form − dual: {distance:.1e}")
 assert by_cone.certified
-assert apart <= allowed < off
+assert apart <= allowed < distance
 
 # %% [markdown]
 # How fast does the closed form become right? The correction says: with the square of α/γ, and names the coefficient.

@@ -163,11 +163,11 @@ axis.set_xscale("log", base=2)
 axis.set(xlabel="number of features F", ylabel="‖mean of the weights − softmax‖")
 axis.legend()
 plt.show()
-half, whole = counts[-2] * biases[-2], counts[-1] * biases[-1]            # F · bias = first order + O(1/F)
-limit, doubt = 2 * whole - half, 2 * counts[-1] * doubts[-1] + counts[-2] * doubts[-2]
-off = float((limit - counts[-1] * predicted[-1]).norm())
+half, doubled = counts[-2] * biases[-2], counts[-1] * biases[-1]            # F · bias = first order + O(1/F)
+limit, doubt = 2 * doubled - half, 2 * counts[-1] * doubts[-1] + counts[-2] * doubts[-2]
+distance = float((limit - counts[-1] * predicted[-1]).norm())
 print(f"F · bias: predicted {float((counts[-1] * predicted[-1]).norm()):.4f}, measured {float(limit.norm()):.4f} ± {doubt:.4f}")
-assert off <= float((limit - whole).norm()) + 5 * doubt
+assert distance <= float((limit - doubled).norm()) + 5 * doubt
 
 # %% [markdown]
 # What linear attention computes without the matrix is what the matrix gives: exactly, causal or not.

@@ -208,8 +208,8 @@ with torch.no_grad():
     curves = {role: table(61, 61) for role, table in tables.items()}
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained", sharey=True)
 for axis, (role, bias) in zip(axes, curves.items(), strict=True):
-    whole = torch.cat([bias[:, 60, :60], bias[:, 0, :]], -1)          # distances −60 … −1, then 0 … 60
-    for head, curve in enumerate(whole):
+    biases = torch.cat([bias[:, 60, :60], bias[:, 0, :]], -1)          # distances −60 … −1, then 0 … 60
+    for head, curve in enumerate(biases):
         axis.plot(reach, curve, drawstyle="steps-mid", label=f"head {head + 1}")
     axis.set(title=role, xlabel="position of the template less that of the query")
 axes[0].set_ylabel("log prior, up to a constant")

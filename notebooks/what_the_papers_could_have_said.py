@@ -67,9 +67,9 @@ def objective(weights):
     return -(weights * s).sum(-1) + tau * (weights * weights.log()).sum(-1)
 
 
-lost = objective(q) - objective(p)
-picture(tau * kl(q, p), lost, ((0, float(lost.max())),) * 2, xlabel="τ KL(q ‖ p)", ylabel="J(q) − V")
-gap = (lost - tau * kl(q, p)).abs().max()
+loss = objective(q) - objective(p)
+picture(tau * kl(q, p), loss, ((0, float(loss.max())),) * 2, xlabel="τ KL(q ‖ p)", ylabel="J(q) − V")
+gap = (loss - tau * kl(q, p)).abs().max()
 assert gap <= 100 * SLACK
 print(f"the two sides differ by {gap:.1e}")
 
@@ -84,9 +84,9 @@ show("beyond.pinsker")
 # %%
 distance = (q - p).abs().sum(-1)
 grid = torch.linspace(0, 2, 100)
-picture(distance, lost, (grid, tau / 2 * grid**2), xlabel="‖q − p‖₁", ylabel="J(q) − V", ylim=(0, 3))
-assert bool((lost >= tau / 2 * distance**2 - SLACK).all())
-print(f"smallest ratio of loss and bound: {float((lost / (tau / 2 * distance**2)).min()):.4f}")
+picture(distance, loss, (grid, tau / 2 * grid**2), xlabel="‖q − p‖₁", ylabel="J(q) − V", ylim=(0, 3))
+assert bool((loss >= tau / 2 * distance**2 - SLACK).all())
+print(f"smallest ratio of loss and bound: {float((loss / (tau / 2 * distance**2)).min()):.4f}")
 
 # %% [markdown]
 # ## 3. A certificate that does not know the solution
@@ -99,9 +99,9 @@ show("beyond.certificate")
 # %%
 r = s - tau * q.log()
 certified = (q * (r.amax(-1, keepdim=True) - r)).sum(-1)
-picture(certified, lost, ((0, 10),) * 2, xlabel="certificate", ylabel="J(q) − V", xlim=(0, 10), ylim=(0, 10))
-assert bool((lost <= certified + SLACK).all())
-print(f"median of certificate / loss: {float((certified / lost).median()):.2f}")
+picture(certified, loss, ((0, 10),) * 2, xlabel="certificate", ylabel="J(q) − V", xlim=(0, 10), ylim=(0, 10))
+assert bool((loss <= certified + SLACK).all())
+print(f"median of certificate / loss: {float((certified / loss).median()):.2f}")
 
 # %% [markdown]
 # ## 4. The Jacobian of softmax is at most 1/(2τ) long
@@ -171,16 +171,16 @@ show("beyond.cold-mass")
 # %%
 scores = torch.tensor([1.0, 1.0, 0.6, 0.3, -0.5], dtype=torch.float64)
 cold = torch.linspace(0.03, 1, 200, dtype=torch.float64)
-off = one_sided.plan(scores.expand(200, 5), cold)[:, 2:].sum(-1)
+lost_mass = one_sided.plan(scores.expand(200, 5), cold)[:, 2:].sum(-1)
 others = 3 * torch.exp(-0.4 / cold)
 figure, axis = plt.subplots(figsize=(5.5, 3.4), layout="constrained")
-axis.semilogy(1 / cold, off, label="mass off the two tied keys")
+axis.semilogy(1 / cold, lost_mass, label="mass off the two tied keys")
 axis.semilogy(1 / cold, others / (2 + others), color="tab:red", label="the bound")
 axis.set(xlabel="1/τ")
 axis.legend()
 plt.show()
-assert bool((off <= others / (2 + others) + SLACK).all())
-print(f"at τ = {cold[0]:.2f}: {off[0]:.1e} of at most {others[0] / (2 + others[0]):.1e}")
+assert bool((lost_mass <= others / (2 + others) + SLACK).all())
+print(f"at τ = {cold[0]:.2f}: {lost_mass[0]:.1e} of at most {others[0] / (2 + others[0]):.1e}")
 
 # %% [markdown]
 # ## 8. What a natural gradient step gains

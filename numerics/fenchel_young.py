@@ -298,8 +298,8 @@ def _norm(p: Tensor, alpha: Positive) -> Tensor:
 
 def _powers(p: Tensor, alpha: Positive) -> Tensor:
     """Return p^α, constant where p is 0: there a score has left the support."""
-    held = p > 0
-    return torch.where(held, torch.where(held, p, 1.0) ** alpha, 0.0)
+    positive = p > 0
+    return torch.where(positive, torch.where(positive, p, 1.0) ** alpha, 0.0)
 
 
 def _one_hot(labels: Tensor, x: Tensor) -> Tensor:

@@ -106,7 +106,7 @@ def tiled_attention(
     *,
     tile: int | Sequence[int] = 128,
 ) -> Attention:
-    """Return scaled-dot-product attention, one tile of keys after another, with log Z.
+    """Return scaled-dot-product attention, computed tile by tile over the keys, with log Z.
 
     Differentiable twice, also under ``torch.func``; for first derivatives without the tiles' intermediate results, see
     ``tiled_gradients``.

@@ -126,12 +126,12 @@ def random_feature_attention(
     """
     (q, k, v, omega), dtype = arguments.tensors(query=(query, 2), key=(key, 2), value=(value, 2), projections=(projections, 2))
     batch = arguments.broadcast(query=q.shape[:-2], key=k.shape[:-2])
-    whole = arguments.broadcast(batch=batch, value=v.shape[:-2], projections=omega.shape[:-2])
+    batch_shape = arguments.broadcast(batch=batch, value=v.shape[:-2], projections=omega.shape[:-2])
     for name, vectors in (("key", k), ("projections", omega)):
         arguments.floating(name, vectors, "m", "d", last=q.shape[-1])
     root = arguments.positive("temperature", temperature, batch, q).sqrt()[..., None, None]
     q, k = q / root, k / root
-    _check_mask(mask, (*whole, k.shape[-2]))
+    _check_mask(mask, (*batch_shape, k.shape[-2]))
     center = _center(k.detach(), mask, causal=causal)
     x = k - center
     a = torch.matmul(q, omega.mT) + torch.matmul(center, omega.mT)

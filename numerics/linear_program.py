@@ -98,10 +98,10 @@ def _check(C: Tensor, a: Tensor, b: Tensor, dtype: torch.dtype) -> None:
     for name, marginal in (("source", a), ("target", b)):
         if not bool((marginal.isfinite() & (marginal >= 0)).all()):
             raise ValueError(f"{name}: expected finite numbers ≥ 0, got others")
-    off, mass = (a.sum(-1) - b.sum(-1)).abs(), a.sum(-1)
+    mass_difference, mass = (a.sum(-1) - b.sum(-1)).abs(), a.sum(-1)
     unit = torch.finfo(torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype).eps
-    if bool((off > unit * sum(C.shape[-2:]) * mass).any()):
-        raise ValueError(f"target: expected the mass of the source, got one that is off by {float(off.max()):.3g}")
+    if bool((mass_difference > unit * sum(C.shape[-2:]) * mass).any()):
+        raise ValueError(f"target: expected the mass of the source, got one that is off by {float(mass_difference.max()):.3g}")
 
 
 def _solve(C: np.ndarray, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

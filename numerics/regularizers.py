@@ -166,9 +166,9 @@ def alibi_slopes(
     dtype = torch.get_default_dtype() if dtype is None else dtype
     if not dtype.is_floating_point:
         raise ValueError(f"dtype: expected a floating dtype, got {dtype!r}")
-    whole = 2 ** (num_heads.bit_length() - 1)
-    exponents = [8 * h / whole for h in range(1, whole + 1)]
-    exponents += [8 * h / (2 * whole) for h in range(1, 2 * whole, 2)][: num_heads - whole]
+    power_of_two = 2 ** (num_heads.bit_length() - 1)
+    exponents = [8 * h / power_of_two for h in range(1, power_of_two + 1)]
+    exponents += [8 * h / (2 * power_of_two) for h in range(1, 2 * power_of_two, 2)][: num_heads - power_of_two]
     return torch.tensor([2.0**-x for x in exponents], dtype=dtype, device=device)
 
 

@@ -69,8 +69,8 @@ def normmax_bisect(X: Tensor, alpha: Positive = 2, dim: int = -1, n_iter: int = 
         zero = torch.zeros_like(x[..., :1]) + torch.zeros_like(a)
         tau = _bisected(zero - 1, zero, sum_at_least_one, n_iter)  # the largest r is at most 1
     for _ in range(2):
-        off, r = excess(tau, x, a)
-        tau = tau + off * (a - 1) / (a * r.sum(-1, keepdim=True))
+        residual, r = excess(tau, x, a)
+        tau = tau + residual * (a - 1) / (a * r.sum(-1, keepdim=True))
     r = excess(tau, x, a)[1]
     return _back(r / r.sum(-1, keepdim=True), live, dim, X)
 
@@ -108,8 +108,8 @@ def budget_bisect(X: Tensor, budget: Positive = 2, dim: int = -1, n_iter: int = 
         tau = _bisected(least - 1, torch.zeros_like(least), sum_at_least_budget, n_iter)
         between, full = (x > tau) & (x < tau + 1), x >= tau + 1
         count = between.sum(-1, keepdim=True)
-    held = torch.where(between, x, 0.0).sum(-1, keepdim=True) + full.sum(-1, keepdim=True)
-    p = torch.where(between, (x - (held - total) / count.clamp(min=1)).clamp(0, 1), full.to(x))
+    total_inside = torch.where(between, x, 0.0).sum(-1, keepdim=True) + full.sum(-1, keepdim=True)
+    p = torch.where(between, (x - (total_inside - total) / count.clamp(min=1)).clamp(0, 1), full.to(x))
     # With no entry between 0 and 1 the budget is an integer: the largest entries have it all.
     return _back(torch.where(total.isnan(), total, p), live, dim, X)
 

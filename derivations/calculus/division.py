@@ -34,8 +34,8 @@ def _kept(plain: Any, divisors: list[sp.Expr]) -> Any:
     if not divisors or not isinstance(plain, sp.Expr):
         return plain
     shown = set(_divisors(plain))
-    lost = [d for d in dict.fromkeys(divisors) if d not in shown and d.atoms(Variable) and not nonzero(d)]
-    return sp.Mul(plain, *[sp.Mul(d, reciprocal(d)) for d in lost])
+    cancelled = [d for d in dict.fromkeys(divisors) if d not in shown and d.atoms(Variable) and not nonzero(d)]
+    return sp.Mul(plain, *[sp.Mul(d, reciprocal(d)) for d in cancelled])
 
 
 def _is_ours(depth: int = 2) -> bool:

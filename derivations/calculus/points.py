@@ -97,10 +97,10 @@ class _Values:
     at: Point = field(compare=False)
 
 
-def _as_key(given: Point) -> _Values | None:
+def _as_key(fixed: Point) -> _Values | None:
     """Fixed values as a key that tells 1 from True; None for a value of another type, whose equality may mean anything."""
     try:
-        return _Values(tuple((var, _typed(value)) for var, value in given.items()), {v: deepcopy(x) for v, x in given.items()})
+        return _Values(tuple((var, _typed(value)) for var, value in fixed.items()), {v: deepcopy(x) for v, x in fixed.items()})
     except TypeError:
         return None
 
@@ -130,13 +130,13 @@ class _Sample:
 
 
 @lru_cache(maxsize=8)                                        # statements of one claim are about the same variables
-def _sample(names: tuple[Variable, ...], given: _Values, seed: int, rounds: int) -> _Sample:
-    return _Sample(_drawn(names, given.at, seed, rounds))
+def _sample(names: tuple[Variable, ...], fixed: _Values, seed: int, rounds: int) -> _Sample:
+    return _Sample(_drawn(names, fixed.at, seed, rounds))
 
 
-def _drawn(names: Sequence[Variable], given: Point, seed: int, rounds: int) -> Iterator[dict[Variable, Value]]:
+def _drawn(names: Sequence[Variable], fixed: Point, seed: int, rounds: int) -> Iterator[dict[Variable, Value]]:
     rng = random.Random(seed)
-    start = completed(given, names)
+    start = completed(fixed, names)
     for turn in range(rounds):
         point = dict(start)
         sizes = [v for v in names if v.domain.kind is Kind.SIZE and v not in point]

@@ -46,8 +46,8 @@ def solution(image: sp.Expr, vector: sp.IndexedBase, at: sp.Expr, variable: Vari
 def substituted(
     expr: sp.Expr, vector: sp.IndexedBase, at: sp.Expr, known: Series
 ) -> tuple[sp.Expr, frozenset[sp.Dummy]]:
-    """An expression with the polynomial of each entry of a vector, each in a variable of its own: nothing cancels against a
-    polynomial that is only known to some degree."""
+    """Substitute the polynomial of each entry of a vector, each in a separate variable, so that nothing cancels against a
+    polynomial that is known only to some degree."""
     expansions: dict[sp.Expr, sp.Expr] = {}
     small: set[sp.Dummy] = set()
     for entry in expr.atoms(sp.Indexed):

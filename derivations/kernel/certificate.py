@@ -220,16 +220,16 @@ class Certificate:
 
     def _slope(self, part: Term, scope: Scope, env: Environment) -> tuple[Polynomial, list[int]]:
         _, by, body = part
-        moved = next_name(env)
-        inside, deeper = (*scope, (moved, "R")), shifted(by, moved, env)
+        variable = next_name(env)
+        inside, deeper = (*scope, (variable, "R")), shifted(by, variable, env)
         steps: list[str] = []
         body = opened(body)
         steps.append("rewrite /kl /xlogx /exp_fun")
         inner = self._without_slopes(body, inside, deeper)
         if inner != body:
             lines = self.inner_slopes(body, inside, deeper)
-            function = f"(fun {moved} : R => {written(inner, deeper)})"
-            steps.append(f"rewrite (_ : (fun {moved} : R => _) = {function}); last (apply/funext => {moved}; "
+            function = f"(fun {variable} : R => {written(inner, deeper)})"
+            steps.append(f"rewrite (_ : (fun {variable} : R => _) = {function}); last (apply/funext => {variable}; "
                          f"{self.rewriting(lines)}; first [reflexivity | fld])")
         value = slope(inner, by)
         steps.append("apply: slope; apply: is_derive_val; "
@@ -279,11 +279,11 @@ class Certificate:
             terms.append(as_written)
             results.append(result)
             uses += line
-        whole = " + ".join(terms)
+        sum_of_terms = " + ".join(terms)
         apart = " + ".join(f"(\\Sum_({bound} < {size}) {each})" for each in terms)
         result = po.plus(*results)
         split = "" if len(terms) == 1 else f" transitivity (({apart}) : R); first by rewrite !total_add."
-        tactic = (f"transitivity ((\\Sum_({bound} < {size}) ({whole})) : R). "
+        tactic = (f"transitivity ((\\Sum_({bound} < {size}) ({sum_of_terms})) : R). "
                   f"{{ apply: eq_total => {bound}; {self.rewriting(lines)}; fld. }}{split} {self.rewriting(uses)}; fld")
         return result, self.equal(part, po.as_term(result), tactic, scope, env)
 

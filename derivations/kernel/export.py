@@ -38,7 +38,7 @@ class Theorem:
 
     @property
     def content(self) -> str:
-        """All of it but the name: claims that say the same have the same."""
+        """The theorem without its name, which is equal for claims with the same statement."""
         return self.source.replace(f"Theorem {self.name} ", "Theorem it ", 1)
 
 

@@ -24,7 +24,7 @@ PER_FILE = 600                                               # seconds to compil
 
 
 class MissingError(Exception):
-    """There is no Rocq of the kind that the library is written for; the message says so in one line."""
+    """No suitable version of Rocq is installed; the message is one line."""
 
 
 @cache
@@ -69,11 +69,11 @@ class Library:
 
 def digest_of(*texts: str | bytes) -> str:
     """A digest of several texts."""
-    whole = hashlib.sha256()
+    digest = hashlib.sha256()
     for each in texts:
         data = each.encode() if isinstance(each, str) else each
-        whole.update(hashlib.sha256(data).digest())
-    return whole.hexdigest()
+        digest.update(hashlib.sha256(data).digest())
+    return digest.hexdigest()
 
 
 def sources(root: Path = ROOT) -> dict[str, str]:
@@ -115,8 +115,8 @@ def built(root: Path = ROOT, store: Path | None = None, workers: int = 1) -> Lib
     if SCRIPT not in texts:
         raise MissingError(f"kernel: expected formal/theories/{SCRIPT}.v beside derivations, got none in {root}")
     contents = {name: content(name, texts) for name in texts}
-    whole = digest_of(*contents.values())
-    folder = (store or cache_folder()) / whole[:24]
+    digest = digest_of(*contents.values())
+    folder = (store or cache_folder()) / digest[:24]
     folder.mkdir(parents=True, exist_ok=True)
     order = subprocess.run(["coqdep", "-sort", "-R", ".", LOGICAL, *(_put(folder, name, texts[name]) for name in texts)],
                            cwd=folder, capture_output=True, text=True, check=True).stdout.split()
@@ -130,7 +130,7 @@ def built(root: Path = ROOT, store: Path | None = None, workers: int = 1) -> Lib
         for name in (Path(file).stem for file in order):
             made[name] = pool.submit(make, name)
     answers = {name: each.result() for name, each in made.items()}
-    return Library(folder, contents[SCRIPT], whole, {name: wrong for name, (_, wrong) in answers.items() if wrong},
+    return Library(folder, contents[SCRIPT], digest, {name: wrong for name, (_, wrong) in answers.items() if wrong},
                    {name: seconds for name, (seconds, _) in answers.items()})
 
 

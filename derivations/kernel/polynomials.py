@@ -114,9 +114,9 @@ def height(part: Term) -> int:
     return inner + 1 if part[0] == "sum" else inner
 
 
-def bound_name(depth: int, taken: set[str]) -> str:
+def bound_name(depth: int, used: set[str]) -> str:
     """The name of an index that is bound around so many sums, and that captures nothing."""
-    return next(name for n in count(depth + 1) if (name := f"x{n}") not in taken)
+    return next(name for n in count(depth + 1) if (name := f"x{n}") not in used)
 
 
 @lru_cache(maxsize=2**16)
@@ -135,8 +135,8 @@ def named(bound: str, factors: Iterable[Term]) -> tuple[str, list[Term]]:
     depth = max((height(each) for each in deep), default=0)
     room = f"#{depth + 1}"
     apart = [alpha(renamed(each, {bound: room})) for each in deep]
-    taken = set[str]().union(*(indices(each) | bounds(each) for each in apart))
-    name = bound_name(depth, taken - {room})
+    used = set[str]().union(*(indices(each) | bounds(each) for each in apart))
+    name = bound_name(depth, used - {room})
     return name, [renamed(each, {room: name}) for each in apart]
 
 

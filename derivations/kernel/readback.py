@@ -76,17 +76,17 @@ def _disagreements(theorem: Theorem, relation: Relation) -> Iterator[str]:
 
 def _assumed(texts: dict[str, str], relation: Relation, scope: Scope, point: Point) -> Iterator[tuple[Any, arb]]:
     """Pairs of a value in a declared hypothesis or a premise and that of the relation."""
-    given = {f"given{n}": hypothesis for n, hypothesis in enumerate(relation.given, start=1)}
+    hypotheses = {f"given{n}": hypothesis for n, hypothesis in enumerate(relation.given, start=1)}
     premises = {f"premise{n}": premise for n, premise in enumerate(relation.premises, start=1)}
-    for name, hypothesis in (given | premises).items():
+    for name, hypothesis in (hypotheses | premises).items():
         bound, text = _quantified(texts[name])
         over = hypothesis.over if isinstance(hypothesis, ForAll) else ()
         stated = hypothesis.bound if isinstance(hypothesis, ForAll) else hypothesis
         if len(bound) != len(over):
             raise ValueError(f"{name}: expected a statement for all of {len(over)} indices, got {len(bound)}")
         for at in with_indices(over, {v: value for v, value in point.items() if v not in over}):
-            places = {each: at[v] - 1 for each, v in zip(bound, over, strict=True)}   # type: ignore[operator]
-            yield from _compared_sides(text, stated, {**scope, **places}, at)
+            indices = {each: at[v] - 1 for each, v in zip(bound, over, strict=True)}   # type: ignore[operator]
+            yield from _compared_sides(text, stated, {**scope, **indices}, at)
 
 
 def _quantified(text: str) -> tuple[list[str], str]:
@@ -183,8 +183,8 @@ def _of_expansion(conclusion: str, relation: Expansion, scope: Scope, point: Poi
     for side in (relation.left, relation.right):
         reader.next("(")
         function = reader.function()(scope)
-        for moved in NEAR:
-            yield real(function(_numbers(moved))), enclose(side, {**point, relation.variable: moved})
+        for near in NEAR:
+            yield real(function(_numbers(near))), enclose(side, {**point, relation.variable: near})
 
 
 def _of_minimizer(
@@ -198,11 +198,11 @@ def _of_minimizer(
     reader.next("(")
     candidate = reader.function()(scope)
     sizes = [point[axis] for axis in relation.axes]
-    for places in product(*(range(size) for size in sizes if isinstance(size, int))):
+    for indices in product(*(range(size) for size in sizes if isinstance(size, int))):
         entry = candidate
-        for position in places:
+        for position in indices:
             entry = entry(position)
-        at = dict(zip(relation.places, (position + 1 for position in places), strict=True))
+        at = dict(zip(relation.places, (position + 1 for position in indices), strict=True))
         yield entry, enclose(relation.entry, {**point, **at})
     for each in _rivals(*(size for size in sizes if isinstance(size, int))):
         yield objective(_numbers(each)), enclose(relation.open_objective, {**point, relation.base.label: each})

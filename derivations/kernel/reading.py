@@ -220,8 +220,8 @@ def _offset(size: int, i: int, j: int) -> int:
     return size + j - (i + 1)
 
 
-def _updated(vector: Any, *places: Any) -> Any:
-    *indices, new = places
+def _updated(vector: Any, *positions: Any) -> Any:
+    *indices, new = positions
     copied = list(vector)
     copied[indices[0]] = new if len(indices) == 1 else _updated(vector[indices[0]], *indices[1:], new)
     return copied

@@ -117,16 +117,16 @@ def _domain(v: Variable, name: str, names: Names) -> Iterator[tuple[str, str]]:
         yield f"{name}_gt0", f"(0 < {name})%N"
     for other in v.domain.other_than:
         yield f"{name}_{names.of(other)}", f"{name} != {names.of(other)}"
-    places = [f"i{n}" for n in range(1, len(sizes) + 1)]
+    index_names = [f"i{n}" for n in range(1, len(sizes) + 1)]
     if kind in SIGN:
         sign, word = SIGN[kind]
-        entry = f"{name} {' '.join(places)}" if places else name
-        yield f"{name}_{word}", (f"forall {' '.join(places)}, " if places else "") + f"0 {sign} {entry}"
+        entry = f"{name} {' '.join(index_names)}" if index_names else name
+        yield f"{name}_{word}", (f"forall {' '.join(index_names)}, " if index_names else "") + f"0 {sign} {entry}"
     if kind in MASSES:
-        sums = "".join(f"\\Sum_({index} < {size}) " for index, size in zip(places, sizes, strict=True))
-        yield f"{name}_mass", f"{sums}{name} {' '.join(places)} = 1"
+        sums = "".join(f"\\Sum_({index} < {size}) " for index, size in zip(index_names, sizes, strict=True))
+        yield f"{name}_mass", f"{sums}{name} {' '.join(index_names)} = 1"
     if kind in (Kind.STOCHASTIC, Kind.COUPLING):
-        ends = [f"{names.of(vector.label)} {index}" for vector, index in zip(v.domain.marginals, places, strict=False)]
+        ends = [f"{names.of(vector.label)} {index}" for vector, index in zip(v.domain.marginals, index_names, strict=False)]
         yield f"{name}_rows", f"forall i1, \\Sum_(i2 < {sizes[1]}) {name} i1 i2 = {ends[0] if ends else '1'}"
         if ends:
             yield f"{name}_columns", f"forall i2, \\Sum_(i1 < {sizes[0]}) {name} i1 i2 = {ends[1]}"

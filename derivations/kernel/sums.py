@@ -165,9 +165,9 @@ class Summation:
         flat, opening = self._flattened(inside)
         if len(flat.ranges) > MOST_BOUND:
             return self._pulled(inside, outside, c, self.atom(inside))
-        gone = self._eliminable(flat)
-        if gone is not None:
-            order = (*(r for r in flat.ranges if r[0] != gone), *(r for r in flat.ranges if r[0] == gone))
+        eliminated = self._eliminable(flat)
+        if eliminated is not None:
+            order = (*(r for r in flat.ranges if r[0] != eliminated), *(r for r in flat.ranges if r[0] == eliminated))
             body: Term = po.monomial_term(flat.factors)
             target: Term = body
             for name, size in reversed(order):
@@ -285,7 +285,7 @@ def nest(order: tuple[tuple[str, str], ...], factors: Monomial) -> Term:
 
 
 def settled(part: Term) -> Term:
-    """A nest with the factors of each product in order again: they are ordered by the names of indices, which were changed."""
+    """A nest with the factors of each product sorted again, since they are sorted by the names of indices, which changed."""
     factors = [(settled(a) if a[0] == "sum" and n == 1 else a, n) for a, n in as_factors(part[3])]
     return (*part[:3], po.monomial_term(po.monomial(factors)))
 

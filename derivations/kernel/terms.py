@@ -280,14 +280,14 @@ def _natural(n: int) -> str:
     return str(n) if n in (0, 1) else f"{n}%:R"
 
 
-def shifted(by: Term, moved: str, env: Environment) -> dict[str, str]:
+def shifted(by: Term, variable: str, env: Environment) -> dict[str, str]:
     """The environment inside a slope along `by`."""
     name = by[1]
     outer, deeper = env.get(name, name), {**env, DEPTH: str(1 + int(env.get(DEPTH, "0")))}
     if by[0] == "var":
-        return {**deeper, name: moved}
+        return {**deeper, name: variable}
     update = "upd" if len(by[2]) == 1 else "upd2"
-    return {**deeper, name: f"({update} {outer} {' '.join(by[2])} {moved})"}
+    return {**deeper, name: f"({update} {outer} {' '.join(by[2])} {variable})"}
 
 
 def _written_slope(part: Term, env: Environment) -> str:
@@ -341,8 +341,8 @@ def renamed(part: Term, names: Mapping[str, str]) -> Term:
         _, bound, size, body = part
         inner = {old: new for old, new in names.items() if old != bound}
         if bound in inner.values() and any(inner.get(i) == bound for i in indices(body)):
-            taken = indices(body) | set(inner.values())
-            free = next(name for n in count(1) if (name := f"{bound}_{n}") not in taken)
+            used = indices(body) | set(inner.values())
+            free = next(name for n in count(1) if (name := f"{bound}_{n}") not in used)
             bound, body = free, renamed(body, {bound: free})
         return (kind, bound, size, renamed(body, inner))
     if kind == "pow":

@@ -50,13 +50,13 @@ def _point(reader: Reader, sub: Node, rest: list[Node]) -> tuple[Bracket, Value]
     meaning = reader.meaning(spelled(rest[0]))
     if not isinstance(meaning, Definition) or not isinstance(call, Bracket) or call.kind != "()":
         return None
-    given, formal = list(parts(call.inside)), meaning.pattern.arguments
-    if len(given) != len(formal) or spelled(sub) not in formal or given[formal.index(spelled(sub))] == sub:
+    arguments, formal = list(parts(call.inside)), meaning.pattern.arguments
+    if len(arguments) != len(formal) or spelled(sub) not in formal or arguments[formal.index(spelled(sub))] == sub:
         return None
     at = formal.index(spelled(sub))
-    point = reader.value(given[at])
-    given[at] = sub
-    inside = given[0] if len(given) == 1 else Listing(tuple(given), ("," ,) * (len(given) - 1))
+    point = reader.value(arguments[at])
+    arguments[at] = sub
+    inside = arguments[0] if len(arguments) == 1 else Listing(tuple(arguments), ("," ,) * (len(arguments) - 1))
     return Bracket("()", inside), point
 
 
@@ -70,8 +70,8 @@ def put_at(body: Value, old: Value, new: Value) -> Value:
     if not isinstance(label, Variable):
         raise LatexError("expected a variable of the notation at a point, got an expression")
 
-    def entry(*places: sp.Expr) -> sp.Expr:
-        expr = body.entry(*places)
+    def entry(*indices: sp.Expr) -> sp.Expr:
+        expr = body.entry(*indices)
         expr = expr.replace(lambda part: isinstance(part, Partial), lambda part: differentiate(*part.args))
         if not old.shape:
             return expr.xreplace({symbol: new.number})
@@ -134,21 +134,21 @@ def _cancels(reader: Reader, over: Node, under: Product) -> bool:
     if not isinstance(over, Product):
         return not by.shape and not is_index(by)
     value = reader.product(over.factors[1:])
-    places = [bound(size) for size in value.shape if size is not None]
-    return not by.shape and len(places) == len(value.shape) and at(value, places).has(by.number)
+    indices = [bound(size) for size in value.shape if size is not None]
+    return not by.shape and len(indices) == len(value.shape) and at(value, indices).has(by.number)
 
 
 def operand(reader: Reader, operator: Node, rest: list[Node]) -> Value:
     """Return what is differentiated: one factor; several are ambiguous unless they belong to another derivative."""
     if not rest:
         raise LatexError(f"{spelled(operator)}: expected a function after it, got nothing")
-    first, before, whole = rest[0], len(rest), list(rest)
+    first, before, original = rest[0], len(rest), list(rest)
     body = reader.next(rest)
     called = before - len(rest) > 1                          # ∇f(x) y and ∂_x f(x) (…) are products
     product = called and (operator == Symbol("\\nabla") or isinstance(rest[0] if rest else None, Bracket))
-    alone = not isinstance(first, Bracket) and not product
-    if alone and rest and not isinstance(rest[0], Operator) and (_is_number(body) or not starts_function(rest[0])):
-        one, other = spelled(Product(tuple(whole[: before - len(rest)]))), spelled(rest[0])
+    unbracketed = not isinstance(first, Bracket) and not product
+    if unbracketed and rest and not isinstance(rest[0], Operator) and (_is_number(body) or not starts_function(rest[0])):
+        one, other = spelled(Product(tuple(original[: before - len(rest)]))), spelled(rest[0])
         raise LatexError(
             f"{spelled(operator)} {one} {other}: expected parentheses, as the derivative can be that of {one} "
             f"or that of {one} {other}"
@@ -176,15 +176,15 @@ def _moving(reader: Reader, under: Node) -> list[Value]:
     moving: list[Value] = []
     factors = list(under.factors)
     while factors:
-        taken = [factors.pop(0)]
-        if spelled(taken[0]) in PARTIAL:
+        moving_factors = [factors.pop(0)]
+        if spelled(moving_factors[0]) in PARTIAL:
             continue
         if factors and _is_call(factors[0]):
-            taken.append(factors.pop(0))  # ∂Q(a), the entry of Q at a
-        last, times_ = taken[-1], 1
+            moving_factors.append(factors.pop(0))  # ∂Q(a), the entry of Q at a
+        last, times_ = moving_factors[-1], 1
         if isinstance(last, Scripted) and last.sup is not None and spelled(last.sup) == "2":
-            taken[-1], times_ = Scripted(last.base, last.sub, None, last.primes) if last.sub else last.base, 2
-        moving += [reader.product(taken)] * times_
+            moving_factors[-1], times_ = Scripted(last.base, last.sub, None, last.primes) if last.sub else last.base, 2
+        moving += [reader.product(moving_factors)] * times_
     return moving
 
 
@@ -216,10 +216,10 @@ def primed(reader: Reader, meaning: Definition, primes: int, point: Node | None)
 def slope(body: Value, by: Value) -> Value:
     """The derivative by a variable, an entry, or by each entry of a vector, which adds an axis."""
     if not by.shape:
-        return Value(body.shape, lambda *places: derivative(at(body, places), by.number))
+        return Value(body.shape, lambda *indices: derivative(at(body, indices), by.number))
     if len(by.shape) != 1:
         raise LatexError(f"derivative: expected a number or a vector, got {by.words}")
-    return Value((*body.shape, *by.shape), lambda *places: derivative(at(body, places[:-1]), by.entry(places[-1])))
+    return Value((*body.shape, *by.shape), lambda *indices: derivative(at(body, indices[:-1]), by.entry(indices[-1])))
 
 
 def starts_function(node: Node) -> bool:

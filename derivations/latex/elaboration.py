@@ -180,7 +180,7 @@ class Elaborator:
     def _divided(self, over: Value, under: Value, what: str) -> Value:
         if under.shape:
             raise LatexError(f"{what}: expected a number below, got {under.words}")
-        return Value(over.shape, lambda *places: at(over, places) / under.number, over.row)
+        return Value(over.shape, lambda *indices: at(over, indices) / under.number, over.row)
 
     # ── products ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -216,14 +216,14 @@ class Elaborator:
         """Return the divisor after a slash: one factor, or all that an operator such as a sum applies to."""
         first, before = rest[0], len(rest)
         value = self.next(rest)
-        taken = before - len(rest)
+        count = before - len(rest)
         half = isinstance(first, Number) and rest and (starts_function(rest[0]) or _is_norm(rest[0]))
-        alone = not isinstance(first, Bracket) and not half and taken == 1
-        if rest and not isinstance(rest[0], Operator) and alone:
-            whole = spelled(Product(tuple(factors)))
+        unbracketed = not isinstance(first, Bracket) and not half and count == 1
+        if rest and not isinstance(rest[0], Operator) and unbracketed:
+            text = spelled(Product(tuple(factors)))
             after = spelled(Product((first, *rest)))
             raise LatexError(
-                f"{whole}: a slash before a product can mean a/({after}) or (a/{spelled(first)}) times the rest; "
+                f"{text}: a slash before a product can mean a/({after}) or (a/{spelled(first)}) times the rest; "
                 "expected \\frac or parentheses"
             )
         return value
@@ -294,9 +294,9 @@ class Elaborator:
     def _entries(self, body: Node, sub: Node, sup: Node | None) -> Value:
         """[x_j]_j and [x_j]_{j=1}^m: the vector of these numbers."""
         name = spelled(sub.parts[0] if isinstance(sub, Chain) else sub)
-        whole = None if isinstance(sub, Chain) or name in self.scope else self._vector(body)
-        if whole is not None:
-            return self.scripts(whole, sub, None, f"[…]_{name}")   # an entry of a vector
+        vector = None if isinstance(sub, Chain) or name in self.scope else self._vector(body)
+        if vector is not None:
+            return self.scripts(vector, sub, None, f"[…]_{name}")   # an entry of a vector
         over = index(plain(name), self.index_of(name, "[…]").domain.shape[0])
         if sup is not None and self.value(sup).number != over.domain.shape[0]:
             raise LatexError(f"[…]: expected entries up to {over.domain.shape[0]}, got {spelled(sup)}")
@@ -354,9 +354,9 @@ class Elaborator:
                 raise LatexError(f"{what}: expected commas between indices, as {sub.text} can be one number or several")
             if len(nodes) > len(value.shape):
                 raise LatexError(f"{what}: expected at most {len(value.shape)} indices of {value.words}, got {len(nodes)}")
-            places = tuple(self.subscript(node, size) for node, size in zip(nodes, value.shape, strict=False))
-            check_ranges(value, places, what)
-            value = _part(value, places)
+            indices = tuple(self.subscript(node, size) for node, size in zip(nodes, value.shape, strict=False))
+            check_ranges(value, indices, what)
+            value = _part(value, indices)
         if sup is None:
             return value
         name = spelled(sup)
@@ -386,5 +386,5 @@ def _is_norm(node: Node) -> bool:
     return isinstance(base, Bracket) and base.kind == "‖‖"
 
 
-def _part(value: Value, places: Sequence[sp.Expr]) -> Value:
-    return Value(value.shape[len(places) :], lambda *more: value.entry(*places, *more))
+def _part(value: Value, indices: Sequence[sp.Expr]) -> Value:
+    return Value(value.shape[len(indices) :], lambda *more: value.entry(*indices, *more))

@@ -37,7 +37,7 @@ def apply(reader: Reader, name: str, sup: Node | None, rest: list[Node]) -> Valu
     """Apply a function; without parentheses it takes one factor, or all that an operator applies to."""
     if not rest:
         raise LatexError(f"{name}: expected an argument, got none")
-    function, first, before, whole = FUNCTIONS[name], rest[0], len(rest), list(rest)
+    function, first, before, original = FUNCTIONS[name], rest[0], len(rest), list(rest)
     check_inverse(name, sup)
     if (
         isinstance(first, Scripted)
@@ -57,12 +57,12 @@ def apply(reader: Reader, name: str, sup: Node | None, rest: list[Node]) -> Valu
     called = before - len(rest) > 1                      # f(x) (…) is a product with a bracket
     divided = bool(rest) and rest[0] == Operator("/")
     if not bracketed and (divided or (factor and not (called and isinstance(after, Bracket)))):
-        taken, rest_of_it = spelled(Product(tuple(whole[: before - len(rest)]))), spelled(Product(tuple(rest)))
+        consumed, rest_of_it = spelled(Product(tuple(original[: before - len(rest)]))), spelled(Product(tuple(rest)))
         raise LatexError(
-            f"{name} {taken} {rest_of_it}: expected parentheses, as it can mean "
-            f"{name}({taken}) {rest_of_it} or {name}({taken} {rest_of_it})"
+            f"{name} {consumed} {rest_of_it}: expected parentheses, as it can mean "
+            f"{name}({consumed}) {rest_of_it} or {name}({consumed} {rest_of_it})"
         )
-    if Operator("/") in whole and is_big(first):
-        raise LatexError(f"{name} {spelled(Product(tuple(whole)))}: expected parentheses, as only the sum can be divided")
+    if Operator("/") in original and is_big(first):
+        raise LatexError(f"{name} {spelled(Product(tuple(original)))}: expected parentheses, as only the sum can be divided")
     checked = requiring(reader, function, Sense.POSITIVE) if function is sp.log else function
     return reader.scripts(entrywise(checked, value, what=name), None, sup, name)

@@ -130,8 +130,8 @@ def _differentiated(tree: Node) -> Iterator[str]:
 def _definition(guesses: Guesses, position: int, tree: Node, formula: Formula) -> None:
     """Record X = … as a definition if X is new and the display, the sign or the words before it make it one."""
     clauses = tree.parts if isinstance(tree, Listing) and not set(tree.separators) & {"|", "‖"} else (tree,)
-    for number, whole in enumerate(clauses):
-        with_words, clause = without_words(whole)
+    for number, clause_with_words in enumerate(clauses):
+        with_words, clause = without_words(clause_with_words)
         if not isinstance(clause, Chain) or clause.parts[0] is None or clause.parts[1] is None:
             continue
         left, sign, right = clause.parts[0], clause.signs[0], clause.parts[1]
@@ -370,8 +370,8 @@ def _shared_range(guesses: Guesses, name: str) -> str | None:
         calls = [node.factors[1] for node in nodes if isinstance(node, Product)]
         lists = [parts(call.inside) for call in calls if isinstance(call, Bracket)]
         for mine in lists:
-            places = [at for at, part in enumerate(mine) if spelled(part) == name]
-            others = [spelled(each[at]) for at in places for each in lists if len(each) == len(mine)]
+            positions = [at for at, part in enumerate(mine) if spelled(part) == name]
+            others = [spelled(each[at]) for at in positions for each in lists if len(each) == len(mine)]
             sizes = {guesses.indices[other] for other in others if guesses.indices.get(other)}
             if len(sizes) == 1:
                 return sizes.pop()

@@ -60,10 +60,10 @@ def links(latex: str, notation: Notation, before: str | None = None) -> tuple[Li
     start = _first_side(parse(before)) if before else None
     if not isinstance(tree, Chain | Listing):
         return (Link(_shown(Elaborator(notation), tree)),)
-    tree, alone = _standing_alone(tree)
+    tree, separate = _standing_alone(tree)
     chains, conditions = clauses(_continued(tree, start), notation)
     reader, _ = under(Elaborator(notation), conditions)
-    collected = [Link(_shown(reader, each)) for each in alone]
+    collected = [Link(_shown(reader, each)) for each in separate]
     pending: list[Assertion] = []
     for position, chain in enumerate(chains):
         pieces, signs = _pieces(chain)
@@ -85,11 +85,11 @@ def _standing_alone(node: Chain | Listing) -> tuple[Chain | Listing, list[Node]]
     """Separate relations from problems and terms that stand alone, as in C = −QKᵀ, −εH(P) or C_j = …, min_p J(p)."""
     if isinstance(node, Chain):
         return node, []
-    alone = [each for each in node.parts if isinstance(each, Sum) or _is_problem(each)]
-    rest = tuple(each for each in node.parts if each not in alone)
-    if not alone or not rest or not all(isinstance(each, Chain) for each in rest):
+    separate = [each for each in node.parts if isinstance(each, Sum) or _is_problem(each)]
+    rest = tuple(each for each in node.parts if each not in separate)
+    if not separate or not rest or not all(isinstance(each, Chain) for each in rest):
         return node, []
-    return Listing(rest, (",",) * (len(rest) - 1)), alone
+    return Listing(rest, (",",) * (len(rest) - 1)), separate
 
 
 def _is_problem(node: Node) -> bool:
@@ -119,8 +119,8 @@ def _shown(reader: Reader, node: Node) -> Shown:
         node = Sum((("+", rest), *node.terms[1:])) if isinstance(node, Sum) else rest
     node, _ = without_remainder(reader, node)
     value = reader.value(node)
-    places = free_indices(reader.notation, value, value)
-    return Shown(at(value, places))
+    indices = free_indices(reader.notation, value, value)
+    return Shown(at(value, indices))
 
 
 def _first_side(node: Node) -> Node | None:
@@ -267,11 +267,11 @@ def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Assert
 def _different(reader: Reader, left: Node, right: Node) -> Assertion:
     """State x ≠ y: for vectors and matrices, that some entry differs."""
     (relation,) = compared(reader, left, right, lambda a, b: Differs(a, b))
-    places = [free_indices(reader.notation, each, each) for each in map(reader.value, (left, right)) if each.shape]
-    if not places:
+    indices = [free_indices(reader.notation, each, each) for each in map(reader.value, (left, right)) if each.shape]
+    if not indices:
         return relation
     one, other = relation.sides
-    own = {each: Variable(f"{each.name}#n", each.domain) for each in max(places, key=len)}
+    own = {each: Variable(f"{each.name}#n", each.domain) for each in max(indices, key=len)}
     return AtLeast(total(tuple(own.values()), (one - other).xreplace(own) ** 2), sp.S.Zero, strict=True)
 
 
@@ -315,10 +315,10 @@ def _member(reader: Reader, left: Node, right: Node) -> Iterator[Assertion]:
         raise LatexError(f"{spelled(left)}: expected a point of {spelled(right)}, got {value.words}")
     if len(value.shape) == 1:
         check_dimension(reader, right, value.shape[0])
-    places = free_indices(reader.notation, value, value)
-    yield AtLeast(value.entry(*places), sp.S.Zero)
+    indices = free_indices(reader.notation, value, value)
+    yield AtLeast(value.entry(*indices), sp.S.Zero)
     last = bound(value.shape[-1])
-    yield Equation(total(last, value.entry(*places[:-1], last)), sp.S.One)
+    yield Equation(total(last, value.entry(*indices[:-1], last)), sp.S.One)
 
 
 def _negated(node: Node) -> Node:
@@ -352,8 +352,8 @@ def _optimum(reader: Reader, left: Node, other: Node, problem: PosedProblem) -> 
     elif problem.only_value:
         yield Optimum(problem.objective, problem.sign * value.number)
     elif value.shape == problem.axes:
-        places = tuple(bound(size) for size in problem.axes)
-        yield Minimizer(problem.objective, value.entry(*places), places)
+        indices = tuple(bound(size) for size in problem.axes)
+        yield Minimizer(problem.objective, value.entry(*indices), indices)
     elif len(value.shape) == 2 and value.shape[1:] == problem.axes:
         (row,) = free_indices(reader.notation, *[Value(value.shape[:1], lambda i: sp.S.Zero)] * 2)
         column = bound(problem.axes[0])

@@ -45,9 +45,9 @@ def check_member(reader: Reader, left: Node, right: Node) -> None:
         _check_whole(reader, left, right)
         return
     value = reader.value(left)
-    places = tuple(map(bound, value.shape))
-    entry = at(value, places)
-    mass = not simplex or sums.equal(total(places[-1:], entry), sp.S.One)
+    indices = tuple(map(bound, value.shape))
+    entry = at(value, indices)
+    mass = not simplex or sums.equal(total(indices[-1:], entry), sp.S.One)
     if not mass or not (entry.is_positive if inside else entry.is_nonnegative):
         raise LatexError(f"expected {spelled(left)} to be declared as a point of {text}")
 

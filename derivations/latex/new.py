@@ -53,16 +53,16 @@ def create(path: Path, folder: Path) -> list[Written]:
 
 def _equations(document: str, paper: Paper, guesses: Guesses) -> Iterator[Written]:
     """Every displayed formula with a number or a label, and an id for each."""
-    taken: set[str] = set()
+    used: set[str] = set()
     for position, formula in enumerate(paper.formulas):
         if not (formula.display and (formula.number or formula.label)):
             continue
         words = re.sub(r"[^A-Za-z0-9.]+", "-", formula.number or formula.label.split(":")[-1]).strip("-.") or "equation"
         id, copy = f"{document}.{words}", 1
-        while id in taken:
+        while id in used:
             copy += 1
             id = f"{document}.{words}-{copy}"
-        taken.add(id)
+        used.add(id)
         yield Written(id, position, formula, position in guesses.defining)
 
 
@@ -170,14 +170,14 @@ def _call(each: Written) -> str:
 def _merged(text: str, calls: Mapping[str, str]) -> str:
     """Return a module with updated equations and new ones at the end; everything else stays."""
     lines = text.splitlines(keepends=True)
-    places: dict[str, tuple[int, int]] = {}
+    spans: dict[str, tuple[int, int]] = {}
     for node in ast.parse(text).body:
         call = node.value if isinstance(node, ast.Expr | ast.Assign) else None
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "equation" and call.args:
             first = call.args[0]
             if isinstance(first, ast.Constant) and isinstance(node, ast.Expr):
-                places[str(first.value)] = (node.lineno - 1, node.end_lineno or node.lineno)
-    for id, (start, end) in sorted(places.items(), key=lambda item: -item[1][0]):
+                spans[str(first.value)] = (node.lineno - 1, node.end_lineno or node.lineno)
+    for id, (start, end) in sorted(spans.items(), key=lambda item: -item[1][0]):
         lines[start:end] = [calls[id]] if id in calls else []
-    new = "\n".join(call for id, call in calls.items() if id not in places and f'"{id}"' not in text)
+    new = "\n".join(call for id, call in calls.items() if id not in spans and f'"{id}"' not in text)
     return "".join(lines) + (f"\n{new}" if new else "")

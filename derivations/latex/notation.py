@@ -147,7 +147,7 @@ class Notation:
         elif isinstance(meaning, Variable) and meaning.domain.kind is Kind.INDEX:
             self.indices[name] = meaning
         elif isinstance(meaning, sp.IndexedBase):
-            self.meanings[name] = Value(tuple(meaning.shape), lambda *places: meaning[places])
+            self.meanings[name] = Value(tuple(meaning.shape), lambda *indices: meaning[indices])
         elif isinstance(meaning, Value | Definition | Named):
             self.meanings[name] = meaning
         else:
@@ -221,7 +221,7 @@ class Notation:
         if not isinstance(entry, sp.Indexed) or entry.base.label.domain.kind is not Kind.SIMPLEX:
             raise LatexError(f"expected the complement of a point of a simplex, got {of}")
         base = variables.complementary(self.called(name), entry.base)
-        return Value(tuple(base.shape), lambda *places: base[places])
+        return Value(tuple(base.shape), lambda *indices: base[indices])
 
     def called(self, name: str) -> str:
         """Return the name of the variable for a printed name; two printed names never share one by accident."""
@@ -250,7 +250,7 @@ class Notation:
         if meaning not in SCALARS:
             raise LatexError(f"expected {', '.join(SCALARS)} for an entry, got {meaning!r}")
         base = variables.vector(plain(name), *sizes, kind=SCALARS[meaning])
-        return Value(tuple(base.shape), lambda *places: base[places])
+        return Value(tuple(base.shape), lambda *indices: base[indices])
 
     def _refuse_second(self, name: str) -> None:
         if name in self.meanings or name in self.indices or name in self.points:
@@ -299,7 +299,7 @@ class Notation:
             raise LatexError(
                 f"{plain_one}_i can be an entry of {printed} or of {plain_one}; expected one of them in the notation, got both"
             )
-        return Value(tuple(base.shape), lambda *places: base[places])
+        return Value(tuple(base.shape), lambda *indices: base[indices])
 
     def _coupling(self, name: str, marginals: Sequence[str]) -> Value:
         """A plan between two distributions of the notation."""
@@ -307,7 +307,7 @@ class Notation:
         if len(bases) != 2 or None in bases:
             raise LatexError(f"expected a coupling of two distributions of the notation, got {' '.join(marginals) or 'none'}")
         plan = variables.coupling(name, *bases)
-        return Value(tuple(plan.shape), lambda *places: plan[places])
+        return Value(tuple(plan.shape), lambda *indices: plan[indices])
 
     def _base(self, name: str) -> sp.IndexedBase | None:
         value = self.meanings.get(spelled(parse(name)))
@@ -331,7 +331,7 @@ class Notation:
         if meaning not in kinds:
             raise LatexError(f"expected {', '.join(kinds)} for a function of indices, got {meaning!r}")
         base = variables.vector(self.called(shown.name), *sizes, kind=kinds[meaning])
-        return Named(shown.arguments, Value(sizes, lambda *places: base[places]), axes)
+        return Named(shown.arguments, Value(sizes, lambda *indices: base[indices]), axes)
 
     def _shape(self, words: list[str], axes: int) -> tuple[sp.Expr, ...]:
         if len(words) != axes:

@@ -119,9 +119,9 @@ def _softmax(reader: Reader, argument: Node) -> Value:
     if not scores.shape:
         raise LatexError(f"softmax: expected a vector, got the number {spelled(argument)}")
 
-    def entry(*places: sp.Expr) -> sp.Expr:
+    def entry(*indices: sp.Expr) -> sp.Expr:
         l = bound(scores.shape[-1])  # noqa: E741
-        return sp.exp(scores.entry(*places)) / total(l, sp.exp(scores.entry(*places[:-1], l)))
+        return sp.exp(scores.entry(*indices)) / total(l, sp.exp(scores.entry(*indices[:-1], l)))
 
     return Value(scores.shape, entry)
 
@@ -152,9 +152,9 @@ def distribution(reader: Reader, node: Node) -> Value:
     return reader.value(node)
 
 
-def check_labels(reader: Reader, name: str, meaning: Named, given: Sequence[Node]) -> None:
+def check_labels(reader: Reader, name: str, meaning: Named, arguments: Sequence[Node]) -> None:
     """Raise LatexError for a label other than the declared one: p(y | x) does not define p(y | w)."""
-    for part, label in zip(given, meaning.arguments, strict=False):
+    for part, label in zip(arguments, meaning.arguments, strict=False):
         here, declared = reader.scope.get(label), reader.notation.meanings.get(label)
         relabelled = here is not None and not (
             isinstance(declared, Value) and declared.shape == here.shape == () and declared.number == here.number
@@ -165,18 +165,18 @@ def check_labels(reader: Reader, name: str, meaning: Named, given: Sequence[Node
 
 def _kl(reader: Reader, argument: Node) -> Value:
     q, p = _pair(reader, "KL", argument)
-    places = tuple(map(bound, common(q, p, "KL")))
+    indices = tuple(map(bound, common(q, p, "KL")))
     if not q.shape or not p.shape:
         raise LatexError(f"KL: expected two vectors, got {q.words} and {p.words} in {spelled(argument)}")
-    return scalar(total(places, xlogx(q.entry(*places)) - q.entry(*places) * sp.log(p.entry(*places))))
+    return scalar(total(indices, xlogx(q.entry(*indices)) - q.entry(*indices) * sp.log(p.entry(*indices))))
 
 
 def _entropy(reader: Reader, argument: Node) -> Value:
     p = distribution(reader, argument)
     if not p.shape:
         raise LatexError(f"entropy: expected a vector, got the number {spelled(argument)}")
-    places = tuple(map(bound, p.shape))
-    return scalar(-total(places, xlogx(p.entry(*places))))
+    indices = tuple(map(bound, p.shape))
+    return scalar(-total(indices, xlogx(p.entry(*indices))))
 
 
 def _diag(reader: Reader, argument: Node) -> Value:
@@ -244,8 +244,8 @@ def _moment(reader: Reader, operator: str, sub: Node | None, sup: Node | None, r
     def mean(*of: int) -> Value:
         shape = weighed[0].shape if of else ()
 
-        def entry(*places: sp.Expr) -> sp.Expr:
-            return total(over, product_of((weights.entry(*over), *(weighed[each].entry(*places) for each in of))))
+        def entry(*indices: sp.Expr) -> sp.Expr:
+            return total(over, product_of((weights.entry(*over), *(weighed[each].entry(*indices) for each in of))))
 
         return Value(shape, entry)
 
@@ -300,7 +300,7 @@ def _weighed(value: Value, over: Sequence[Variable], names: Sequence[str]) -> Va
     if len(value.shape) >= len(over) and all(
         size in (None, each.domain.shape[0]) for size, each in zip(value.shape, over, strict=False)
     ):
-        return Value(value.shape[len(over) :], lambda *places: value.entry(*over, *places))
+        return Value(value.shape[len(over) :], lambda *positions: value.entry(*over, *positions))
     if not value.shape:
         sizes = [each.domain.shape[0] for each in over]
         free = [v for v in value.number.free_symbols if isinstance(v, Variable) and v.domain.kind is Kind.INDEX]
@@ -340,10 +340,10 @@ def indicator(reader: Reader, chain: Chain) -> Value:
 
 
 def _delta(reader: Reader, sub: Node | None) -> Value:
-    places = [reader.subscript(part) for part in index_parts(sub)] if sub is not None else []
-    if len(places) != 2:
+    indices = [reader.subscript(part) for part in index_parts(sub)] if sub is not None else []
+    if len(indices) != 2:
         raise LatexError(f"\\delta: expected two indices, got {spelled(sub) or 'none'}")
-    return scalar(coincide(places[0], places[1], f"\\delta_{{{spelled(sub)}}}"))
+    return scalar(coincide(indices[0], indices[1], f"\\delta_{{{spelled(sub)}}}"))
 
 
 def inner_product(reader: Reader, inside: Node) -> Value:
@@ -358,8 +358,8 @@ def squared_norm(value: Value) -> Value:
     """Σ of the squares of all entries."""
     if not value.shape:
         raise LatexError("norm: expected a vector or a matrix, got a number")
-    places = tuple(map(bound, value.shape))
-    return scalar(total(places, value.entry(*places) ** 2))
+    indices = tuple(map(bound, value.shape))
+    return scalar(total(indices, value.entry(*indices) ** 2))
 
 
 def norm_power(reader: Reader, bracket: Bracket, sub: Node | None, sup: Node | None) -> Value:
@@ -372,9 +372,9 @@ def norm_power(reader: Reader, bracket: Bracket, sub: Node | None, sup: Node | N
         raise LatexError(f"{spelled(bracket)}: expected a vector, or the name F, as the norm of a matrix has several meanings")
     power = reader.value(sup).number if sup is not None else sp.S.One
     if name == "1":
-        places = tuple(map(bound, value.shape))
-        body = value.entry(*places)
-        return scalar(total(places, positive_part(body) + positive_part(-body)) ** power)
+        indices = tuple(map(bound, value.shape))
+        body = value.entry(*indices)
+        return scalar(total(indices, positive_part(body) + positive_part(-body)) ** power)
     if name not in ("", "2", "F"):
         raise LatexError(f"norm: expected the Euclidean norm (no name, 2 or F) or that of absolute values (1), got {name}")
     return scalar(squared_norm(value).number ** (power / 2))

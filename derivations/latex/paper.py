@@ -321,23 +321,23 @@ def _rows(body: Sequence[Token]) -> Iterator[list[Token]]:
 
 def _joined(rows: Iterable[list[Token]]) -> Iterator[list[Token]]:
     """Join rows with their continuations: + c after a = b, and = c after a row without a number."""
-    whole: list[Token] = []
+    joined: list[Token] = []
     for row in rows:
         sign, aligned = _first_sign(row)
         adds = sign in ADDING and (aligned or not any(_relates(token) for token in _outside(row)))
-        unnumbered = any(str(token) in UNNUMBERED for token in whole)
-        if whole and (adds or (unnumbered and sign in RELATING)):
-            whole = [*(token for token in whole if str(token) not in UNNUMBERED), *row]
+        unnumbered = any(str(token) in UNNUMBERED for token in joined)
+        if joined and (adds or (unnumbered and sign in RELATING)):
+            joined = [*(token for token in joined if str(token) not in UNNUMBERED), *row]
             continue
-        if whole:
-            yield whole
-        whole = row
-    if whole:
-        yield whole
+        if joined:
+            yield joined
+        joined = row
+    if joined:
+        yield joined
 
 
 def _first_sign(row: Sequence[Token]) -> tuple[str, bool]:
-    """The command or character that a row begins with, and whether a mark of alignment stands before it."""
+    """The first command or character of a row, and whether an alignment mark precedes it."""
     aligned = False
     for token in row:
         text = str(token).strip()

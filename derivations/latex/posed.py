@@ -110,7 +110,7 @@ def _feasible(reader: Reader, sub: Node) -> tuple[str, Value, tuple[sp.Expr, ...
         raise LatexError(f"min: expected a minimum over a simplex, q \\in \\Delta, got {spelled(sub)}")
     if plans and row is None:
         matrix = rival("R", Kind.STOCHASTIC, *value.shape)
-        return name, Value(value.shape, lambda *places: matrix[places]), value.shape
+        return name, Value(value.shape, lambda *indices: matrix[indices]), value.shape
     size = value.shape[-1]
     if isinstance(sub, Chain):
         check_dimension(reader, sub.parts[1], size)

@@ -78,8 +78,8 @@ def _head(factors: Sequence[Node]) -> int:
 def _feasible(reader: Reader, sub: Node) -> tuple[str, Variable]:
     """Return the rival's name and the size of the simplex, from q ∈ Δ^{m−1}, or from q if declared as a distribution."""
     name = spelled(sub.parts[0]) if isinstance(sub, Chain) else spelled(sub)
-    whole = sub.parts[1] if isinstance(sub, Chain) else None
-    if isinstance(sub, Chain) and not (sub.signs == ("\\in",) and spelled(whole).startswith(("\\Delta", "\\mathcal{P}"))):
+    chain = sub.parts[1] if isinstance(sub, Chain) else None
+    if isinstance(sub, Chain) and not (sub.signs == ("\\in",) and spelled(chain).startswith(("\\Delta", "\\mathcal{P}"))):
         raise LatexError(f"min: expected a minimum over a simplex, q \\in \\Delta, got {spelled(sub)}")
     shown = pattern(name).name
     value = reader.meaning(shown)
@@ -90,9 +90,9 @@ def _feasible(reader: Reader, sub: Node) -> tuple[str, Variable]:
     kind = label.label.domain.kind if label is not None else None
     if kind not in (Kind.SIMPLEX, Kind.INTERIOR):
         raise LatexError(f"min: expected {name} to be declared a simplex, got {kind.words if kind else 'something else'}")
-    dimension = whole.sup or whole.sub if isinstance(whole, Scripted) else None
+    dimension = chain.sup or chain.sub if isinstance(chain, Scripted) else None
     if dimension is not None and spelled(dimension) not in _dimensions(reader, value.shape[0]):
-        raise LatexError(f"min: expected the simplex of {value.shape[0]} entries, that of {name}, got {spelled(whole)}")
+        raise LatexError(f"min: expected the simplex of {value.shape[0]} entries, that of {name}, got {spelled(chain)}")
     return shown, value.shape[0]
 
 
@@ -241,8 +241,8 @@ def because(difference: sp.Expr, weights_of: Sequence[Value] = ()) -> sp.Expr | 
 def divergence(difference: sp.Expr, weights_of: Sequence[Value]) -> sp.Expr | None:
     """Return c · Σ kl(p_i ‖ q_i) if a difference equals it for declared distributions p, q and a positive number c in it."""
     names = set(variables_of(difference))
-    given = [Value((q.shape[0],), q.__getitem__) for q in _distributions(difference)]
-    own = [each for each in (*weights_of, *given) if _named(each) <= names]
+    factors = [Value((q.shape[0],), q.__getitem__) for q in _distributions(difference)]
+    own = [each for each in (*weights_of, *factors) if _named(each) <= names]
     scales = [v for v in variables_of(difference) if v.domain.kind is Kind.POSITIVE and not v.domain.shape]
     for p, q in ((p, q) for p in own for q in own if p is not q and p.shape == q.shape):
         i = bound(p.shape[0])

@@ -48,8 +48,8 @@ def _from_one(conditions: tuple[Node, ...], sup: Node | None) -> Ranges | None:
         low, letter, high = first.parts
         return _ranges((letter,), high) if low == Number("1") and sup is None else None
     if len(conditions) == 1 and isinstance(first, Chain) and first.signs == ("\\in",):
-        whole = first.parts[1]
-        return _ranges((first.parts[0],), whole.inside) if isinstance(whole, Bracket) and whole.kind == "[]" else None
+        upper = first.parts[1]
+        return _ranges((first.parts[0],), upper.inside) if isinstance(upper, Bracket) and upper.kind == "[]" else None
     starts = isinstance(first, Chain) and len(first.signs) == 1 and first.signs[0] in AT_MOST and first.parts[0] == Number("1")
     ends = isinstance(last, Chain) and len(last.signs) == 1 and last.signs[0] in AT_MOST
     if not (starts and ends and len(conditions) > 1 and sup is None):

@@ -107,14 +107,14 @@ def _read(reader: Reader, name: Node, call: Node) -> Remainder:
 
 def _small(value: Value, what: str) -> Variable:
     """Return the variable, a number or vector, of which a value is a multiple."""
-    places = tuple(map(bound, value.shape))
-    factors = list(sp.Mul.make_args(value.entry(*places)))
+    indices = tuple(map(bound, value.shape))
+    factors = list(sp.Mul.make_args(value.entry(*indices)))
     for factor in factors:
         label = factor.base.label if isinstance(factor, sp.Indexed) else factor
         others = set().union(*(each.free_symbols for each in factors if each is not factor))
         if not isinstance(label, Variable) or label.domain.kind not in (Kind.REAL, Kind.POSITIVE, Kind.NONNEGATIVE):
             continue
-        if len(label.domain.shape) == len(places) and not others & {label, *places}:
+        if len(label.domain.shape) == len(indices) and not others & {label, *indices}:
             return label
     raise LatexError(f"o({what}): expected a multiple of a number or vector of the notation")
 

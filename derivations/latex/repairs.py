@@ -39,13 +39,13 @@ def repair(false: Relation, latex: str, notation: Notation) -> Repair | None:
 def _edited(false: Relation, latex: str, notation: Notation) -> Iterator[Repair]:
     """Yield repairs of the printed formula, in the paper's notation."""
     stated, conditions = clauses(parse(latex), notation)
-    given = "".join(f",\\quad {spelled(each)}" for each in conditions)
+    condition_text = "".join(f",\\quad {spelled(each)}" for each in conditions)
     for left, sign, right in (link for each in stated for link in zip(each.parts, each.signs, each.parts[1:], strict=False)):
         start = f"{spelled(left)} {sign} "
-        if left is None or right is None or failing(_readable(start + spelled(right) + given, notation)) is None:
+        if left is None or right is None or failing(_readable(start + spelled(right) + condition_text, notation)) is None:
             continue
         for edit, version in islice(versions(right, _scalars(notation, false)), EDITED):
-            text = start + spelled(version) + given
+            text = start + spelled(version) + condition_text
             *others, last = _readable(text, notation) or (None,)
             if last and not is_refuted(last) and _answers(last, false) and all(each and each.prove() for each in others):
                 yield Repair(edit, last, text)

@@ -60,13 +60,13 @@ def read(latex: str, notation: Notation) -> tuple[Relation, ...]:
     check_pairs(tree, notation.indices)
     try:
         chains, conditions = clauses(tree, notation)
-        reader, given = under(Elaborator(notation), conditions)
+        reader, hypotheses = under(Elaborator(notation), conditions)
         stated = tuple(relation for chain in chains for relation in _relations(reader, chain))
     except RecursionError:
         raise LatexError(f"expected definitions without a circle, got {circle(notation)}") from None
     if not stated:
         raise LatexError(f"expected a statement, got the expression {latex}")
-    relations = tuple(_given(relation, given, notation.bounds) for relation in stated)
+    relations = tuple(_given(relation, hypotheses, notation.bounds) for relation in stated)
     _check_cancelled(reader, relations)
     return relations
 
@@ -87,22 +87,22 @@ def _check_cancelled(reader: Reader, relations: Sequence[Relation]) -> None:
 def _given(relation: Relation, hypotheses: Sequence[Hypothesis], bounds: Sequence[Hypothesis]) -> Relation:
     """Attach the hypotheses about a relation's variables; raises LatexError for one with an index foreign to the relation."""
     own = {v for v in relation.variables() if v.domain.kind is not Kind.SIZE}
-    given = []
+    relevant = []
     for each in hypotheses:
         names = {v for v in each.variables() if v.domain.kind is not Kind.SIZE}
         if strange := [v for v in names - own if v.domain.kind is Kind.INDEX and names & own]:
             raise LatexError(f"{each}: expected indices of the statement, got {strange[0].name}; declare the vector instead")
         if names & own or not names:
-            given.append(each)
-    given += [each for each in bounds if set(each.variables()) <= set(relation.variables())]
-    return replace(relation, given=tuple(given)) if given else relation
+            relevant.append(each)
+    relevant += [each for each in bounds if set(each.variables()) <= set(relation.variables())]
+    return replace(relation, given=tuple(relevant)) if relevant else relation
 
 
 # ── conditions ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 def under(reader: Reader, conditions: Sequence[Chain]) -> tuple[Reader, tuple[Hypothesis, ...]]:
     """Return a reader with distinct indices, and the hypotheses that the notation does not imply."""
-    given: list[Hypothesis] = []
+    hypotheses: list[Hypothesis] = []
     for chain in conditions:
         left, sign, right = chain.parts[0], chain.signs[0], chain.parts[1]
         assert left is not None
@@ -118,17 +118,17 @@ def under(reader: Reader, conditions: Sequence[Chain]) -> tuple[Reader, tuple[Hy
         elif sign in {**AT_MOST, **AT_LEAST}:
             for relation in _relations(reader, chain):
                 if isinstance(relation, AtLeast) and not relation.prove():
-                    given.append(relation)
+                    hypotheses.append(relation)
         elif sign in EQUAL:
             if not all(relation.trivial() or relation.prove() for relation in _link(reader, left, sign, right)):
                 raise LatexError(f"expected a condition such as x > 0 or k \\ne j, got {spelled(chain)}")
         elif sign == "\\in" and is_interval(right):
-            given += within_interval(reader, left, right)
+            hypotheses += within_interval(reader, left, right)
         elif sign != "\\in" or not spelled(right).startswith(SETS):
             raise LatexError(f"expected a condition such as x > 0 or k \\ne j, got {spelled(chain)}")
         else:
             check_member(reader, left, right)
-    return reader, tuple(given)
+    return reader, tuple(hypotheses)
 
 
 # ── relations ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -235,8 +235,8 @@ def compared(reader: Reader, left: Node, right: Node, relation: Callable[[sp.Exp
         raise LatexError(shapes)
     if bool(one.shape) != bool(other.shape) and (other if one.shape else one).entry() != 0:
         raise LatexError(shapes)
-    places = free_indices(reader.notation, one, other)
-    yield relation(at(one, places), at(other, places))
+    indices = free_indices(reader.notation, one, other)
+    yield relation(at(one, indices), at(other, indices))
 
 
 def free_indices(notation: Notation, one: Value, other: Value) -> tuple[Variable, ...]:
@@ -246,22 +246,22 @@ def free_indices(notation: Notation, one: Value, other: Value) -> tuple[Variable
         raise LatexError("expected sides with a length, got only ones or identity matrices")
     dummies = [bound(size) for size in shape]
     both = sp.Tuple(at(one, dummies), at(other, dummies))
-    taken = {symbol.name for symbol in both.free_symbols if isinstance(symbol, Variable)} | set(map(plain, notation.meanings))
+    used = {symbol.name for symbol in both.free_symbols if isinstance(symbol, Variable)} | set(map(plain, notation.meanings))
     indices: list[Variable] = []
     for size in shape:
         declared = [each for each in notation.indices.values() if each.domain.shape[0] == size]
         others = [index(letter, size) for letter in "ijklabcghxyz"]
-        indices.append(next(each for each in (*declared, *others) if each.name not in taken))
-        taken.add(indices[-1].name)
+        indices.append(next(each for each in (*declared, *others) if each.name not in used))
+        used.add(indices[-1].name)
     return tuple(indices)
 
 
 def proportional(reader: Reader, left: Node, right: Node) -> Relation:
     """Read a_j ∝ b_j as a_j = b_j Σ a/Σ b over the left side's last index, or over all entries of vectors, if Σ b ≠ 0."""
     one, other = reader.value(left), reader.value(right)
-    places = free_indices(reader.notation, one, other)
-    a, b = at(one, places), at(other, places)
-    over = places[-1] if places else _last_index(reader, left)
+    indices = free_indices(reader.notation, one, other)
+    a, b = at(one, indices), at(other, indices)
+    over = indices[-1] if indices else _last_index(reader, left)
     dummy = Variable(f"{over.name}#p", over.domain)
     one_mass, other_mass = (total(dummy, each.xreplace({over: dummy})) for each in (a, b))
     return Equation(a, b * one_mass / other_mass)

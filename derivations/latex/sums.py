@@ -38,7 +38,7 @@ def big_sum(reader: Reader, sub: Node | None, sup: Node | None, rest: list[Node]
     """Read a sum over the indices below it; its summand is the rest of the product."""
     body, over = _summed(reader, bindings(reader, sub, sup), tuple(rest), may_change=sup is None)
     rest.clear()
-    return Value(body.shape, lambda *places: total(over, product_of(sp.Mul.make_args(body.entry(*places)))), body.row)
+    return Value(body.shape, lambda *indices: total(over, product_of(sp.Mul.make_args(body.entry(*indices)))), body.row)
 
 
 def big_product(reader: Reader, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
@@ -58,9 +58,9 @@ def _check_reach(names: Container[str], rest: Sequence[Node]) -> None:
     bound_at = [position for position, each in enumerate(rest) if any(spelled(part) in names for part in walk(each))]
     after = [each for each in rest[max(bound_at, default=0) + 1 :] if not isinstance(each, Operator)]
     if after:
-        whole = spelled(Product(tuple(rest)))
+        text = spelled(Product(tuple(rest)))
         raise LatexError(
-            f"\\prod {whole}: expected parentheses, as {spelled(after[0])} can be a factor of each term or of the product"
+            f"\\prod {text}: expected parentheses, as {spelled(after[0])} can be a factor of each term or of the product"
         )
 
 
@@ -80,9 +80,9 @@ def integral(reader: Reader, rest: list[Node]) -> Value | None:
     for at in range(len(rest) - 1):
         name = spelled(rest[at + 1])
         if spelled(rest[at]) in ("d", "\\mathrm{d}") and name.rstrip("'") in reader.notation.points:
-            taken = tuple(rest[:at])
+            integrand = tuple(rest[:at])
             del rest[: at + 2]
-            return _weighed(reader, name, taken)
+            return _weighed(reader, name, integrand)
         if spelled(rest[at]) in ("d", "\\mathrm{d}") and (law := _law(reader, name, rest[:at])) is not None:
             mean, others = law
             del rest[: at + 2]
@@ -90,11 +90,11 @@ def integral(reader: Reader, rest: list[Node]) -> Value | None:
     return None
 
 
-def _law(reader: Reader, name: str, taken: Sequence[Node]) -> tuple[Value, Sequence[Node]] | None:
+def _law(reader: Reader, name: str, factors: Sequence[Node]) -> tuple[Value, Sequence[Node]] | None:
     """Return the mean of the normal law that is a factor of an integrand, and the other factors."""
-    for at, (symbol, call) in enumerate(pairwise(taken)):
+    for at, (symbol, call) in enumerate(pairwise(factors)):
         if spelled(symbol) in reader.notation.laws and isinstance(call, Bracket) and spelled(call.inside) == name:
-            return reader.value(reader.notation.laws[spelled(symbol)]), (*taken[:at], *taken[at + 2 :])
+            return reader.value(reader.notation.laws[spelled(symbol)]), (*factors[:at], *factors[at + 2 :])
     return None
 
 
@@ -107,20 +107,20 @@ def _normal_mean(reader: Reader, name: str, mean: Value, factors: Sequence[Node]
     r = bound(mean.shape[0])
     slope = differentiate(exponent, of[r]) if exponent is not None else sp.S.Zero
     if exponent is None or slope.has(label):
-        whole = spelled(Product(tuple(factors)))
-        raise LatexError(f"\\int: expected the exponential of a linear function of {name}, got {whole}")
+        text = spelled(Product(tuple(factors)))
+        raise LatexError(f"\\int: expected the exponential of a linear function of {name}, got {text}")
     start = exponent.xreplace({each: sp.S.Zero for each in exponent.atoms(sp.Indexed) if each.base.label == label})
     return scalar(sp.exp(start + total(r, mean.entry(r) * slope) + total(r, slope**2) / 2))
 
 
-def _weighed(reader: Reader, name: str, taken: Sequence[Node]) -> Value:
+def _weighed(reader: Reader, name: str, factors: Sequence[Node]) -> Value:
     index = bound(reader.index_of(name, "\\int").domain.shape[0], plain(name))
-    body = reader.within(**{name: reader.point(name, index)}).product(taken)
-    return Value(body.shape, lambda *places: total(index, product_of(sp.Mul.make_args(body.entry(*places)))), body.row)
+    body = reader.within(**{name: reader.point(name, index)}).product(factors)
+    return Value(body.shape, lambda *indices: total(index, product_of(sp.Mul.make_args(body.entry(*indices)))), body.row)
 
 
 def _summed(
-    reader: Reader, indices: Mapping[str, Variable], taken: Sequence[Node], *, may_change: bool
+    reader: Reader, indices: Mapping[str, Variable], factors: Sequence[Node], *, may_change: bool
 ) -> tuple[Value, tuple[Variable, ...]]:
     """Return summand and bound indices; an index without a printed range may get another range to fit."""
     wrong: RangeError | None = None
@@ -128,7 +128,7 @@ def _summed(
     for size in [None, *others]:
         own = {name: each if size is None else bound(size, plain(name)) for name, each in indices.items()}
         try:
-            body = reader.within(**{name: reader.point(name, each) for name, each in own.items()}).product(taken)
+            body = reader.within(**{name: reader.point(name, each) for name, each in own.items()}).product(factors)
             body.entry(*(bound(axis) for axis in body.shape))  # forces lazy entries
             return body, tuple(own.values())
         except RangeError as error:
@@ -173,22 +173,22 @@ def check_pairs(node: Node, names: Collection[str]) -> None:
     _check_pairs(node, node, {name for name in names if not occurs_free(node, name)})
 
 
-def _check_pairs(part: Node, whole: Node, names: Set[str]) -> None:
+def _check_pairs(part: Node, parent: Node, names: Set[str]) -> None:
     """Check a part of a formula; `names` are the indices that nothing around it binds and that are free nowhere."""
     if not isinstance(part, Product):
         for each in parts_of(part):
-            _check_pairs(each, whole, names)
+            _check_pairs(each, parent, names)
         return
     for position, factor in enumerate(part.factors):
         pair = factor.sub if isinstance(factor, Scripted) and factor.base == Symbol("\\sum") else None
         other = pair.parts[1] if isinstance(pair, Chain) and pair.signs[0] in UNEQUAL else None
-        taken = sum(_occurrences(each, other) for each in part.factors[position:])
-        if isinstance(pair, Chain) and other is not None and spelled(other) in names and taken > 1:
+        count = sum(_occurrences(each, other) for each in part.factors[position:])
+        if isinstance(pair, Chain) and other is not None and spelled(other) in names and count > 1:
             raise LatexError(
                 f"{spelled(factor)}: expected {spelled(other)} elsewhere in the formula, or a sum over it before this one, "
                 f"as it can be a sum over {spelled(pair.parts[0])} or over both"
             )
-        _check_pairs(factor, whole, names)
+        _check_pairs(factor, parent, names)
         names = {name for name in names if not binds(factor, name)}
 
 

@@ -27,15 +27,15 @@ def conditional(reader: Reader, meaning: Meaning) -> Meaning:
         return meaning
     sizes = tuple(reader.notation.indices[each].domain.shape[0] for each in axes)
 
-    def entry(*places: sp.Expr) -> sp.Expr:
-        own = {name: scalar(i) for name, i in zip(axes, places, strict=True)}
+    def entry(*indices: sp.Expr) -> sp.Expr:
+        own = {name: scalar(i) for name, i in zip(axes, indices, strict=True)}
         return reader.fresh().within(**own).value(meaning.body).number
 
     return Named(meaning.pattern.arguments, Value(sizes, entry), tuple(axes))
 
 
 def symbol(
-    reader: Reader, whole: Node, base: Symbol, sub: Node | None, sup: Node | None, primes: int, rest: list[Node]
+    reader: Reader, node: Node, base: Symbol, sub: Node | None, sup: Node | None, primes: int, rest: list[Node]
 ) -> Value:
     """Match the longest declared name of a symbol with its scripts, then its arguments, then the remaining scripts."""
     for kept_sub, kept_sup in ((sub, sup), (sub, None), (None, sup), (None, None)):
@@ -53,21 +53,21 @@ def symbol(
         if call:
             rest.pop(0)
         slope = derivatives.primed(reader, function, primes, call[0].inside if call else None)
-        return reader.scripts(slope, None, call[1] if call else None, spelled(whole))
+        return reader.scripts(slope, None, call[1] if call else None, spelled(node))
     bold = f"\\mathbf{{{base.name}}}"
     if sub is not None and not primes and (meaning := reader.meaning(bold)) is not None:
         return _meant(reader, bold, meaning, sub, sup, rest)  # z_i is an entry of the vector that is printed bold
     if primes == 0 and sub is None and base.name == "e":
-        return reader.scripts(scalar(sp.E), None, sup, spelled(whole))
+        return reader.scripts(scalar(sp.E), None, sup, spelled(node))
     if base.name == "\\pi" and sub is None and (call := _call(rest)):
         raise LatexError(f"\\pi{spelled(call[0])}: expected a function of the notation, or \\pi \\cdot")
     if base.name == "\\pi" and sub is None:
-        return reader.scripts(scalar(sp.pi), sub, sup, spelled(whole))
-    raise LatexError(f"{spelled(whole)}: expected a symbol of the notation, got one that it does not declare")
+        return reader.scripts(scalar(sp.pi), sub, sup, spelled(node))
+    raise LatexError(f"{spelled(node)}: expected a symbol of the notation, got one that it does not declare")
 
 
 def meant(reader: Reader, name: str, meaning: Meaning, rest: list[Node]) -> Value:
-    """Return the value of a symbol without scripts at its arguments."""
+    """Return the value of a symbol without subscripts and superscripts, applied to its arguments."""
     return _meant(reader, name, meaning, None, None, rest)
 
 
@@ -125,17 +125,17 @@ def _named(reader: Reader, name: str, meaning: Named, sub: Node | None, sup: Nod
         raise LatexError(f"{name}_{{{spelled(sub)}}}: expected a symbol of the notation, got one that it does not declare")
     rest.pop(0)
     bracket, sup = call[0], operators.one_power(name, sup, call[1])
-    given = parts(bracket.inside)
-    if len(given) != len(meaning.arguments):
+    arguments = parts(bracket.inside)
+    if len(arguments) != len(meaning.arguments):
         raise LatexError(f"{name}: expected arguments ({', '.join(meaning.arguments)}), got {spelled(bracket)}")
-    operators.check_labels(reader, name, meaning, given)
-    places = [part for part, argument in zip(given, meaning.arguments, strict=True) if argument in meaning.axes]
-    if any(spelled(part) in ("\\cdot", "·") for part in places):
-        if len(places) > 1:
+    operators.check_labels(reader, name, meaning, arguments)
+    indices = [part for part, argument in zip(arguments, meaning.arguments, strict=True) if argument in meaning.axes]
+    if any(spelled(part) in ("\\cdot", "·") for part in indices):
+        if len(indices) > 1:
             raise LatexError(f"{name}: expected one free argument at most, got {spelled(bracket)}")
         return reader.scripts(meaning.value, None, sup, name)
     sizes = meaning.value.shape
-    where = [reader.subscript(part, size) for part, size in zip(places, sizes, strict=True)]
+    where = [reader.subscript(part, size) for part, size in zip(indices, sizes, strict=True)]
     check_ranges(meaning.value, where, name)
     return reader.scripts(scalar(meaning.value.entry(*where)), None, sup, name)
 
@@ -172,9 +172,9 @@ def _defined(reader: Reader, meaning: Definition, sub: Node | None, sup: Node | 
     inside = inner.within(**{name: inner.point(name, each) for name, each in zip(shown.indices, over, strict=True)})
     body = inside.value(meaning.body)
 
-    def entry(*places: sp.Expr) -> sp.Expr:
-        own = dict(zip(over, places[: len(over)], strict=True))
-        return put(body.entry(*places[len(over) :]), own)
+    def entry(*indices: sp.Expr) -> sp.Expr:
+        own = dict(zip(over, indices[: len(over)], strict=True))
+        return put(body.entry(*indices[len(over) :]), own)
 
     value = Value((*(each.domain.shape[0] for each in over), *body.shape), entry)
     return reader.scripts(value, sub, sup, shown.name)
@@ -191,21 +191,21 @@ def _check_no_call(name: str, rest: Sequence[Node]) -> None:
     """Raise LatexError for f[x], which can be a function at x or a product."""
     if rest and isinstance(rest[0], Bracket) and rest[0].kind in ("[]", "{}"):
         raise LatexError(f"{name}{spelled(rest[0])}: expected arguments in parentheses, or \\cdot for a product")
-def _fits_arguments(reader: Reader, arguments: Sequence[str], given: Sequence[Node]) -> bool:
+def _fits_arguments(reader: Reader, arguments: Sequence[str], nodes: Sequence[Node]) -> bool:
     """Return whether parentheses can hold arguments; after a function of a vector, a number is a factor: p_k(1 − p_k)."""
-    if len(arguments) != len(given):
+    if len(arguments) != len(nodes):
         return True                                          # which is an error, and said there
     declared = [reader.notation.meanings.get(argument) for argument in arguments]
     return all(not (isinstance(meaning, Value) and meaning.shape) or bool(reader.value(part).shape)
-               for meaning, part in zip(declared, given, strict=True))
+               for meaning, part in zip(declared, nodes, strict=True))
 
 
-def _given(reader: Reader, meaning: Definition, arguments: Sequence[str], given: Sequence[Node]) -> dict[str, Value]:
+def _given(reader: Reader, meaning: Definition, arguments: Sequence[str], nodes: Sequence[Node]) -> dict[str, Value]:
     """The values of a function's arguments by their names."""
     name = meaning.pattern.name
-    if len(given) != len(arguments):
-        raise LatexError(f"{name}: expected arguments ({', '.join(arguments)}), got {', '.join(map(spelled, given))}")
-    for argument, part in zip(arguments, given, strict=True):
+    if len(nodes) != len(arguments):
+        raise LatexError(f"{name}: expected arguments ({', '.join(arguments)}), got {', '.join(map(spelled, nodes))}")
+    for argument, part in zip(arguments, nodes, strict=True):
         if spelled(part) != argument and _is_hidden(reader, meaning, argument, reader.value(part).shape):
             raise LatexError(
                 f"{name}: expected {argument} as its argument, got {spelled(part)}: it depends on {argument} through what is "
@@ -216,7 +216,7 @@ def _given(reader: Reader, meaning: Definition, arguments: Sequence[str], given:
                 f"{name}({spelled(part)}): can be {name} at {spelled(part)} or {name} times ({spelled(part)}); expected "
                 "arguments or \\cdot"
             )
-    return {argument: reader.value(part) for argument, part in zip(arguments, given, strict=True)}
+    return {argument: reader.value(part) for argument, part in zip(arguments, nodes, strict=True)}
 
 
 def _stands_alone(node: Node, name: str) -> bool:
@@ -244,7 +244,7 @@ def _is_hidden(reader: Reader, meaning: Definition, argument: str, shape: tuple[
         return False
     domain = label.domain if isinstance(label, Variable) else Domain(Kind.REAL, shape)
     other = Variable("x#other", domain)
-    renamed = Value(shape, lambda *places: sp.IndexedBase(other, shape=shape)[places] if places else other)
+    renamed = Value(shape, lambda *indices: sp.IndexedBase(other, shape=shape)[indices] if indices else other)
     body = reader.fresh().within(**{argument: renamed}).value(meaning.body)
     left = body.entry(*(bound(axis) for axis in body.shape)).free_symbols
     return label in left or any(isinstance(each, Variable) and each.name in map(plain, letters) for each in left)

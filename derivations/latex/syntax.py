@@ -128,15 +128,15 @@ def _chain(items: Sequence[Item]) -> Node:
 def _barred(items: Sequence[Item]) -> Node:
     """Split at an unpaired bar: q(z | x), KL(p ‖ q)."""
     last = items[-1] if items else None
-    alone = [item for item in items if _type(item) == "BAR"] == [last]
-    if isinstance(last, Tree) and last.data == "scripted" and alone:
+    single = [item for item in items if _type(item) == "BAR"] == [last]
+    if isinstance(last, Tree) and last.data == "scripted" and single:
         where = _scripted(EMPTY, last.children[1:])
         if isinstance(where, Scripted) and isinstance(where.sub, Chain) and where.sup is None:
             return At(_sum(items[:-1]), where.sub)
     for kind, shown in (("NORM", "‖"), ("BAR", "|")):
-        places = [position for position, item in enumerate(items) if _type(item) == kind]
-        if len(places) == 1:
-            at = places[0]
+        positions = [position for position, item in enumerate(items) if _type(item) == kind]
+        if len(positions) == 1:
+            at = positions[0]
             return Listing((_sum(items[:at]), _sum(items[at + 1 :])), (shown,))
     return _sum(items)
 

@@ -56,9 +56,9 @@ class Support(Value):
     at: Variable | None = None
 
 
-def support(whole: Value, at: Variable) -> Support:
+def support(value: Value, at: Variable) -> Support:
     """The row of a matrix of points that an index names."""
-    return Support(whole.shape[1:], lambda *places: whole.entry(at, *places), False, whole, at)
+    return Support(value.shape[1:], lambda *indices: value.entry(at, *indices), False, value, at)
 
 
 def scalar(expr: Any) -> Value:
@@ -100,9 +100,9 @@ def common(one: Value, other: Value, what: str) -> tuple[Size, ...]:
     return tuple(b if a is None else a for a, b in zip(one.shape, other.shape, strict=True))
 
 
-def at(value: Value, places: Sequence[sp.Expr]) -> sp.Expr:
+def at(value: Value, indices: Sequence[sp.Expr]) -> sp.Expr:
     """An entry; a number is the same everywhere."""
-    return value.entry(*places) if value.shape else value.entry()
+    return value.entry(*indices) if value.shape else value.entry()
 
 
 def entrywise(function: Callable[..., sp.Expr], *values: Value, what: str) -> Value:
@@ -111,7 +111,7 @@ def entrywise(function: Callable[..., sp.Expr], *values: Value, what: str) -> Va
     for other in values[1:]:
         shape = common(Value(shape, values[0].entry), other, what)
     row = any(value.row for value in values)
-    return Value(shape, lambda *places: function(*(at(value, places) for value in values)), row)
+    return Value(shape, lambda *indices: function(*(at(value, indices) for value in values)), row)
 
 
 def plus(one: Value, other: Value, sign: int) -> Value:
@@ -126,8 +126,8 @@ def inner(one: Value, other: Value, what: str = "inner product") -> Value:
     shape = common(one, other, what)
     if not one.shape or not other.shape:
         return scalar(one.number * other.number)
-    places = tuple(bound(size) for size in shape)
-    return scalar(total(places, product_of((one.entry(*places), other.entry(*places)))))
+    indices = tuple(bound(size) for size in shape)
+    return scalar(total(indices, product_of((one.entry(*indices), other.entry(*indices)))))
 
 
 def transposed(value: Value) -> Value:
@@ -143,7 +143,7 @@ def times(one: Value, other: Value, what: str) -> Value:
     """The product of a number, vector or matrix with the next factor."""
     if not one.shape or not other.shape:
         shape = one.shape or other.shape
-        return Value(shape, lambda *places: product_of((at(one, places), at(other, places))), one.row or other.row)
+        return Value(shape, lambda *indices: product_of((at(one, indices), at(other, indices))), one.row or other.row)
     if len(one.shape) == 1 and len(other.shape) == 1:
         if one.row and not other.row:
             return inner(one, other, what)
@@ -162,12 +162,12 @@ def times(one: Value, other: Value, what: str) -> Value:
     size = other.shape[0] if one.shape[-1] is None else one.shape[-1]
     left, right = len(one.shape) - 1, len(other.shape) - 1
 
-    def entry(*places: sp.Expr) -> sp.Expr:
+    def entry(*indices: sp.Expr) -> sp.Expr:
         l = bound(size)  # noqa: E741
-        return total(l, one.entry(*places[:left], l) * other.entry(l, *places[left : left + right]))
+        return total(l, one.entry(*indices[:left], l) * other.entry(l, *indices[left : left + right]))
 
     if size is None:
-        return Value((*one.shape[:-1], *other.shape[1:]), lambda *places: delta(*places))
+        return Value((*one.shape[:-1], *other.shape[1:]), lambda *indices: delta(*indices))
     return Value((*one.shape[:-1], *other.shape[1:]), entry, one.row and right != 0)
 
 
@@ -192,9 +192,9 @@ def check_inverse(name: str, sup: Node | None) -> None:
         raise LatexError(f"{name}^{{{power}}}: expected ({name}(…))^{{{power}}}, as it can be the inverse function")
 
 
-def check_ranges(value: Value, places: Sequence[sp.Expr], what: str) -> None:
+def check_ranges(value: Value, indices: Sequence[sp.Expr], what: str) -> None:
     """Raise RangeError if the range of an index differs from that of its axis."""
-    for size, index in zip(value.shape, places, strict=False):
+    for size, index in zip(value.shape, indices, strict=False):
         if isinstance(index, Variable) and size is not None and index.domain.shape[0] != size:
             name = index.name.split("#")[0]
             raise RangeError(f"{what}: expected an index over {size}, got {name}, which runs over {index.domain.shape[0]}")

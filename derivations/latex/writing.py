@@ -93,8 +93,8 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
 
     def _print_Pow(self, expr: sp.Expr) -> str:
         """Print a power; put a log or derivative in parentheses, since the exponent could be read as part of its argument."""
-        whole = not expr.exp.is_Rational or (expr.exp.q == 1 and expr.exp.p > 1)
-        if isinstance(expr.base, sp.log | Partial) and whole:
+        parenthesized = not expr.exp.is_Rational or (expr.exp.q == 1 and expr.exp.p > 1)
+        if isinstance(expr.base, sp.log | Partial) and parenthesized:
             return f"\\left({self._print(expr.base)}\\right)^{{{self._print(expr.exp)}}}"
         return str(super()._print_Pow(expr))
 
@@ -111,8 +111,8 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
 
     def _print_Sum(self, expr: sp.Sum) -> str:
         bound = [limit[0] for limit in expr.limits]
-        taken = {self._print(v) for v in expr.function.free_symbols if isinstance(v, sp.Symbol) and v not in bound}
-        primed = {v: sp.Symbol(_primed(self._print(v), taken)) for v in bound if self._print(v) in taken}
+        used = {self._print(v) for v in expr.function.free_symbols if isinstance(v, sp.Symbol) and v not in bound}
+        primed = {v: sp.Symbol(_primed(self._print(v), used)) for v in bound if self._print(v) in used}
         inside = self._print(expr.function.xreplace(primed))
         body = f"\\left({inside}\\right)" if expr.function.is_Add or inside.startswith("-") else inside
         sums = (f"\\sum_{{{self._print(primed.get(v, v))}=1}}^{{{self._print(high)}}}" for v, _, high in expr.limits)
@@ -139,8 +139,8 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
         return f"\\left({self._print(expr.args[0])}\\right)_{{+}}{power}"
 
 
-def _primed(shown: str, taken: set[str]) -> str:
-    while shown in taken:
+def _primed(shown: str, used: set[str]) -> str:
+    while shown in used:
         shown += "′"
     return shown
 

@@ -41,11 +41,11 @@ def print_(ids: tuple[str, ...], every: bool) -> None:
     raise SystemExit(1 if differing else 0)
 
 
-def _show(entry: Entry, check: Check | None, whole: bool) -> None:
-    if check is None or not (whole or check.standing is not Standing.AGREES):
+def _show(entry: Entry, check: Check | None, complete: bool) -> None:
+    if check is None or not (complete or check.standing is not Standing.AGREES):
         return
     click.echo(f"{check.standing:13} {entry.id:28} {entry.latex}")
-    if whole and check.reading:
+    if complete and check.reading:
         click.echo(f"{'':13} read as {check.reading}")
     click.echo(f"{'':13} {check.reason}")
 
@@ -57,11 +57,12 @@ def table(checks: Mapping[str, Check | None]) -> Iterator[str]:
     with_table = [document for document in dict.fromkeys(of_documents.values()) if tables.table(document)]
     for document, counted_in in [*((each, {each}) for each in with_table), ("all", {*with_table})]:
         own = {id: each for id, each in checks.items() if of_documents[id] in counted_in}
-        for name, some in (
+        for name, selection in (
             ("numbered formulas", [each for id, each in own.items() if is_numbered(id)]),
             ("claims that are formulas only", [each for id, each in own.items() if is_formula(catalogue[id].latex)]),
         ):
-            counts = Counter(each.standing for each in some if each)
+            counts = Counter(each.standing for each in selection if each)
             counted = ", ".join(f"{counts[each]} {each}" for each in Standing)
-            share = f"{counts[Standing.AGREES] / len(some):.0%}" if some else "none"
-            yield f"{document}: {len(some)} {name}: {share} agree: {counted}, {len(some) - counts.total()} without a derivation"
+            missing = len(selection) - counts.total()
+            share = f"{counts[Standing.AGREES] / len(selection):.0%}" if selection else "none"
+            yield f"{document}: {len(selection)} {name}: {share} agree: {counted}, {missing} without a derivation"

@@ -28,15 +28,15 @@ def namings(printed: Sequence[sp.Expr], proved: Sequence[sp.Expr], known: frozen
     """
     own, other = ([v for v in variables_of(sp.Tuple(*each)) if "#" not in v.name] for each in (printed, proved))
     fixed: dict[Variable, Variable] = {}
-    taken: set[Variable] = set()
+    used: set[Variable] = set()
     for v in own:
         twins = [w for w in other if w.name == v.name and _of_one_sort(v, w)]
         twin = v if v in twins else next(iter(twins), None)
         if twin is not None:
             fixed[v] = twin
-            taken.add(twin)
+            used.add(twin)
     left = [v for v in own if v not in fixed and v.domain.kind is not Kind.SIZE]
-    spare = [w for w in other if w not in taken and (w.domain.kind is Kind.INDEX or w.name not in known)]
+    spare = [w for w in other if w not in used and (w.domain.kind is Kind.INDEX or w.name not in known)]
     groups = []
     for shape, index in dict.fromkeys((v.domain.shape, v.domain.kind is Kind.INDEX) for v in left):
         mine, theirs = (
@@ -49,13 +49,13 @@ def namings(printed: Sequence[sp.Expr], proved: Sequence[sp.Expr], known: frozen
             ]
             for names in (left, spare)
         )
-        fitting = [dict(zip(mine, some, strict=True)) for some in permutations(theirs, len(mine))]
+        fitting = [dict(zip(mine, match, strict=True)) for match in permutations(theirs, len(mine))]
         groups.append(fitting or [{}])
     for chosen in islice(product(*groups), NAMINGS):
-        whole = dict(fixed)
+        naming = dict(fixed)
         for part in chosen:
-            whole |= part
-        yield {v: w for v, w in whole.items() if v != w}
+            naming |= part
+        yield {v: w for v, w in naming.items() if v != w}
 
 
 def _of_one_sort(one: Variable, other: Variable) -> bool:
@@ -77,7 +77,7 @@ def named(expr: sp.Expr, naming: Naming) -> sp.Expr:
 
 
 @cache
-def sample_points(names: tuple[Variable, ...], given: tuple[Hypothesis, ...] = ()) -> tuple[dict[Variable, Value], ...]:
+def sample_points(names: tuple[Variable, ...], hypotheses: tuple[Hypothesis, ...] = ()) -> tuple[dict[Variable, Value], ...]:
     """Return exact points in general position where the hypotheses hold, with sizes above 1 if possible."""
     if any(v.domain.kind is Kind.RANDOM for v in names):
         return ()  # random vectors have no values, only moments
@@ -85,12 +85,12 @@ def sample_points(names: tuple[Variable, ...], given: tuple[Hypothesis, ...] = (
     sizes = [v for v in names if v.domain.kind is Kind.SIZE]
     groups: list[list[dict[Variable, Value]]] = []
     last: list[Value] | None = None
-    for point in points(names, seed=7, rounds=SMALL + (LATER if given else 2)):
+    for point in points(names, seed=7, rounds=SMALL + (LATER if hypotheses else 2)):
         rest = [point[v] for v in names if v not in indices]
         if rest != last:
             groups.append([])
         last = rest
-        if all(point[v] != 1 for v in sizes) and all(_holds(each, point) for each in given):
+        if all(point[v] != 1 for v in sizes) and all(_holds(each, point) for each in hypotheses):
             groups[-1].append(point)
     general = [group for group in groups[CORNERS:] if group]  # skip corner cases
     chosen: list[dict[Variable, Value]] = []
@@ -118,8 +118,8 @@ def _holds(hypothesis: Hypothesis, point: Point) -> bool:
 class Values:
     """The values of expressions at exact points, each computed once."""
 
-    def __init__(self, names: Sequence[Variable], given: Sequence[Hypothesis] = ()) -> None:
-        self.points = sample_points(tuple(names), tuple(given))
+    def __init__(self, names: Sequence[Variable], hypotheses: Sequence[Hypothesis] = ()) -> None:
+        self.points = sample_points(tuple(names), tuple(hypotheses))
         self._known: dict[tuple[sp.Expr, int], arb | None] = {}
 
     def at(self, expr: sp.Expr, number: int) -> arb | None:
@@ -135,7 +135,7 @@ class Values:
 
     def same(self, one: sp.Expr, other: sp.Expr) -> bool:
         """Return whether two expressions are defined and equal at the same points, of which there is at least one."""
-        met = 0
+        agreeing = 0
         for number in range(len(self.points)):
             a, b = self.at(one, number), self.at(other, number)
             if (a is None) != (b is None):
@@ -144,8 +144,8 @@ class Values:
                 continue
             if not a.overlaps(b):
                 return False
-            met += 1
-        return met > 0
+            agreeing += 1
+        return agreeing > 0
 
     def apart(self, one: sp.Expr, other: sp.Expr) -> int | None:
         """Return the number of the first point where two expressions certainly differ."""

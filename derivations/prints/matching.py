@@ -231,13 +231,13 @@ def _same_equation(one: sp.Expr, other: sp.Expr, left: sp.Expr, right: sp.Expr, 
 
 def _residual(way: str, gap: sp.Expr, side: sp.Expr, values: Values) -> Match | None:
     """Match a side with left − right of an equation, up to a positive number or a factor."""
-    for whole in _without_factors(side):
-        if values.constant(whole):
+    for reduced in _without_factors(side):
+        if values.constant(reduced):
             continue
         for scale in _scales(side):
             for sign in (1, -1):
-                if values.same(sign * scale * gap, whole):
-                    return Match(way, ((sign * scale * gap, whole),))
+                if values.same(sign * scale * gap, reduced):
+                    return Match(way, ((sign * scale * gap, reduced),))
     return None
 
 
@@ -359,9 +359,9 @@ def _parts(step: Relation) -> Iterator[sp.Expr]:
             yield _with_free_indices(part)
             if isinstance(part, sp.Mul | sp.Add) and 2 < len(part.args) <= FACTORS:
                 yield from (
-                    _with_free_indices(part.func(*some))
+                    _with_free_indices(part.func(*subset))
                     for count in range(2, len(part.args))
-                    for some in combinations(part.args, count)
+                    for subset in combinations(part.args, count)
                 )
             later += [each for each in part.args if isinstance(each, sp.Expr)]
         todo = later

@@ -126,7 +126,7 @@ def _letter(alphabet: str, letter: str) -> str:
 
 
 def _weigh(row: Element) -> None:
-    """Words count as space in MathML, and a sign between nothing but words would stand close to them: they become names."""
+    """Turn words into names, since MathML treats words as space and would set a sign between them without spacing."""
     if any(child.tag == "mo" for child in row) and all(child.tag in ("mo", "mtext", "mspace") for child in row):
         for words in row.findall("mtext"):
             words.tag = "mi"

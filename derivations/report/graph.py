@@ -43,11 +43,11 @@ def neighbourhood(report: Report, id: str) -> Drawing | None:
         return None
     columns = [*reversed(back), [id], *forth]
     shown = [column if abs(position - len(back)) <= 1 else column[:MOST] for position, column in enumerate(columns)]
-    tall = max(len(column) + (len(column) < len(whole)) for column, whole in zip(shown, columns, strict=True))
+    tall = max(len(column) + (len(column) < len(total)) for column, total in zip(shown, columns, strict=True))
     height = tall * (HEIGHT + BETWEEN) - BETWEEN
     nodes: list[Node] = []
-    for position, (column, whole) in enumerate(zip(shown, columns, strict=True)):
-        left_out = len(whole) - len(column)
+    for position, (column, total) in enumerate(zip(shown, columns, strict=True)):
+        left_out = len(total) - len(column)
         labels = [(_label(other, id), other) for other in column] + ([(f"and {left_out} more", None)] if left_out else [])
         top = (height - len(labels) * (HEIGHT + BETWEEN) + BETWEEN) / 2
         nodes += [Node(position * (WIDTH + APART), top + row * (HEIGHT + BETWEEN), label, other)

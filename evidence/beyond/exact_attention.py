@@ -65,9 +65,9 @@ def along_duals(problem: MemProblem) -> Reading:
     second, z = with_second(problem)
     one, two = solved(problem, evidence_for(problem)), solved(second, z)
     change = evidence_for(problem) - z
-    off = (float(one.error) + float(two.error)) * float(change.norm())
+    error = (float(one.error) + float(two.error)) * float(change.norm())
     value = change @ (one.dual - two.dual)
-    return _monotone(problem, value, off)
+    return _monotone(problem, value, error)
 
 
 @confirms(Layer.TORCH, "beyond.estimate-monotone", on=mem_problems())
@@ -75,14 +75,14 @@ def along_estimates(problem: MemProblem) -> Reading:
     second, z = with_second(problem)
     one, two = solved(problem, evidence_for(problem)), solved(second, z)
     change = evidence_for(problem) - z
-    off = (float(one.mean_error) + float(two.mean_error)) * float(change.norm())
-    return _monotone(problem, change @ (one.mean - two.mean), off)
+    error = (float(one.mean_error) + float(two.mean_error)) * float(change.norm())
+    return _monotone(problem, change @ (one.mean - two.mean), error)
 
 
-def _monotone(problem: MemProblem, value: Tensor, off: float) -> Reading:
+def _monotone(problem: MemProblem, value: Tensor, deviation: float) -> Reading:
     point = problem.point() | {"y": problem.drawn["c"]}
     exponent = 1 + float((problem.drawn["T"].abs() @ problem.drawn["c"].abs()).max())
-    return Reading(point, {"solver": value}, exponent * problem.tolerance(value, spread(problem) ** 2) + off)
+    return Reading(point, {"solver": value}, exponent * problem.tolerance(value, spread(problem) ** 2) + deviation)
 
 
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────

@@ -1,4 +1,4 @@
-"""Votes on: Iterated attention: a second pass takes one more order of α off the distance from the exact query."""
+"""Votes on: Iterated attention: a second pass reduces the distance from the exact query by one order of α."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def shift_of_one_pass(problem: MemProblem) -> Reading:
     shift = solution.mean - problem.prior @ problem.templates
     value = problem.alpha**2 * certificate.shift.square()
     point = problem.point() | {"lam": solution.dual.cpu(), "g": shift.cpu()}
-    off = float(solution.error) * (1 + problem.alpha) ** 2 * spread(problem) ** 2
-    return Reading(point, {"certificate": value}, problem.tolerance(value, spread(problem) ** 2) + off)
+    error = float(solution.error) * (1 + problem.alpha) ** 2 * spread(problem) ** 2
+    return Reading(point, {"certificate": value}, problem.tolerance(value, spread(problem) ** 2) + error)
 
 
 # ── any number of passes ────────────────────────────────────────────────────────────────────────────────────────────

@@ -41,8 +41,8 @@ DRAWN, AT_MOST = 200, 1e-8
 
 def resolved(templates: Tensor, prior: Tensor, dual: Tensor, alpha: float, times: float = 1.0) -> tuple[Tensor, Tensor]:
     """α(I + αS)⁻¹z with S by quadrature, times a number, and with the covariance of u in the place of S."""
-    places, shares = (torch.from_numpy(x) for x in np.polynomial.legendre.leggauss(NODES))
-    laws = mem.tilt(((places + 1) / 2)[:, None] * dual, templates, prior)
+    nodes, shares = (torch.from_numpy(x) for x in np.polynomial.legendre.leggauss(NODES))
+    laws = mem.tilt(((nodes + 1) / 2)[:, None] * dual, templates, prior)
     z = dual / alpha + (mem.tilt(dual, templates, prior) - prior) @ templates
 
     def covariance(law: Tensor) -> Tensor:
@@ -114,8 +114,8 @@ def curved_sides(x: Values) -> tuple[Tensor, Tensor]:
     exact = torch.softmax(scores + x["u"].log(), -1)
     centered = templates - torch.einsum("bn,bnd->bd", x["u"], templates)[:, None]
     linear = torch.einsum("bn,bn,bnd->bd", x["u"], scores, centered)
-    off = torch.einsum("bn,bnd->bd", exact - x["u"], templates) - linear
-    return x["D"] ** 6 / 432 * x["lam"].square().sum(-1) ** 2, off.square().sum(-1)
+    deviation = torch.einsum("bn,bnd->bd", exact - x["u"], templates) - linear
+    return x["D"] ** 6 / 432 * x["lam"].square().sum(-1) ** 2, deviation.square().sum(-1)
 
 
 CURVED = Problem(lambda m: {"y": (m, 2), "u": (m,), "lam": (2,), "D": ()}, curved_values, curved_sides,
@@ -142,9 +142,9 @@ def conic_residual(drawn: dict[str, int]) -> Reading:
     solution = conic_mem.solve(templates, prior, z, float(alpha))
     assert solution.certified, f"the solver left a gap of {solution.gap} with status {solution.status}"
     center = prior @ templates
-    off = solution.mean - center - (prior * ((templates - center) @ solution.multiplier)) @ (templates - center)
+    deviation = solution.mean - center - (prior * ((templates - center) @ solution.multiplier)) @ (templates - center)
     error = solution.mean_error + diameter**2 * solution.multiplier_error
     point: dict[str, Value] = {"n": 2, "d": len(direction), "u": float64(prior), "y": float64(y), "D": float(diameter),
                                "lam": float64(solution.multiplier)}
-    allowed = tolerances.rounding("float64", 4, 1.0) + 4 * float(np.abs(off).max() + error) * float(error)
-    return Reading(point, {"cvxpy": float64(float(off @ off))}, allowed, computed="right")
+    allowed = tolerances.rounding("float64", 4, 1.0) + 4 * float(np.abs(deviation).max() + error) * float(error)
+    return Reading(point, {"cvxpy": float64(float(deviation @ deviation))}, allowed, computed="right")

@@ -68,8 +68,8 @@ def deviation_sides(x: Values) -> tuple[Tensor, Tensor]:
 
 def query_sides(x: Values) -> tuple[Tensor, Tensor]:
     """q²‖z‖² and (1 + q)²‖z − λ*/α‖²."""
-    off = evidence(x) - x["lam"] / x["alpha"][:, None]
-    return x["kappa"] ** 2 * squared(evidence(x)), (1 + x["kappa"]) ** 2 * squared(off)
+    deviation = evidence(x) - x["lam"] / x["alpha"][:, None]
+    return x["kappa"] ** 2 * squared(evidence(x)), (1 + x["kappa"]) ** 2 * squared(deviation)
 
 
 def output_sides(x: Values) -> tuple[Tensor, Tensor]:
@@ -163,5 +163,5 @@ def slope_of_output(drawn: dict[str, int]) -> Reading:
 @confirms(Layer.TORCH, "beyond.objective-attained", on=SEEDS, count=16)
 def curvature_of_loss(drawn: dict[str, int]) -> Reading:
     opposite = Opposite(drawn["seed"])
-    bent = hessian(opposite.excess, torch.zeros((), dtype=torch.float64))  # type: ignore[no-untyped-call]
-    return opposite.reading(bent / 2)
+    curvature = hessian(opposite.excess, torch.zeros((), dtype=torch.float64))  # type: ignore[no-untyped-call]
+    return opposite.reading(curvature / 2)

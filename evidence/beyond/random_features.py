@@ -53,9 +53,9 @@ def over_outcomes(drawn: dict[str, int]) -> Reading:
     values = torch.randn(drawn["m"], generator=generator, dtype=torch.float64)
     one, by_outcome = torch.ones(drawn["N"], 1, 1, dtype=torch.float64), values[:, None].expand(drawn["N"], -1, 1)
     outputs = linear.linear_attention(one, features[..., None], by_outcome)[:, 0, 0]
-    off = p @ outputs - (p @ features @ values) / (p @ features).sum()
+    deviation = p @ outputs - (p @ features @ values) / (p @ features).sum()
     point = {"m": drawn["m"], "N": drawn["N"], "F": features, "p": p, "V": values}
-    return Reading(point, {"outcomes": off}, tolerances.rounding("float64", drawn["N"] * drawn["m"], 100.0))
+    return Reading(point, {"outcomes": deviation}, tolerances.rounding("float64", drawn["N"] * drawn["m"], 100.0))
 
 
 def bias_values(free: Free) -> Values:
@@ -69,8 +69,8 @@ def bias_sides(x: Values) -> tuple[Tensor, Tensor]:
     p, normalizers, outputs = x["p"], x["Z"], x["c"][:, None] + x["L"][:, None] * x["g"][..., 0]
     mean = (p * normalizers).sum(-1)
     variance = (p * (normalizers - mean[:, None]).square()).sum(-1)
-    off = (p * outputs).sum(-1) - (p * normalizers * outputs).sum(-1) / mean
-    return x["L"] ** 2 / 4 * variance / mean**2, off.square()
+    deviation = (p * outputs).sum(-1) - (p * normalizers * outputs).sum(-1) / mean
+    return x["L"] ** 2 / 4 * variance / mean**2, deviation.square()
 
 
 BIAS = Problem(lambda m: {"p": (m,), "Z": (m,), "g": (m,), "L": (), "c": ()}, bias_values, bias_sides, least=1e-3,

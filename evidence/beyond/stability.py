@@ -28,7 +28,7 @@ def values(free: Free) -> Values:
 
 
 def sides(z: Values) -> tuple[Tensor, Tensor]:
-    """L tanh(ω/4τ), and how far the mean moves when the scores of a softmax do, at τ = 1."""
+    """L tanh(ω/4τ), and the change of the mean under a change of a softmax's scores, at τ = 1."""
     low, high = 2 * z["x"].log(), 2 * (z["x"] + z["y"]).log()
     tilts = low.exp()[:, None] + (high.exp() - low.exp())[:, None] * z["h"][..., 0]
     scores = z["p"].log()

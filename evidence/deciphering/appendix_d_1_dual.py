@@ -176,8 +176,8 @@ def least_objective(x: OtProblem) -> Reading:
 @confirms(Layer.PRIMAL, "deciphering.38", on=CONIC_EVEN, count=16)
 def conic_solution(x: OtProblem) -> Reading:
     solved = attention(x)
-    off = solved.plan_error + 2 * reach(x) / x.gamma * (dual_error(x, solved) + solved.multiplier_error)
-    return Reading(with_dual(x, solved), {"cvxpy": float64(solved.marginal)}, off + x.tolerance(1.0))
+    error = solved.plan_error + 2 * reach(x) / x.gamma * (dual_error(x, solved) + solved.multiplier_error)
+    return Reading(with_dual(x, solved), {"cvxpy": float64(solved.marginal)}, error + x.tolerance(1.0))
 
 
 @confirms(Layer.PRIMAL, "deciphering.39", on=CONIC_EVEN, count=16)
@@ -199,5 +199,5 @@ def conic_pull(x: OtProblem) -> Reading:
     solved = attention(x)
     slope = x.alpha * float(np.linalg.norm(array(x, "z"))) + 2 * float(np.linalg.norm(solved.multiplier)) + 1
     left = x.alpha * float(array(x, "z") @ solved.multiplier)
-    off = slope * dual_error(x, solved) + x.tolerance(solved.multiplier.max(), left)
-    return Reading(with_dual(x, solved), {"cvxpy": float64(left)}, off)
+    error = slope * dual_error(x, solved) + x.tolerance(solved.multiplier.max(), left)
+    return Reading(with_dual(x, solved), {"cvxpy": float64(left)}, error)

@@ -41,12 +41,12 @@ def solved(layer: ConicLayer, alpha: float) -> tuple[mem.Estimate, np.ndarray, f
     estimate = mem.solve(layer["T"], layer["u"], evidence, alpha)
     assert weights.certified, f"the solver left a gap of {weights.gap} with status {weights.status}"
     assert estimate.certified, f"the solver left a gap of {estimate.gap} with status {estimate.status}"
-    off = tolerances.plan_from_gap(weights.gap, 1.0) * float(np.linalg.norm(layer["T"], axis=1).max())
-    return estimate, evidence, off
+    error = tolerances.plan_from_gap(weights.gap, 1.0) * float(np.linalg.norm(layer["T"], axis=1).max())
+    return estimate, evidence, error
 
 
 def exact_mean(problem: MemProblem) -> Reading:
     """ĥ, the mean of the solver's plan; the derivation's left side is the layer's output."""
-    estimate, _, off = solved(drawn(problem), problem.alpha)
-    allowed = estimate.mean_error + off + problem.tolerance()
+    estimate, _, error = solved(drawn(problem), problem.alpha)
+    allowed = estimate.mean_error + error + problem.tolerance()
     return Reading(problem.point(), {"cvxpy": float64(estimate.mean)}, allowed, "right")

@@ -69,7 +69,7 @@ def extrapolated(problem: MemProblem, order: int, error: Callable[[float, conic_
         column = [y + (y - x) / (2**degree - 1) for x, y in pairwise(column)]
         best.append(column[0])
     last = float(np.abs(best[-1] - best[-2]).max())
-    noise = sum(off / alpha**order for alpha, (_, off) in zip(alphas, errors, strict=True))
+    noise = sum(error_bound / alpha**order for alpha, (_, error_bound) in zip(alphas, errors, strict=True))
     return conic_reading(problem, best[-1], last + 4 * noise, size(problem) ** 2)
 
 
@@ -87,8 +87,8 @@ def moments(problem: MemProblem) -> tuple[Array, Array]:
     """μ and Σz, from the definitions."""
     x = numbers(problem)
     center = x["u"] @ x["T"]
-    off = x["T"] - center
-    return center, (x["u"] * (off @ x["z"])) @ off
+    deviation = x["T"] - center
+    return center, (x["u"] * (deviation @ x["z"])) @ deviation
 
 
 def conic_second_of_estimate(problem: MemProblem) -> Reading:

@@ -30,9 +30,9 @@ class Perspective:
         zero = torch.zeros((), dtype=torch.float64, device=self.problem.device)
         return torch.distributions.Normal(zero, zero + self.sigma)
 
-    def log_likelihood(self, off: Tensor) -> Tensor:
+    def log_likelihood(self, deviation: Tensor) -> Tensor:
         """The logarithm of the density of the noise."""
-        return self.noise.log_prob(off).sum()
+        return self.noise.log_prob(deviation).sum()
 
     def of_weights(self, p: Tensor) -> Tensor:
         """The log likelihood of μ + z for the mean of p."""
@@ -47,9 +47,9 @@ class Perspective:
         """Routes with the tolerance for the magnitudes that enter."""
         point = self.problem.point() | self.extra | {"sigma": self.sigma, "eta": self.eta}
         sizes = [x.abs().max() for x in routes.values()]
-        off = (self.problem.templates.abs().max() + self.problem.target.abs().max() + 4).square() * self.problem.d
+        deviation = (self.problem.templates.abs().max() + self.problem.target.abs().max() + 4).square() * self.problem.d
         scale = max(1.0, 1 / self.sigma**2) * max(1.0, self.eta, 1 / self.eta)
-        return Reading(point, routes, self.problem.tolerance(*sizes, off * scale, self.problem.prior.log() * scale))
+        return Reading(point, routes, self.problem.tolerance(*sizes, deviation * scale, self.problem.prior.log() * scale))
 
 
 def product_of_values(problem: MemProblem) -> Reading:

@@ -72,9 +72,9 @@ def enumerated(drawn: dict[str, float]) -> Tensor:
 
 @confirms(Layer.TORCH, "deciphering.3", on=NOISES, count=20)
 def noise_covariance(drawn: dict[str, float]) -> Reading:
-    off = enumerated(drawn)
-    routes = {"enumerated": off.T @ off / len(off)}
-    return Reading({**drawn, **places(drawn)}, routes, tolerances.rounding("float64", len(off), 16))
+    deviation = enumerated(drawn)
+    routes = {"enumerated": deviation.T @ deviation / len(deviation)}
+    return Reading({**drawn, **places(drawn)}, routes, tolerances.rounding("float64", len(deviation), 16))
 
 
 confirms(Layer.TORCH, "deciphering.s3.shift-of-mu", on=NOISES, count=20, corrected=mean_evidence)(mean_evidence)
@@ -82,8 +82,9 @@ confirms(Layer.TORCH, "deciphering.s3.shift-of-mu", on=NOISES, count=20, correct
 
 @confirms(Layer.TORCH, "deciphering.s3.estimate-of-h", on=NOISES, count=20)
 def noise_size(drawn: dict[str, float]) -> Reading:
-    off = enumerated(drawn)
-    return Reading(drawn, {"enumerated": off.square().sum(-1).mean()}, tolerances.rounding("float64", off.numel(), 64))
+    deviation = enumerated(drawn)
+    tolerance = tolerances.rounding("float64", deviation.numel(), 64)
+    return Reading(drawn, {"enumerated": deviation.square().sum(-1).mean()}, tolerance)
 
 
 # ── by shipped source code ────────────────────────────────────────────────────────────────────────────────────────────

@@ -37,8 +37,8 @@ def errors(problem: MemProblem) -> Reading:
 
 def divergence(problem: MemProblem) -> Reading:
     """Of an estimate with one word outside T; nothing outside, for one seed in three."""
-    truth, within, outside, whole = spilling(problem)
-    value = kl_divergence(Categorical(padded(truth, 1)), Categorical(whole))
+    truth, within, outside, total = spilling(problem)
+    value = kl_divergence(Categorical(padded(truth, 1)), Categorical(total))
     point = {"m": problem.n, "r": truth, "s": within, "t": outside}
     return Reading(point, {"torch": value}, problem.tolerance(truth.log(), within.log()))
 
@@ -54,8 +54,8 @@ def spilling(problem: MemProblem) -> tuple[torch.Tensor, torch.Tensor, float, to
 @confirms(Layer.TORCH, "deciphering.s3.within-support", on=mem_problems(smallest_n=2), corrected=divergence)
 def distance(problem: MemProblem) -> Reading:
     """Of the estimate's mean from the truth's, on a line, squared."""
-    truth, within, outside, whole = spilling(problem)
-    places = more(problem, x=(problem.n + 1,))["x"]
-    squared = (whole @ places - truth @ places[:-1]) ** 2
-    point = {"m": problem.n, "r": truth, "s": within, "t": outside, "x": places[:-1], "w": places[-1]}
+    truth, within, outside, total = spilling(problem)
+    position = more(problem, x=(problem.n + 1,))["x"]
+    squared = (total @ position - truth @ position[:-1]) ** 2
+    point = {"m": problem.n, "r": truth, "s": within, "t": outside, "x": position[:-1], "w": position[-1]}
     return Reading(point, {"torch": squared}, problem.tolerance())

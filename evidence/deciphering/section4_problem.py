@@ -51,10 +51,10 @@ def reliability(problem: MemProblem) -> Reading:
     error = 0.0
     for number, alpha in (("₁", problem.alpha), ("₂", problem.alpha + step)):
         solution = mem.solve(problem.templates, problem.evidence, problem.prior, alpha, tolerance=1e-10)
-        off = problem.target - solution.mean
-        values["r" + number] = off.square().sum().cpu()
+        deviation = problem.target - solution.mean
+        values["r" + number] = deviation.square().sum().cpu()
         values["k" + number] = information(solution.weights, problem.prior).clamp(min=0).cpu()  # 0 but for rounding
-        error += 2 * float(solution.mean_error * off.norm()) + float(solution.gap)
+        error += 2 * float(solution.mean_error * deviation.norm()) + float(solution.gap)
     return Reading(values, {"Newton": values["r₁"]}, problem.tolerance(problem.target.square()) + error)
 
 
@@ -79,7 +79,8 @@ def conic_reliability(drawn: ConicProblem) -> Reading:
     for number, alpha in (("₁", drawn.alpha), ("₂", drawn.alpha + step)):
         solution = conic_mem.solve(drawn["T"], drawn["u"], drawn["z"], alpha)
         assert solution.certified, f"the solver left a gap of {solution.gap} with status {solution.status}"
-        off = drawn["u"] @ drawn["T"] + drawn["z"] - solution.mean
-        values |= {"r" + number: float(off @ off), "k" + number: max(0.0, solution.objective - alpha / 2 * float(off @ off))}
-        error += (2 + alpha) * float(np.linalg.norm(off)) * solution.mean_error + solution.value_error
+        residual = drawn["u"] @ drawn["T"] + drawn["z"] - solution.mean
+        squared = float(residual @ residual)
+        values |= {"r" + number: squared, "k" + number: max(0.0, solution.objective - alpha / 2 * squared)}
+        error += (2 + alpha) * float(np.linalg.norm(residual)) * solution.mean_error + solution.value_error
     return Reading(values, {"cvxpy": float64(values["r₁"])}, error * (1 + 8 / drawn.alpha))

@@ -32,10 +32,10 @@ def greatest_dual_value(problem: GaussianProblem) -> Reading:
 
 @confirms(Layer.TORCH, "deciphering.s5.mgf", on=gaussian_problems())
 def generating_function(problem: GaussianProblem) -> Reading:
-    whole = problem.integrals(problem["lam"])[0]
-    base = problem.reading(quadrature=whole)
-    exponent = float(whole.log().abs()) + float(problem["mu"].abs() @ problem["lam"].abs())
-    return Reading(base.point, base.routes, base.tolerance + tolerances.rounding("float64", problem.d, exponent * float(whole)))
+    total = problem.integrals(problem["lam"])[0]
+    base = problem.reading(quadrature=total)
+    exponent = float(total.log().abs()) + float(problem["mu"].abs() @ problem["lam"].abs())
+    return Reading(base.point, base.routes, base.tolerance + tolerances.rounding("float64", problem.d, exponent * float(total)))
 
 
 @confirms(Layer.TORCH, "deciphering.s5.dual-point", on=gaussian_problems())
@@ -67,8 +67,8 @@ def tilted_mean(problem: GaussianProblem) -> Reading:
 def vanishing_reliability(problem: GaussianProblem) -> Reading:
     alpha = 2.0**-30  # ĥ − μ = α/(1+α) (b − μ), at most α‖b − μ‖ off the limit
     base = problem.reading(normal_equations=problem.estimate(alpha))
-    off = alpha * float((problem["b"] - problem["mu"]).abs().max())
-    return Reading(base.point, base.routes, base.tolerance + off)
+    deviation = alpha * float((problem["b"] - problem["mu"]).abs().max())
+    return Reading(base.point, base.routes, base.tolerance + deviation)
 
 
 @confirms(Layer.TORCH, "deciphering.s5.convex", on=mem_problems(smallest_n=2))

@@ -49,8 +49,8 @@ def one_pass_bound(problem: MemProblem) -> Reading:
     shift = solution.mean - problem.prior @ problem.templates
     value = problem.alpha / 2 * certificate.shift.square()
     point = problem.point() | {"lam": solution.dual.cpu(), "g": shift.cpu()}
-    off = float(solution.error) * (1 + problem.alpha) * spread(problem) ** 2
-    return Reading(point, {"certificate": value}, problem.tolerance(value, spread(problem) ** 2) + off)
+    error = float(solution.error) * (1 + problem.alpha) * spread(problem) ** 2
+    return Reading(point, {"certificate": value}, problem.tolerance(value, spread(problem) ** 2) + error)
 
 
 @confirms(Layer.TORCH, "deciphering.s6.shift", on=mem_problems())

@@ -49,20 +49,20 @@ def solved_with_room(problem: MemProblem) -> tuple[mem.Solution, float]:
 
 @confirms(Layer.TORCH, "deciphering.s6.one-pass-mean", on=ANY)
 def mean_error(problem: MemProblem) -> Reading:
-    solution, off = solved_with_room(problem)
+    solution, error = solved_with_room(problem)
     certificate = mem.certificate(problem.templates, problem.evidence, problem.prior, problem.alpha)
     value = (certificate.mean_error * (1 + kappa_of(problem))).square()
-    return Reading(point(problem, solution), {"certificate": value}, off)
+    return Reading(point(problem, solution), {"certificate": value}, error)
 
 
 @confirms(Layer.TORCH, "deciphering.s6.one-pass-dual", on=ANY)
 def dual_distance(problem: MemProblem) -> Reading:
-    solution, off = solved_with_room(problem)
+    solution, error = solved_with_room(problem)
     distance = (problem.alpha * problem.evidence - solution.dual).norm() / problem.alpha
     return Reading(
         point(problem, solution),
         {"solver": ((1 + kappa_of(problem)) * distance).square()},
-        off + (1 + kappa_of(problem)) ** 2 * float(solution.error) / problem.alpha * spread(problem),
+        error + (1 + kappa_of(problem)) ** 2 * float(solution.error) / problem.alpha * spread(problem),
     )
 
 

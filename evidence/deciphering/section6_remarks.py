@@ -52,8 +52,8 @@ def conic_squared_evidence(problem: MemProblem) -> Reading:
     solution = conic_solved(problem, x["z"])
     residual = problem.prior.numpy() @ x["T"] + x["z"] - solution.mean
     value = problem.alpha**2 * float(x["z"] @ x["z"])
-    off = 4 * problem.alpha * (1 + problem.alpha) * solution.mean_error * (size(problem) + float(np.abs(x["z"]).sum()))
-    base = conic_reading(problem, value, off, value)
+    error = 4 * problem.alpha * (1 + problem.alpha) * solution.mean_error * (size(problem) + float(np.abs(x["z"]).sum()))
+    base = conic_reading(problem, value, error, value)
     return Reading({**base.point, "lam": float64(problem.alpha * residual)}, base.routes, base.tolerance)
 
 

@@ -48,8 +48,8 @@ def beaten(problem: MemProblem) -> Reading:
         return alpha / 2 * (aim - (q * k).sum()) ** 2 + kl.sum()
 
     left_out = alpha * aim * 9 / HEAVY_TERMS**2 + 9 / HEAVY_TERMS**2
-    off = tolerances.rounding("float64", HEAVY_TERMS, alpha * aim**2)
-    return Reading({"K": atom, "alpha": alpha, "s": s}, {"summed": objective(rival) - objective(pi)}, 2 * left_out + off)
+    error = tolerances.rounding("float64", HEAVY_TERMS, alpha * aim**2)
+    return Reading({"K": atom, "alpha": alpha, "s": s}, {"summed": objective(rival) - objective(pi)}, 2 * left_out + error)
 
 
 confirms(Layer.TORCH, "deciphering.12", on=mem_problems(), corrected=estimate)(beaten)

@@ -32,7 +32,7 @@ confirms(Layer.TORCH, "deciphering.s7.more-general", on=inputs())(weights)
 
 @confirms(Layer.PRIMAL, "deciphering.s7.shared-support", on=mem_problems(), count=12)
 def conic_support(problem: MemProblem) -> Reading:
-    estimate, _, off = solved(drawn(problem), problem.alpha)
+    estimate, _, error = solved(drawn(problem), problem.alpha)
     reach = problem.alpha * float(problem.drawn["T"].norm(dim=1).max())  # of weights, per unit of evidence
-    allowed = estimate.plan_error + reach * off + problem.tolerance()
+    allowed = estimate.plan_error + reach * error + problem.tolerance()
     return Reading(problem.point(), {"cvxpy": float64(estimate.plan)}, allowed)

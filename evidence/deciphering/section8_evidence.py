@@ -47,10 +47,10 @@ CONIC_GENERIC = {"layouts": ("generic",), "priors": ("generic",), "evidence": ("
 
 def conic_deviation_at(problem: MemProblem, layer: ConicLayer) -> Reading:
     """‖λ* − αz‖²/‖λ*‖² with λ* the solver's multiplier."""
-    estimate, evidence, off = solved(layer, problem.alpha)
+    estimate, evidence, error_bound = solved(layer, problem.alpha)
     size = float(np.linalg.norm(estimate.multiplier))
     ratio = float(np.sum((estimate.multiplier - problem.alpha * evidence) ** 2)) / size**2
-    error = estimate.multiplier_error + 2 * problem.alpha * (off + problem.tolerance(float64(layer["T"])))
+    error = estimate.multiplier_error + 2 * problem.alpha * (error_bound + problem.tolerance(float64(layer["T"])))
     allowed = 4 * error / size * (1 + ratio)  # of a squared ratio: relative errors, doubled, of both parts
     point = problem.point() | {name: float64(x) for name, x in layer.items()}
     return Reading(point, {"cvxpy": float64(ratio)}, allowed)

@@ -45,10 +45,10 @@ def cost_of_transport(x: OtProblem) -> Reading:
 
 @confirms(Layer.TORCH, "deciphering.fn11", on=choose(x=st.floats(-2, 2), y=st.floats(0.1, 2)))
 def squared_distance(drawn: dict[str, float]) -> Reading:
-    places = torch.tensor([[drawn["x"]], [drawn["x"] + drawn["y"]]], dtype=torch.float64)
-    apart = float(places[1, 0] - places[0, 0])
+    positions = torch.tensor([[drawn["x"]], [drawn["x"] + drawn["y"]]], dtype=torch.float64)
+    apart = float(positions[1, 0] - positions[0, 0])
     return Reading(
-        {"D": apart, "rho": 2.0}, {"squared": ot.squared_distance(places)[0, 1]}, tolerances.rounding("float64", 2, 4.0)
+        {"D": apart, "rho": 2.0}, {"squared": ot.squared_distance(positions)[0, 1]}, tolerances.rounding("float64", 2, 4.0)
     )
 
 
@@ -75,8 +75,8 @@ def conic_cost_of_transport(x: OtProblem) -> Reading:
     rows = (raw / raw.sum(0)) @ array(x, "u")
     solved = certified(transport.solve_coupling(rows / math.fsum(rows), array(x, "u"), array(x, "M"), x.gamma))
     steepest = float(np.abs(array(x, "g")).max()) + x.gamma  # ∂W/∂p = g: what the rounding of p does
-    off = solved.value_error + x.tolerance(steepest, solved.objective)
-    return Reading(x.point(), {"cvxpy": float64(solved.objective)}, off)
+    error = solved.value_error + x.tolerance(steepest, solved.objective)
+    return Reading(x.point(), {"cvxpy": float64(solved.objective)}, error)
 
 
 CONIC_APART = problems(("distances", "symmetric"), gammas=(1.0, 0.5))
@@ -88,15 +88,15 @@ def conic_proportional(x: OtProblem) -> Reading:
     sums = np.exp(-array(x, "M") / x.gamma).sum(0)
     prior = sums / math.fsum(sums)
     solved = certified(transport.minimize_marginal(prior, array(x, "M"), x.gamma))
-    off = float(np.square(solved.marginal - prior).sum())
-    return Reading(x.point(u=float64(prior)), {"cvxpy": float64(off)}, solved.plan_error**2 + x.tolerance(1.0))
+    error = float(np.square(solved.marginal - prior).sum())
+    return Reading(x.point(u=float64(prior)), {"cvxpy": float64(error)}, solved.plan_error**2 + x.tolerance(1.0))
 
 
 def entropic_value(x: OtProblem) -> Reading:
-    places, p, u = array(x, "T"), array(x, "R")[0], array(x, "u")
+    points, p, u = array(x, "T"), array(x, "R")[0], array(x, "u")
     if x.seed % 3 == 0:  # equal places: all the entropy there is
-        places, p, u = 0 * places, np.full(x.N, 1 / x.N), np.full(x.N, 1 / x.N)
-    distance = np.linalg.norm(places[:, None] - places[None, :], axis=-1)
+        points, p, u = 0 * points, np.full(x.N, 1 / x.N), np.full(x.N, 1 / x.N)
+    distance = np.linalg.norm(points[:, None] - points[None, :], axis=-1)
     cost = distance**1.5
     solved = certified(transport.solve_coupling(p, u, cost, x.gamma))
     cheapest = coupling.solve_transport(cost, p, u)

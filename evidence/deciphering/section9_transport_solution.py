@@ -69,9 +69,9 @@ def least_objective_without_evidence(x: OtProblem) -> Reading:
     centre = preferred(x)
     solved = transport.solve(array(x, "T"), array(x, "u"), 0 * array(x, "z"), array(x, "M"), x.alpha, x.gamma)
     certified(solved)
-    off = float(np.abs(array(x, "T")).max()) * centre.plan_error
+    error = float(np.abs(array(x, "T")).max()) * centre.plan_error
     return Reading(
         x.point(R=float64(shares(x, solved.plan))),
         {"cvxpy": float64(solved.objective)},
-        solved.value_error + centre.value_error + x.alpha * x.d * off**2 + x.tolerance(solved.objective),
+        solved.value_error + centre.value_error + x.alpha * x.d * error**2 + x.tolerance(solved.objective),
     )

@@ -54,8 +54,8 @@ confirms(Layer.PRIMAL, "eot.113", on=conic_batches())(whole_matrix)
 def optimal_value_of_matrix(drawn: ConicBatch) -> Reading:
     solution = drawn.solved()
     scale = float(np.abs(drawn.scores).max()) + drawn.epsilon * (1 + np.log(drawn.m))
-    off = solution.gap + tolerances.rounding("float64", drawn.n * drawn.m, drawn.n * scale)
-    return Reading(drawn.point() | {"P": float64(solution.plan)}, {"cvxpy": float64(solution.objective)}, off)
+    error = solution.gap + tolerances.rounding("float64", drawn.n * drawn.m, drawn.n * scale)
+    return Reading(drawn.point() | {"P": float64(solution.plan)}, {"cvxpy": float64(solution.objective)}, error)
 
 
 # ── by shipped source code ────────────────────────────────────────────────────────────────────────────────────────────

@@ -19,8 +19,8 @@ class CouplingProblem:
         self.a, self.b = rng.dirichlet(np.ones(n) * 3), rng.dirichlet(np.ones(m) * 3)
         self.cost = rng.integers(0, 2, size=(n, m)).astype(float) if tied else rng.random((n, m)) * 3
         self.second, self.third = rng.dirichlet(np.ones(n) * 3), rng.dirichlet(np.ones(n) * 3)
-        places = rng.normal(size=(n, 2))
-        self.metric = np.linalg.norm(places[:, None] - places[None, :], axis=-1)
+        positions = rng.normal(size=(n, 2))
+        self.metric = np.linalg.norm(positions[:, None] - positions[None, :], axis=-1)
         self.any_cost = rng.random((n, n)) + 0.1
 
     def point(self) -> dict[str, int | float | Tensor]:

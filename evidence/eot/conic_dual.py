@@ -34,9 +34,9 @@ def dual_optimum(drawn: ConicRow) -> tuple[float, float]:
     multiplier = float(level.value)
     value = multiplier - tau * float(np.exp((scores + multiplier - tau) / tau).sum())
     primal = solved(scores, tau)
-    off = value_error(drawn, primal)
-    assert value <= primal.objective + off, "weak duality fails"
-    gap = primal.objective - value + off
+    error = value_error(drawn, primal)
+    assert value <= primal.objective + error, "weak duality fails"
+    gap = primal.objective - value + error
     assert gap <= 1e3 * tolerances.SOLVER_GAP * tau, f"the solver left a gap of {gap} with status {problem.status}"
     return value, gap
 

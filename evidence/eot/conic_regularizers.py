@@ -78,8 +78,8 @@ def conic_reading(
 ) -> Reading:
     """The certified plan, with the error that its certificate states."""
     plan = float64(solution.plan) * scale
-    off = scale * (certified(solution).error + tolerances.rounding("float64", drawn.m, 10.0))
-    return Reading(drawn.point(**(extra or {})), {"cvxpy": plan.expand(shape) if shape else plan}, off)
+    error = scale * (certified(solution).error + tolerances.rounding("float64", drawn.m, 10.0))
+    return Reading(drawn.point(**(extra or {})), {"cvxpy": plan.expand(shape) if shape else plan}, error)
 
 
 def conic_close_to_others(drawn: RegularizedProblem) -> Reading:

@@ -72,9 +72,9 @@ def conic_total_mass(drawn: ConicBatch) -> Reading:
 def conic_received(drawn: ConicRow) -> Reading:
     n = 2 + drawn.m % 3
     solution = matrix.solve(np.tile(drawn.scores, (n, 1)), drawn.epsilon)
-    alone = solved(drawn.scores, drawn.epsilon)
-    off = n * tolerances.plan_from_gap(solution.gap, drawn.epsilon) + n * error(alone, drawn.epsilon)
-    return Reading({"n": n, "m": drawn.m, "p": float64(alone.plan)}, {"cvxpy": float64(solution.plan.sum(axis=0))}, off)
+    single = solved(drawn.scores, drawn.epsilon)
+    bound = n * tolerances.plan_from_gap(solution.gap, drawn.epsilon) + n * error(single, drawn.epsilon)
+    return Reading({"n": n, "m": drawn.m, "p": float64(single.plan)}, {"cvxpy": float64(solution.plan.sum(axis=0))}, bound)
 
 
 confirms(Layer.PRIMAL, "eot.s2.sinkhorn-citation", on=problems(), corrected=conic_received)(conic_received)
@@ -86,6 +86,6 @@ def column_sums(drawn: ConicBatch) -> Reading:
     cost = -drawn.queries @ drawn.queries.T
     solution = coupling.solve_entropic(cost, marginal, marginal, drawn.epsilon)
     assert solution.certified
-    off = solution.infeasibility + tolerances.rounding("float64", drawn.n)
+    error = solution.infeasibility + tolerances.rounding("float64", drawn.n)
     point = {"n": drawn.n, "a": float64(marginal), "P": float64(solution.plan)}
-    return Reading(point, {"cvxpy": float64(solution.plan.sum(axis=0))}, off)
+    return Reading(point, {"cvxpy": float64(solution.plan.sum(axis=0))}, error)

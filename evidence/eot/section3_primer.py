@@ -41,7 +41,7 @@ def detour(drawn: CouplingProblem) -> Reading:
     first, second = there.plan, onward.plan
     glued = first @ (second / drawn.second[:, None])
     longer = float(((first + second - glued) * drawn.metric).sum())
-    off = (there.infeasibility + onward.infeasibility + tolerances.rounding("float64", drawn.n**3)) * drawn.metric.max()
+    error = (there.infeasibility + onward.infeasibility + tolerances.rounding("float64", drawn.n**3)) * drawn.metric.max()
     point = {
         "n": drawn.n,
         "a": float64(drawn.a),
@@ -51,7 +51,7 @@ def detour(drawn: CouplingProblem) -> Reading:
         "Q": float64(second),
         "D": float64(drawn.metric),
     }
-    return Reading(point, {"linear program": float64(longer)}, 10 * off + tolerances.rounding("float64", 1))
+    return Reading(point, {"linear program": float64(longer)}, 10 * error + tolerances.rounding("float64", 1))
 
 
 @confirms(Layer.PRIMAL, "eot.s3.distance", on=problems(smallest=1), corrected=detour)

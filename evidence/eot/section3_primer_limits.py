@@ -22,16 +22,16 @@ def divergence_from_independent(drawn: CouplingProblem) -> Reading:
     plan, product = solution.plan, np.outer(drawn.a, drawn.b)
     positive = plan > 0
     divergence = float((plan[positive] * np.log(plan[positive] / product[positive])).sum() - plan.sum() + product.sum())
-    off = max(solution.gap, 0.0) / drawn.epsilon + 2 * entropy_error(solution)
-    return Reading(drawn.point() | {"P": float64(plan)}, {"cvxpy": float64(divergence)}, off, "right")
+    error = max(solution.gap, 0.0) / drawn.epsilon + 2 * entropy_error(solution)
+    return Reading(drawn.point() | {"P": float64(plan)}, {"cvxpy": float64(divergence)}, error, "right")
 
 
 def entropy_near_zero(drawn: CouplingProblem) -> Reading:
     solution = entropic(drawn, drawn.cost)
     vertex = linear(drawn.cost, drawn.a, drawn.b)
     point = drawn.point() | {"P": float64(solution.plan), "R": float64(vertex.plan)}
-    off = 2 * max(solution.gap, 0.0) / drawn.epsilon + entropy_error(solution) + entropy_error(vertex)
-    return Reading(point, {"cvxpy": float64(entropy(solution.plan))}, off)
+    error = 2 * max(solution.gap, 0.0) / drawn.epsilon + entropy_error(solution) + entropy_error(vertex)
+    return Reading(point, {"cvxpy": float64(entropy(solution.plan))}, error)
 
 
 @confirms(Layer.PRIMAL, "eot.s3.eps-to-zero", on=problems(epsilons=(0.05, 0.2), smallest=2), corrected=entropy_near_zero)

@@ -47,5 +47,5 @@ def least_cost(drawn: SolvedProblem) -> Reading:
         "P": float64(drawn.plan),
         "R": float64(solution.plan),
     }
-    off = solution.infeasibility * np.abs(drawn.cost).max() + tolerances.rounding("float64", n * m, np.abs(drawn.cost).max())
-    return Reading(point, {"linear program": float64(solution.objective)}, off)
+    error = solution.infeasibility * np.abs(drawn.cost).max() + tolerances.rounding("float64", n * m, np.abs(drawn.cost).max())
+    return Reading(point, {"linear program": float64(solution.objective)}, error)

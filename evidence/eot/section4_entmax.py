@@ -85,8 +85,8 @@ def gradient_of_term(x: Tensor, a: float) -> Tensor:
 def near_one(point: Point) -> Reading:
     near, weight = 1e-7, point["v"][0]
     value = weight * torch.expm1(near * weight.log()) / (near * (1 + near))
-    off = 2 * near * float(weight) * (1 + abs(float(weight.log()))) ** 2  # the next term of the expansion in α − 1
-    return Reading(point.point(b=weight.cpu()), {"expm1": value}, off)
+    deviation = 2 * near * float(weight) * (1 + abs(float(weight.log()))) ** 2  # the next term of the expansion in α − 1
+    return Reading(point.point(b=weight.cpu()), {"expm1": value}, deviation)
 
 
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────

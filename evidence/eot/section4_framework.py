@@ -77,5 +77,5 @@ def conic_softmax(drawn: RegularizedProblem) -> Reading:
 
 @confirms(Layer.PRIMAL, "eot.s4.tab1-softmax", on=problems(), count=12)
 def conic_slopes(drawn: ConicRow) -> Reading:
-    slopes, off = differences(drawn)
-    return Reading(drawn.point(), {"differences of optima": float64(slopes.T)}, off)
+    slopes, error = differences(drawn)
+    return Reading(drawn.point(), {"differences of optima": float64(slopes.T)}, error)

@@ -97,15 +97,15 @@ def whole_jacobian(row: Row) -> Reading:
 
 @confirms(Layer.PRIMAL, "eot.59", on=problems(), count=12)
 def conic_jacobian(drawn: ConicRow) -> Reading:
-    slopes, off = differences(drawn)
-    return Reading(drawn.point(), {"differences of optima": float64(slopes)}, off)
+    slopes, error = differences(drawn)
+    return Reading(drawn.point(), {"differences of optima": float64(slopes)}, error)
 
 
 @confirms(Layer.PRIMAL, "eot.46", "eot.64", on=problems(), count=12)
 def conic_score_gradient(drawn: ConicRow) -> Reading:
-    slopes, off = differences(drawn)
+    slopes, error = differences(drawn)
     gradient = -(slopes @ drawn.utilities)
-    return Reading(drawn.point(), {"differences of optima": float64(gradient)}, off * float(np.abs(drawn.utilities).sum()))
+    return Reading(drawn.point(), {"differences of optima": float64(gradient)}, error * float(np.abs(drawn.utilities).sum()))
 
 
 # ── in models and other dtypes ──────────────────────────────────────────────────────────────────────────────────────

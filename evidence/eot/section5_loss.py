@@ -23,5 +23,5 @@ def gradient_of_curved_loss(row: Row) -> Reading:
 
     size = row.values.abs().max() ** 2 * matrix.abs().max() * width
     routes = {"autograd": gradient(model, row.s)}
-    off = row.tolerance(row.u / row.tau, row.values, row.g, size, size / row.tau, *routes.values())
-    return Reading(row.point() | {"G": curve}, routes, off)
+    error = row.tolerance(row.u / row.tau, row.values, row.g, size, size / row.tau, *routes.values())
+    return Reading(row.point() | {"G": curve}, routes, error)

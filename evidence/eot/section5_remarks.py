@@ -73,17 +73,17 @@ confirms(Layer.TORCH, "eot.s5.variance-reduced", on=rows(), corrected=with_basel
 
 @confirms(Layer.PRIMAL, "eot.rem5.3", on=problems(), count=12)
 def conic_descent(drawn: ConicRow) -> Reading:
-    slopes, off = differences(drawn)
+    slopes, error = differences(drawn)
     update = slopes @ drawn.utilities
-    return Reading(drawn.point(), {"differences of optima": float64(update)}, off * float(np.abs(drawn.utilities).sum()))
+    return Reading(drawn.point(), {"differences of optima": float64(update)}, error * float(np.abs(drawn.utilities).sum()))
 
 
 @confirms(Layer.PRIMAL, "eot.s5.proportional", on=problems(), count=12, corrected=conic_descent)
 def conic_updates_against_advantages(drawn: ConicRow) -> Reading:
-    slopes, off = differences(drawn)
+    slopes, error_bound = differences(drawn)
     solution = solved(drawn.scores, drawn.epsilon)
     advantage = drawn.utilities - solution.plan @ drawn.utilities
     product = np.outer(slopes @ drawn.utilities, advantage)
     size = float(np.abs(drawn.utilities).sum())
-    worst = size * (off * 2 * size + error(solution, drawn.epsilon) * size / drawn.epsilon)
+    worst = size * (error_bound * 2 * size + error(solution, drawn.epsilon) * size / drawn.epsilon)
     return Reading(drawn.point(), {"differences of optima": float64(product)}, worst)

@@ -92,8 +92,8 @@ def level_of_the_plan(drawn: ConicRow) -> Reading:
     level = drawn.scores - drawn.epsilon * np.log(solution.plan)
     relative = error(solution, drawn.epsilon) / solution.plan.min()
     mirrored = np.full(drawn.m, drawn.epsilon - solution.multiplier)
-    off = drawn.epsilon * 2 * relative + value_error(drawn, solution)
-    return Reading(drawn.point(), {"plan": float64(level), "multiplier": float64(mirrored)}, off)
+    error_bound = drawn.epsilon * 2 * relative + value_error(drawn, solution)
+    return Reading(drawn.point(), {"plan": float64(level), "multiplier": float64(mirrored)}, error_bound)
 
 
 # ── in models ───────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -107,8 +107,8 @@ def conic_value_slope(drawn: ConicRow) -> Reading:
         slopes.append((ahead.objective - behind.objective) / (2 * STEP))
         worst = max(worst, value_error(drawn, ahead), value_error(drawn, behind))
     third_derivative = 1 / drawn.epsilon**2  # |∂³V/∂s_j³| = p(1−p)|1−2p|/τ² ≤ 1/τ²
-    off = STEP**2 / 6 * third_derivative + worst / STEP
-    return Reading(drawn.point(), {"differences of optimal values": float64(slopes)}, off)
+    deviation = STEP**2 / 6 * third_derivative + worst / STEP
+    return Reading(drawn.point(), {"differences of optimal values": float64(slopes)}, deviation)
 
 
 confirms(Layer.PRIMAL, "eot.lem6.2", "eot.67", "eot.70", on=problems(), count=10)(conic_value_slope)

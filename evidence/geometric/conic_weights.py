@@ -45,12 +45,12 @@ def problems(draw: st.DrawFn, smallest: int = 1, kinds: tuple[str, ...] = ("any"
 
 
 def reading(
-    drawn: WeightsProblem, values: dict[str, Value], off: float, *, right: bool = False, **routes: Array | float
+    drawn: WeightsProblem, values: dict[str, Value], deviation: float, *, right: bool = False, **routes: Array | float
 ) -> Reading:
     """Routes from a certified solution that is at most `off` away from the exact one."""
     tensors = {name: float64(route) for name, route in routes.items()}
     largest = max([1.0, *(float(route.abs().max()) for route in tensors.values())])
-    tolerance = off + tolerances.rounding("float64", drawn.m**2, 20.0 * largest)
+    tolerance = deviation + tolerances.rounding("float64", drawn.m**2, 20.0 * largest)
     return Reading({"m": drawn.m, **values}, tensors, tolerance, "right" if right else "left")
 
 
@@ -80,13 +80,13 @@ def regularized(scores: Array, strength: float = 1.0) -> tuple[one_sided.Solutio
 
 
 def conic_solution(drawn: WeightsProblem) -> Reading:
-    solution, off = regularized(drawn.x)
-    return reading(drawn, {"x": float64(drawn.x), "f": float64(drawn.x)}, off, conic=solution.plan)
+    solution, error = regularized(drawn.x)
+    return reading(drawn, {"x": float64(drawn.x), "f": float64(drawn.x)}, error, conic=solution.plan)
 
 
 def conic_centred(drawn: WeightsProblem) -> Reading:
     """The product of the squared lengths of the centred weights and data, with the certified weights."""
-    solution, off = regularized(drawn.x)
+    solution, error_bound = regularized(drawn.x)
     parts = solution.plan - solution.plan.mean(), drawn.x - drawn.x.mean()
     squares, product = [float(part @ part) for part in parts], float(parts[0] @ parts[1])
     (a, b), (c, d) = ((max(0.0, float(part.max())), max(0.0, -float(part.min()))) for part in parts)
@@ -94,6 +94,6 @@ def conic_centred(drawn: WeightsProblem) -> Reading:
         max(0.0, drawn.m * top * low / square - 1) if square else 0.0
         for top, low, square in ((a, b, squares[0]), (c, d, squares[1]))
     )
-    error = (drawn.m - 1) ** 2 * (2 * abs(product) + off) * off * float(np.abs(parts[1]).sum())
+    error = (drawn.m - 1) ** 2 * (2 * abs(product) + error_bound) * error_bound * float(np.abs(parts[1]).sum())
     values: dict[str, Value] = {"A": a, "B": b, "C": c, "D": d, "N": max(0.0, product), "g": g, "h": h}
     return reading(drawn, values, error, right=True, conic=squares[0] * squares[1])

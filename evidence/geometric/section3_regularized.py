@@ -95,8 +95,8 @@ confirms(Layer.PRIMAL, "geometric.4", on=problems(), count=16)(conic_solution)
 @confirms(Layer.PRIMAL, "geometric.s3.close-to-practice", on=problems(), count=16)
 def scaled_products(drawn: WeightsProblem) -> Reading:
     products = drawn.keys @ drawn.query
-    solution, off = regularized(products / np.sqrt(3))
-    return reading(drawn, {"d": 3, "s": float64(products)}, off, conic=solution.plan)
+    solution, error = regularized(products / np.sqrt(3))
+    return reading(drawn, {"d": 3, "s": float64(products)}, error, conic=solution.plan)
 
 
 def conic_apart(x: Array) -> dict[str, Value]:
@@ -107,19 +107,19 @@ def conic_apart(x: Array) -> dict[str, Value]:
 
 @confirms(Layer.PRIMAL, "geometric.s3.avoid-corners", on=problems(smallest=2), count=16)
 def conic_cooled(drawn: WeightsProblem) -> Reading:
-    solution, off = regularized(drawn.x, drawn.tau)
-    return reading(drawn, conic_apart(drawn.x) | {"tau": drawn.tau}, off, right=True, conic=float(solution.plan.max()))
+    solution, error = regularized(drawn.x, drawn.tau)
+    return reading(drawn, conic_apart(drawn.x) | {"tau": drawn.tau}, error, right=True, conic=float(solution.plan.max()))
 
 
 @confirms(Layer.PRIMAL, "geometric.s3.unique-inside", on=problems(smallest=2), count=16)
 def conic_inside(drawn: WeightsProblem) -> Reading:
-    solution, off = regularized(drawn.x)
-    return reading(drawn, conic_apart(drawn.x), off, right=True, conic=float(solution.plan.max()))
+    solution, error = regularized(drawn.x)
+    return reading(drawn, conic_apart(drawn.x), error, right=True, conic=float(solution.plan.max()))
 
 
 @confirms(Layer.PRIMAL, "geometric.s3.direction", on=problems(smallest=2), count=16, corrected=conic_centred)
 def conic_closer_than_corner(drawn: WeightsProblem) -> Reading:
-    solution, off = regularized(drawn.x)
+    solution, error = regularized(drawn.x)
     cosine = float(solution.plan @ drawn.x / np.linalg.norm(solution.plan) / np.linalg.norm(drawn.x))
-    off = 2 * off * np.sqrt(drawn.m)  # ‖p‖ ≥ 1/√m, and a direction turns by at most 2|dp|/‖p‖
-    return reading(drawn, {"x": float64(drawn.x), "best": drawn.best}, off, conic=cosine)
+    error = 2 * error * np.sqrt(drawn.m)  # ‖p‖ ≥ 1/√m, and a direction turns by at most 2|dp|/‖p‖
+    return reading(drawn, {"x": float64(drawn.x), "best": drawn.best}, error, conic=cosine)

@@ -59,8 +59,8 @@ confirms(Layer.PRIMAL, "geometric.s4.direction", on=problems(smallest=2), count=
 
 
 def conic_of_summary(drawn: WeightsProblem) -> Reading:
-    solution, off = regularized(drawn.x)
-    return reading(drawn, {"f": float64(drawn.x)}, off, conic=solution.plan)
+    solution, error = regularized(drawn.x)
+    return reading(drawn, {"f": float64(drawn.x)}, error, conic=solution.plan)
 
 
 @confirms(
@@ -78,6 +78,6 @@ def conic_maximizer_of_5(drawn: WeightsProblem) -> Reading:
 
 @confirms(Layer.PRIMAL, "geometric.s4.important", on=problems(), count=16)
 def conic_ratios(drawn: WeightsProblem) -> Reading:
-    solution, off = regularized(drawn.x)
+    solution, error = regularized(drawn.x)
     ratio = solution.plan[:, None] / solution.plan[None, :]
-    return reading(drawn, {"f": float64(drawn.x)}, 3 * off / float(solution.plan.min()) * float(ratio.max()), conic=ratio)
+    return reading(drawn, {"f": float64(drawn.x)}, 3 * error / float(solution.plan.min()) * float(ratio.max()), conic=ratio)

@@ -73,8 +73,8 @@ class Law:
     def covariance(self, dual: Vector | None = None) -> Any:
         """The covariance matrix of the law, tilted by λ, d × d."""
         p, center = self._masses(dual), self.mean(dual)
-        off = [[x - c for x, c in zip(row, center, strict=True)] for row in self.atoms]
-        return mp.matrix([[mp.fsum(w * row[a] * row[b] for w, row in zip(p, off, strict=True)) for b in range(self.d)]
+        deviation = [[x - c for x, c in zip(row, center, strict=True)] for row in self.atoms]
+        return mp.matrix([[mp.fsum(w * row[a] * row[b] for w, row in zip(p, deviation, strict=True)) for b in range(self.d)]
                           for a in range(self.d)])
 
     def _masses(self, dual: Vector | None) -> Vector:
@@ -136,10 +136,10 @@ class Mixture:
     @precise
     def covariance(self, dual: Vector | None = None) -> Any:
         """The derivative of the mean: Σ_j u_j Σ_j/γ, d × d, with the covariances of the laws tilted by λ/γ."""
-        whole = mp.zeros(self.d)
+        total = mp.zeros(self.d)
         for u, law in zip(self.shares, self.laws, strict=True):
-            whole += u * law.covariance(None if dual is None else self._scaled(dual))
-        return whole / self.gamma
+            total += u * law.covariance(None if dual is None else self._scaled(dual))
+        return total / self.gamma
 
     def _scaled(self, dual: Vector) -> Vector:
         return [x / self.gamma for x in dual]
@@ -216,7 +216,7 @@ def _slope(law: Law | Mixture, dual: Vector, target: Vector, alpha: Any) -> Vect
 
 
 def _improved(law: Law | Mixture, dual: Vector, step: Vector, target: Vector, alpha: Any) -> Vector:
-    """The first of λ + step, λ + step/2, … where the gradient is shorter; Newton's step points that way."""
+    """Return the first of λ + step, λ + step/2, … with a shorter gradient; along Newton's step there is one."""
     current = norm(_slope(law, dual, target, alpha))
     for halving in range(60):
         trial = [x + s / 2**halving for x, s in zip(dual, step, strict=True)]
@@ -258,10 +258,10 @@ def _extrapolated(column: Vector) -> tuple[Any, Any]:
     for degree in range(1, len(column)):
         column = [y + (y - x) / (2**degree - 1) for x, y in pairwise(column)]
         best.append(column[0])
-    off = [abs(y - x) for x, y in pairwise(best)]
-    if off[-1] > noise and not off[-1] < off[-3] / 4:
+    deviation = [abs(y - x) for x, y in pairwise(best)]
+    if deviation[-1] > noise and not deviation[-1] < deviation[-3] / 4:
         raise ArithmeticError(f"leading: the extrapolations {list(map(mp.nstr, best[-4:]))} do not settle")
-    return best[-1], off[-1] + noise
+    return best[-1], deviation[-1] + noise
 
 
 @precise

@@ -71,8 +71,8 @@ class Head(Placed):
     @property
     def positions(self) -> Tensor:
         """b_{j−i} for every query position j and word i, (n, n)."""
-        places = torch.arange(self.n)
-        return self["B"][self.n - 1 + places[:, None] - places]
+        numbers = torch.arange(self.n)
+        return self["B"][self.n - 1 + numbers[:, None] - numbers]
 
     def projected(self, name: str, inputs: Tensor, bias: str | None = None, head: int = 0) -> Tensor:
         """The projection of inputs (…, d) by a head, (…, e)."""

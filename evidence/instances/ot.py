@@ -291,5 +291,5 @@ def ot_problems(
 
 
 def ot_batches(dtype: torch.dtype = torch.float64, **choices: Any) -> st.SearchStrategy[OtProblem]:
-    """`ot_problems` with the options `BATCHES`, but for those that are chosen, rounded to a dtype."""
+    """`ot_problems` with the options `BATCHES`, except explicit ones, rounded to a dtype."""
     return ot_problems(**(BATCHES | choices)).map(lambda problem: problem.rounded_to(dtype))

@@ -20,9 +20,9 @@ def solution(row: ModelRow) -> tuple[Tensor, float]:
 
 def against_solver(row: ModelRow) -> tuple[float, Reading]:
     """How far the model's weights are from the optimum, in tolerances, and the optimum as a reading."""
-    plan, off = solution(row)
+    plan, error = solution(row)
     model = weights(row)
-    allowed = model.tolerance + off
+    allowed = model.tolerance + error
     missed = float((plan - row.weights.double()).abs().max()) / allowed
     return missed, Reading(model.point, {"cvxpy": plan}, allowed)
 

@@ -13,8 +13,8 @@ def accuracies(claim: str, run: Run) -> Finding:
     from numerics.experiments.ot_vit import report
 
     results = report.recorded(load("digits", Path()))
-    whole = next(c for c in results.contrasts() if (c.plus, c.minus) == (("ot-vit",), ("vit",)))
-    gain, vit, transport = results.difference(whole), results.accuracy("vit"), results.accuracy("ot-vit")
+    contrast = next(c for c in results.contrasts() if (c.plus, c.minus) == (("ot-vit",), ("vit",)))
+    gain, vit, transport = results.difference(contrast), results.accuracy("vit"), results.accuracy("ot-vit")
     theirs = ", ".join(f"{name} {row['vit'][0]} and {row['ot-vit'][0]}" for name, row in report.PRINTED.items())
     return Finding(
         Outcome.HOLDS if gain.verdict == "higher" else Outcome.REFUTED,

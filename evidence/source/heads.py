@@ -105,8 +105,8 @@ def t5_odds() -> list[Reading]:
     readings = []
     for point, _, weights in t5_points("encoder", "decoder"):
         x, y, key, query = (point[name] for name in ("X", "y", "K", "Q"))
-        places = torch.tensor([WORDS + point["j"] - 2 - word for word in range(WORDS)])
-        prior = point["m"] * point["B"][places].exp()
+        positions = torch.tensor([WORDS + point["j"] - 2 - word for word in range(WORDS)])
+        prior = point["m"] * point["B"][positions].exp()
         other = prior / prior.sum() * ((x @ key.T) @ (query @ y)).exp()
         readings.append(Reading(point, {"T5": torch.outer(weights, other)}, rounded(point) * (1 + float(other.max()))))
     return readings
@@ -153,7 +153,7 @@ def t5_heads(claim: str, run: Run) -> Finding:
 
 
 def t5_heads_as_printed(claim: str, run: Run) -> Finding:
-    """Where the print is the shipped head itself."""
+    """Check that the printed formula gives the shipped head itself."""
     return finding(hold(claim, Layer.SOURCE, t5_outputs("encoder", "decoder")), scope("T5"))
 
 

@@ -31,7 +31,7 @@ def layers() -> dict[str, Callable[[Tensor], Tensor]]:
 
 
 def readings() -> Iterator[Reading]:
-    """The lengths of their outputs for inputs of some lengths."""
+    """The output lengths of the layers for inputs of several lengths."""
     for count in LENGTHS:
         routes = {name: float64(len(layer(torch.ones(count, WIDTH)))) for name, layer in layers().items()}
         yield Reading({"n": count, "length": count}, routes, tolerances.rounding("float64", 1))

@@ -168,8 +168,8 @@ def evidence_can_hold_the_scale() -> Fact:
             p = generalized(call).problem(call.hidden, call.source, call.padding)
         templates, width = p.templates[..., 0, :, :], p.templates.shape[-1]
         for factor in (math.sqrt(width), 1.0):
-            off = weights_residual(attention_weights(templates, p.evidence * factor, p.prior.log(), width**-0.5), call)
-            residual, counter = (max(residual, off), counter) if factor > 1 else (residual, min(counter, off))
+            deviation = weights_residual(attention_weights(templates, p.evidence * factor, p.prior.log(), width**-0.5), call)
+            residual, counter = (max(residual, deviation), counter) if factor > 1 else (residual, min(counter, deviation))
     return Fact("τ = d with z = KᵀQy is not T5; with z = √d KᵀQy it is", location(T5Attention.forward),
                    residual, counter)
 

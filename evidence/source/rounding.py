@@ -65,7 +65,7 @@ class Rounded:
         peak = self.value.masked_fill(~seen, -torch.inf).amax(-1, keepdim=True)
         distance = torch.where(seen, self.value - peak, 0.0)
         # Taking off the peak rounds the distance, the exponential and the quotient round their results, and the sum of n
-        # positive terms rounds n partial sums, none of them above the whole.
+        # positive terms rounds n partial sums, none of them larger than the total.
         relative = torch.where(seen, self.square, 0.0) + self.unit**2 * (distance.square() + 4.0 + p.shape[-1])
         return Rounded(p, p.square() * (relative + (p.square() * relative).sum(-1, keepdim=True)), self.unit)
 

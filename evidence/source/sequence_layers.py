@@ -27,7 +27,7 @@ def lengths(count: int) -> dict[str, int]:
 
 
 def keep_the_length(claim: str, run: Run) -> Finding:
-    """As many vectors leave each kind of layer as enter it."""
+    """Each kind of layer returns as many vectors as it gets."""
     exact = tolerances.rounding("float64", 1)
     readings = [
         Reading({"kept": count, "n": count}, {name: float64(made) for name, made in lengths(count).items()}, exact)

@@ -152,11 +152,11 @@ def bias_is_many_to_one() -> Fact:
     """Encoder: distances 0 to 7 alone, then shared, all from 91 on; decoder: 0 to 15 alone, all from 113 on."""
     distance = torch.arange(0, 400)
     facts, wrong = [], []
-    for both, alone, last in ((True, 8, 91), (False, 16, 113)):
+    for both, single, last in ((True, 8, 91), (False, 16, 113)):
         bucket = T5Attention._relative_position_bucket(-distance, both, 32, 128)
-        facts += [len(set(bucket[:alone].tolist())) == alone, bucket[last:].unique().numel() == 1,
-                  bucket.unique().numel() == 2 * alone]
-        wrong += [bucket[: alone + 8].unique().numel() == alone + 8, bucket[last - 1 :].unique().numel() == 1,
+        facts += [len(set(bucket[:single].tolist())) == single, bucket[last:].unique().numel() == 1,
+                  bucket.unique().numel() == 2 * single]
+        wrong += [bucket[: single + 8].unique().numel() == single + 8, bucket[last - 1 :].unique().numel() == 1,
                   bucket.unique().numel() == distance.numel()]
     return Fact("the bias is many-to-one: 32 buckets, logarithmic beyond 8 (decoder 16), clipped from 91 (decoder 113)",
                    location(T5Attention._relative_position_bucket), yes(all(facts)), no(any(wrong)))

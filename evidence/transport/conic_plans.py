@@ -90,8 +90,8 @@ def half_steps(drawn: PlanProblem, sharpness: float) -> tuple[dict[str, Array], 
             f = f + epsilon * np.log(drawn.a / np.exp((f[:, None] + g - cost) / epsilon).sum(axis=1))
     best = drawn.coupled(cost, drawn.a, drawn.b)
     reach = 1 + float(np.abs(f).max() + np.abs(g).max() + np.abs(cost).max())
-    off = 4 * reach * (1 + reach / epsilon) * (best.infeasibility + tolerances.rounding("float64", cost.size))
-    return {"f": f, "g": g, "C": cost, "P": best.plan}, best, off
+    error = 4 * reach * (1 + reach / epsilon) * (best.infeasibility + tolerances.rounding("float64", cost.size))
+    return {"f": f, "g": g, "C": cost, "P": best.plan}, best, error
 
 
 def dual(drawn: PlanProblem, f: Array, g: Array, cost: Array) -> float:

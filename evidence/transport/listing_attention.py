@@ -66,8 +66,8 @@ def columns_at_low_temperature(x: Tokens) -> Reading:
 
 def all_heads(x: Tokens) -> Reading:
     module = models.AttentionAsOT(x.n * x.m, x.n)
-    held = module.split(torch.zeros(1, 3, x.n * x.m))
-    return Reading({"N": 3, "H": x.n, "g": x.m}, {"listing": float64(held.numel())}, tolerances.rounding("float64", 1))
+    split_heads = module.split(torch.zeros(1, 3, x.n * x.m))
+    return Reading({"N": 3, "H": x.n, "g": x.m}, {"listing": float64(split_heads.numel())}, tolerances.rounding("float64", 1))
 
 
 @confirms(Layer.TORCH, "transport.listing.AttentionAsOT.heads", on=SEVERAL, corrected=all_heads)

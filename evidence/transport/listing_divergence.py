@@ -36,12 +36,12 @@ def divergence_of_costs(x: Tokens) -> Reading:
 
 
 def points_in_common(x: Tokens) -> Reading:
-    places = x["points"] / 2
-    cost = (places[:, None] - places[None]).square().sum(-1)
+    points = x["points"] / 2
+    cost = (points[:, None] - points[None]).square().sum(-1)
     mass = torch.eye(x.n, dtype=torch.float64, device=x.device)
     replacement = transport.sinkhorn_divergence(cost, cost, cost, mass[:, None], mass[None, :], 1.0)
     allowed = 10 * models.GUARD * math.exp(float(cost.max())) * max(1.0, float(cost.max()))
-    return Reading(x.point(X=places), {"listing": all_pairs(x, cost, 1.0), "replacement": replacement}, allowed)
+    return Reading(x.point(X=points), {"listing": all_pairs(x, cost, 1.0), "replacement": replacement}, allowed)
 
 
 @confirms(Layer.TORCH, "transport.listing.sinkhorn_divergence.one-cost", on=PAIRS, count=16, corrected=points_in_common)
@@ -57,10 +57,10 @@ def all_pairs(x: Tokens, cost: Tensor, epsilon: float) -> Tensor:
 
 
 def distances_of_points(x: Tokens) -> Reading:
-    places = x["points"] / 2
-    cost = (places[:, None] - places[None]).square().sum(-1)
+    points = x["points"] / 2
+    cost = (points[:, None] - points[None]).square().sum(-1)
     allowed = 10 * models.GUARD * math.exp(float(cost.max())) * max(1.0, float(cost.max()))
-    return Reading(x.point(X=places), {"listing": all_pairs(x, cost, 1.0)}, allowed)
+    return Reading(x.point(X=points), {"listing": all_pairs(x, cost, 1.0)}, allowed)
 
 
 @confirms(Layer.TORCH, "transport.listing.sinkhorn_divergence.distance", on=PAIRS, count=16, corrected=distances_of_points)
@@ -106,8 +106,8 @@ confirms(Layer.TORCH, "transport.listing.compute_attention_ot_divergence", on=SQ
 def column_of_scalings(x: Tokens) -> Reading:
     """A kernel of ones meets a column of ones: it adds up how many they are."""
     kernel = torch.ones(x.m, x.n, x.n, device=x.device)
-    met = kernel @ torch.ones(x.m, x.n, device=x.device).unsqueeze(-1)
-    return Reading({"B": x.m, "N": x.n}, {"repaired": met[0, 0, 0].double()}, tolerances.rounding("float64", 1))
+    sums = kernel @ torch.ones(x.m, x.n, device=x.device).unsqueeze(-1)
+    return Reading({"B": x.m, "N": x.n}, {"repaired": sums[0, 0, 0].double()}, tolerances.rounding("float64", 1))
 
 
 @confirms(Layer.TORCH, "transport.listing.compute_attention_ot_divergence.batch", on=SEVERAL, corrected=column_of_scalings)

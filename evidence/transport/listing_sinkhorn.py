@@ -110,9 +110,9 @@ def optimal_value(drawn: CouplingProblem) -> Reading:
     point = drawn.point() | {"R": float64(solution.plan), "u": float64(source), "v": float64(target)}
     scale = 1 + float(np.abs(drawn.cost).max()) + drawn.epsilon * np.log(drawn.n * drawn.m)
     steepest = float(np.abs(np.log(solution.plan.clip(1e-300))).max()) * drawn.epsilon + scale
-    off = (
+    deviation = (
         max(solution.gap, 0.0)
         + steepest * solution.infeasibility
         + tolerances.rounding("float64", drawn.n * drawn.m, 10 * scale)
     )
-    return Reading(point, {"cvxpy": float64(solution.objective)}, off)
+    return Reading(point, {"cvxpy": float64(solution.objective)}, deviation)

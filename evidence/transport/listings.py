@@ -119,8 +119,8 @@ def relu_features(x: Tensor, projection: Tensor) -> Tensor:
 def linear_attention(query: Tensor, key: Tensor, value: Tensor, guard: float = GUARD) -> Tensor:
     """The core of `LinearAttentionAsOT`: features (B, n, F), (B, m, F), values (B, m, e); keys meet values first."""
     gathered = torch.einsum("bnd,bnv->bdv", key, value)
-    whole = torch.einsum("bmd,bd->bm", query, key.sum(1))
-    return torch.einsum("bmd,bdv->bmv", query, gathered) / (whole.unsqueeze(-1) + guard)
+    total = torch.einsum("bmd,bd->bm", query, key.sum(1))
+    return torch.einsum("bmd,bdv->bmv", query, gathered) / (total.unsqueeze(-1) + guard)
 
 
 @dataclass(frozen=True)

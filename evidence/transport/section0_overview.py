@@ -18,5 +18,5 @@ def interpretation(x: AttentionProblem) -> Reading:
 
 @confirms(Layer.PRIMAL, "transport.s0.interpretation", on=conic_problems())
 def conic_interpretation(drawn: PlanProblem) -> Reading:
-    plan, off = drawn.solved(drawn.epsilon**2 * drawn.scores, drawn.epsilon)  # ε S/τ with τ = 1/ε
-    return Reading(drawn.point(), {"cvxpy": float64(plan)}, off)
+    plan, error = drawn.solved(drawn.epsilon**2 * drawn.scores, drawn.epsilon)  # ε S/τ with τ = 1/ε
+    return Reading(drawn.point(), {"cvxpy": float64(plan)}, error)

@@ -68,16 +68,16 @@ def steepest(plan: Array, other: Array) -> float:
 
 @confirms(Layer.PRIMAL, "transport.s1.sinkhorn", on=conic_problems())
 def conic_left_over(drawn: PlanProblem) -> Reading:
-    values, best, off = half_steps(drawn, 2.0)
+    values, best, error = half_steps(drawn, 2.0)
     f, g, cost = values["f"], values["g"], values["C"]
     after = f + drawn.epsilon * np.log(drawn.a / np.exp((f[:, None] + g - cost) / drawn.epsilon).sum(axis=1))
     left_over = best.objective - dual(drawn, after, g, cost)
-    return Reading(drawn.point(**values), {"cvxpy": float64(left_over)}, off)
+    return Reading(drawn.point(**values), {"cvxpy": float64(left_over)}, error)
 
 
 @confirms(Layer.PRIMAL, "transport.s1.kl", on=conic_problems())
 def conic_divergence_from_independent(drawn: PlanProblem) -> Reading:
     best, product = drawn.coupled(drawn.cost, drawn.a, drawn.b), np.outer(drawn.a, drawn.b)
-    off = 2 * steepest(best.plan, product) * (best.infeasibility + tolerances.rounding("float64", product.size))
+    error = 2 * steepest(best.plan, product) * (best.infeasibility + tolerances.rounding("float64", product.size))
     logs = 1 + float(np.abs(np.log(product)).max())
-    return Reading(drawn.point(P=best.plan), {"cvxpy": float64(divergence(best.plan, product))}, off * logs)
+    return Reading(drawn.point(P=best.plan), {"cvxpy": float64(divergence(best.plan, product))}, error * logs)

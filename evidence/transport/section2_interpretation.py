@@ -48,11 +48,11 @@ def optimal_value(drawn: PlanProblem) -> Reading:
     solution = matrix.solve(drawn.scores, drawn.epsilon)
     assert solution.certified
     scale = drawn.n * (float(np.abs(drawn.scores).max()) + drawn.epsilon * (1 + math.log(drawn.m)))
-    off = tolerances.rounding("float64", drawn.n * drawn.m, scale)
-    return Reading(drawn.point(P=solution.plan), {"cvxpy": float64(solution.objective)}, off)
+    error = tolerances.rounding("float64", drawn.n * drawn.m, scale)
+    return Reading(drawn.point(P=solution.plan), {"cvxpy": float64(solution.objective)}, error)
 
 
 @confirms(Layer.PRIMAL, "transport.s2.uniform-target", on=conic_problems(), corrected=optimal_value)
 def conic_arriving(drawn: PlanProblem) -> Reading:
-    plan, off = drawn.solved(drawn.scores, drawn.epsilon)
-    return Reading(drawn.point(), {"cvxpy": float64(plan.sum(axis=0))}, off)
+    plan, error = drawn.solved(drawn.scores, drawn.epsilon)
+    return Reading(drawn.point(), {"cvxpy": float64(plan.sum(axis=0))}, error)

@@ -62,11 +62,11 @@ def slope_of_lagrangian(x: AttentionProblem) -> Reading:
 
 @confirms(Layer.PRIMAL, "transport.thm1", on=conic_problems())
 def conic_theorem(drawn: PlanProblem) -> Reading:
-    plan, off = drawn.solved(drawn.raw / math.sqrt(CONIC_WIDTH), drawn.epsilon)
-    return Reading(drawn.point(), {"cvxpy": float64(plan)}, off)
+    plan, error = drawn.solved(drawn.raw / math.sqrt(CONIC_WIDTH), drawn.epsilon)
+    return Reading(drawn.point(), {"cvxpy": float64(plan)}, error)
 
 
 @confirms(Layer.PRIMAL, "transport.lem1", "transport.s2.row-softmax", on=conic_problems())
 def conic_lemma(drawn: PlanProblem) -> Reading:
-    plan, off = drawn.solved(drawn.scores, drawn.epsilon)
-    return Reading(drawn.point(), {"cvxpy": float64(plan)}, off)
+    plan, error = drawn.solved(drawn.scores, drawn.epsilon)
+    return Reading(drawn.point(), {"cvxpy": float64(plan)}, error)

@@ -1,4 +1,4 @@
-"""Votes on: Section 3: standard attention, Sinkhorn attention and Sinkformers beside each other."""
+"""Votes on: Section 3: a comparison of standard attention, Sinkhorn attention and Sinkformers."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def gap(x: AttentionProblem) -> Reading:
 
 
 def at_one(drawn: PlanProblem) -> Reading:
-    plan, off = drawn.solved(drawn.scores, 1.0)
-    return Reading(drawn.point(), {"cvxpy": float64(plan)}, off)
+    plan, error = drawn.solved(drawn.scores, 1.0)
+    return Reading(drawn.point(), {"cvxpy": float64(plan)}, error)
 
 
 confirms(Layer.PRIMAL, "transport.s3.standard", on=conic_problems(), corrected=at_one)(at_one)
@@ -60,9 +60,9 @@ confirms(Layer.PRIMAL, "transport.s3.standard", on=conic_problems(), corrected=a
 
 @confirms(Layer.PRIMAL, "transport.s3.sinkformers", on=conic_problems())
 def conic_gap_before(drawn: PlanProblem) -> Reading:
-    values, best, off = half_steps(drawn, 4.0)
+    values, best, error = half_steps(drawn, 4.0)
     gap = (best.objective - dual(drawn, values["f"], values["g"], values["C"])) / drawn.epsilon
-    return Reading(drawn.point(**values), {"cvxpy": float64(gap)}, off * max(1.0, 1 / drawn.epsilon))
+    return Reading(drawn.point(**values), {"cvxpy": float64(gap)}, error * max(1.0, 1 / drawn.epsilon))
 
 
 @confirms(Layer.PRIMAL, "transport.s3.sinkhorn-attention", on=conic_problems())
@@ -71,5 +71,6 @@ def conic_gap(drawn: PlanProblem) -> Reading:
     f, g = drawn.potentials
     scaled = np.exp((f[:, None] + g - drawn.cost) / drawn.epsilon)
     scale = 1 + float(np.abs(f).max() + np.abs(g).max() + np.abs(drawn.cost).max()) + drawn.epsilon * (1 + scaled.sum())
-    off = scale * (best.infeasibility + tolerances.rounding("float64", best.plan.size, 1 + scale / drawn.epsilon))
-    return Reading(drawn.point(P=best.plan, f=f, g=g), {"cvxpy": float64(best.objective - dual(drawn, f, g, drawn.cost))}, off)
+    error = scale * (best.infeasibility + tolerances.rounding("float64", best.plan.size, 1 + scale / drawn.epsilon))
+    gap = best.objective - dual(drawn, f, g, drawn.cost)
+    return Reading(drawn.point(P=best.plan, f=f, g=g), {"cvxpy": float64(gap)}, error)

@@ -100,10 +100,10 @@ def peaks(length: int) -> tuple[int, int]:
     """The most bytes that attention holds at a time, with the matrix of weights and tile by tile."""
     query, key, value = torch.randn(3, length, WIDTH, generator=torch.Generator().manual_seed(length))
     with torch.no_grad(), PeakMemory((query, key, value)) as dense:
-        whole = one_sided.context(one_sided.plan(one_sided.scores_from(query, key), math.sqrt(WIDTH)), value)
+        untiled = one_sided.context(one_sided.plan(one_sided.scores_from(query, key), math.sqrt(WIDTH)), value)
     with torch.no_grad(), PeakMemory((query, key, value)) as tiled:
         streamed = flash.tiled_attention(query, key, value, tile=TILE).output
-    torch.testing.assert_close(streamed, whole)
+    torch.testing.assert_close(streamed, untiled)
     return dense.peak, tiled.peak
 
 
@@ -112,7 +112,7 @@ def memory(claim: str, run: Run) -> Finding:
     measured = [peaks(length) for length in LENGTHS]
     dense, tiled = measured[-1]
     growth = [last / half for half, last in zip(measured[-2], measured[-1], strict=True)]
-    less = all(by_tiles < whole for whole, by_tiles in measured) and growth[1] < 3 < growth[0]
+    less = all(by_tiles < untiled for untiled, by_tiles in measured) and growth[1] < 3 < growth[0]
     return Finding(
         Outcome.HOLDS if less else Outcome.REFUTED,
         f"{', '.join(map(str, LENGTHS))} queries and keys, width {WIDTH}, tiles of {TILE} keys, float32, without derivatives",

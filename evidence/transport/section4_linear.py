@@ -51,8 +51,8 @@ def mean_over_projections(x: AttentionProblem) -> Reading:
     query, key = (positive_random_features(x[name], grid) for name in ("Q", "K"))
     mean = len(grid) * torch.einsum("ir,jr,r->ij", query, key, mass)
     reach = float((x["Q"][:, None] + x["K"]).abs().max()) * float(nodes.max()) * WIDTH
-    off = tolerances.rounding("float64", len(grid), float(mean.max()) * (1 + reach))
-    return Reading(x.point(), {"random features": mean}, off)
+    error = tolerances.rounding("float64", len(grid), float(mean.max()) * (1 + reach))
+    return Reading(x.point(), {"random features": mean}, error)
 
 
 @confirms(Layer.TORCH, "transport.s4.kernel-approximation", on=attention_problems(), corrected=mean_over_projections)
@@ -78,11 +78,11 @@ def split_mass(x: AttentionProblem) -> Reading:
 
 
 def conic_own_plan(drawn: PlanProblem) -> Reading:
-    plan, off = drawn.solved(drawn.epsilon * np.log(drawn.kernel), drawn.epsilon)
-    return Reading(drawn.point(), {"cvxpy": float64(plan)}, off)
+    plan, error = drawn.solved(drawn.epsilon * np.log(drawn.kernel), drawn.epsilon)
+    return Reading(drawn.point(), {"cvxpy": float64(plan)}, error)
 
 
 @confirms(Layer.PRIMAL, "transport.s4.transport-reading", on=conic_problems(), corrected=conic_own_plan)
 def conic_split_mass(drawn: PlanProblem) -> Reading:
-    plan, off = drawn.solved(drawn.scores, drawn.epsilon)
-    return Reading(drawn.point(), {"cvxpy": float64(plan * (1 - plan))}, off)
+    plan, error = drawn.solved(drawn.scores, drawn.epsilon)
+    return Reading(drawn.point(), {"cvxpy": float64(plan * (1 - plan))}, error)

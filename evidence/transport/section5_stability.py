@@ -72,8 +72,8 @@ def moved_mass(x: Perturbed) -> Reading:
         "wasserstein": float64(ot.emd2(*ends, apart.numpy())),
     }
     logit = float((x.scores.abs() + x.change.abs()).max()) / x.epsilon
-    off = 2 * x.diameter * plan.numel() * tolerances.plan("float64", plan.numel(), logit)
-    return Reading(point, routes, off, "right")
+    error = 2 * x.diameter * plan.numel() * tolerances.plan("float64", plan.numel(), logit)
+    return Reading(point, routes, error, "right")
 
 
 @dataclass(frozen=True)
@@ -133,8 +133,8 @@ def distance_of_outputs(x: Ball) -> Reading:
         "v": (plans[0][farthest] * ~gains).clamp(min=SMALLEST),
         "e": (largest - moves).clamp(min=0),
     }
-    off = 4 * x.radius * count * tolerances.plan("float64", count, x.radius**2 / x.epsilon)
-    return Reading(point, {"wasserstein": float64(max(distances))}, off, "right")
+    error = 4 * x.radius * count * tolerances.plan("float64", count, x.radius**2 / x.epsilon)
+    return Reading(point, {"wasserstein": float64(max(distances))}, error, "right")
 
 
 @confirms(Layer.TORCH, "transport.s5.wasserstein-stability", on=balls(), corrected=distance_of_outputs)
@@ -188,8 +188,8 @@ def wasserstein(drawn: PlanProblem) -> Reading:
         v=np.maximum(original[0] * ~gains, CONIC_SMALLEST),
         r=np.exp((change - change.min()) / drawn.epsilon),
     )
-    off = diameter * (first + second) + max(plan.gap, 0.0)
-    return Reading(point, {"linear program": float64(plan.objective)}, off, "right")
+    error = diameter * (first + second) + max(plan.gap, 0.0)
+    return Reading(point, {"linear program": float64(plan.objective)}, error, "right")
 
 
 def slope(drawn: PlanProblem) -> Reading:
@@ -198,17 +198,17 @@ def slope(drawn: PlanProblem) -> Reading:
     second = 2 * constant
 
     def output(first: float) -> tuple[float, float]:
-        weights, off = drawn.solved(np.array([[first * first, first * second]]), 1.0)
-        return float(weights[0] @ np.array([first, second])), off * second
+        weights, plan_error = drawn.solved(np.array([[first * first, first * second]]), 1.0)
+        return float(weights[0] @ np.array([first, second])), plan_error * second
 
     (ahead, one), (behind, other) = output(step), output(-step)
     # F = x + (y − x) σ(xy − x²); |σ'| ≤ 1/4, |σ''| ≤ 1/10 and |σ'''| ≤ 1/8 give |F'''| ≤ y⁴ for y ≥ 2, |x| ≤ 1/100.
     third = second**4
-    off = (one + other) / (2 * step) + step**2 / 6 * third
+    deviation = (one + other) / (2 * step) + step**2 / 6 * third
     return Reading(
         {"L": constant, "x1": 0.0, "x2": second},
         {"differences of optima": float64((ahead - behind) / (2 * step))},
-        off,
+        deviation,
         "right",
     )
 
@@ -228,7 +228,7 @@ def of_outputs(drawn: PlanProblem) -> Reading:
     apart = np.linalg.norm(original[:, None] - perturbed, axis=-1)
     plan = coupling.solve_transport(apart, p[0], q[0])
     assert plan.certified
-    off = 2 * radius * (first + second) + max(plan.gap, 0.0) + tolerances.rounding("float64", count**2, 2 * radius)
+    error = 2 * radius * (first + second) + max(plan.gap, 0.0) + tolerances.rounding("float64", count**2, 2 * radius)
     tilt, moves = q[0] / p[0], np.linalg.norm(perturbed - original, axis=1)
     tilt, gains = tilt / tilt.min(), tilt > 1
     point: dict[str, int | float | Tensor] = {
@@ -242,7 +242,7 @@ def of_outputs(drawn: PlanProblem) -> Reading:
         "v": float64(np.maximum(p[0] * ~gains, CONIC_SMALLEST)),
         "e": float64(moves.max() - moves),
     }
-    return Reading(point, {"linear program": float64(plan.objective)}, off, "right")
+    return Reading(point, {"linear program": float64(plan.objective)}, error, "right")
 
 
 confirms(Layer.PRIMAL, "transport.s5.wasserstein-stability", on=conic_problems(), corrected=of_outputs)(slope)

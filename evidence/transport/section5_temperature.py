@@ -87,8 +87,8 @@ def standard(x: AttentionProblem) -> Reading:
 def evenly(x: AttentionProblem) -> Reading:
     row = one_sided.plan(x["S"][0], HOT)
     # |∂p/∂s| ≤ 1/(4τ) for each of the scores.
-    off = float(x["S"].abs().sum()) / (2 * HOT) + tolerances.plan("float64", x.m)
-    return Reading(x.point(s=x["S"][0]), {"largest": row.amax(), "least": row.amin()}, off)
+    error = float(x["S"].abs().sum()) / (2 * HOT) + tolerances.plan("float64", x.m)
+    return Reading(x.point(s=x["S"][0]), {"largest": row.amax(), "least": row.amin()}, error)
 
 
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
@@ -96,8 +96,8 @@ def evenly(x: AttentionProblem) -> Reading:
 
 @confirms(Layer.PRIMAL, "transport.s5.standard", on=conic_problems())
 def conic_standard(drawn: PlanProblem) -> Reading:
-    plan, off = drawn.solved(drawn.raw, math.sqrt(CONIC_WIDTH))
-    return Reading(drawn.point(), {"cvxpy": float64(plan)}, off)
+    plan, error = drawn.solved(drawn.raw, math.sqrt(CONIC_WIDTH))
+    return Reading(drawn.point(), {"cvxpy": float64(plan)}, error)
 
 
 def entropy(plan: Array) -> float:
@@ -109,19 +109,20 @@ def entropy(plan: Array) -> float:
 @confirms(Layer.PRIMAL, "transport.s5.cold-entropy", on=conic_problems())
 def conic_entropy_term(drawn: PlanProblem) -> Reading:
     plan, _ = drawn.solved(drawn.scores, drawn.epsilon)
-    off = tolerances.rounding("float64", plan.size, drawn.epsilon * drawn.n * (1 + math.log(drawn.m)))
-    return Reading(drawn.point(P=plan), {"cvxpy": float64(drawn.epsilon * entropy(plan))}, off, "right")
+    error = tolerances.rounding("float64", plan.size, drawn.epsilon * drawn.n * (1 + math.log(drawn.m)))
+    return Reading(drawn.point(P=plan), {"cvxpy": float64(drawn.epsilon * entropy(plan))}, error, "right")
 
 
 def conic_total_score(drawn: PlanProblem) -> Reading:
-    plan, off = drawn.solved(drawn.scores, drawn.epsilon)
+    plan, error_bound = drawn.solved(drawn.scores, drawn.epsilon)
     best = np.eye(drawn.m)[drawn.scores.argmax(axis=1)]
     scale = float(np.abs(drawn.scores).max()) + 1
-    error = off * scale + tolerances.rounding("float64", plan.size, drawn.n * (scale + drawn.epsilon * math.log(drawn.m)))
+    size = drawn.n * (scale + drawn.epsilon * math.log(drawn.m))
+    error = error_bound * scale + tolerances.rounding("float64", plan.size, size)
     return Reading(drawn.point(R=(best, plan)[drawn.seed % 2]), {"cvxpy": float64((plan * drawn.scores).sum())}, error)
 
 
 @confirms(Layer.PRIMAL, "transport.s5.cold-matching", on=conic_problems(square=True), corrected=conic_total_score)
 def conic_choices(drawn: PlanProblem) -> Reading:
-    plan, off = drawn.solved(drawn.scores, max(CONIC_COLD, float(np.ptp(drawn.scores)) / 39))
-    return Reading(drawn.point(), {"cvxpy": float64(plan.sum(axis=0))}, off)
+    plan, error = drawn.solved(drawn.scores, max(CONIC_COLD, float(np.ptp(drawn.scores)) / 39))
+    return Reading(drawn.point(), {"cvxpy": float64(plan.sum(axis=0))}, error)

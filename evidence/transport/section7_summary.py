@@ -42,9 +42,9 @@ class Losses(Placed):
     masses: tuple[Tensor, Tensor]
     rising: bool
 
-    def loss(self, places: Tensor) -> Tensor:
+    def loss(self, points: Tensor) -> Tensor:
         """L (x + 5) or L |x|."""
-        return self.steepness * (places + 5 if self.rising else places.abs())
+        return self.steepness * (points + 5 if self.rising else points.abs())
 
     def reading(self, routes: dict[str, Tensor], computed: Literal["left", "right"], size: float) -> Reading:
         """Routes at these losses, for a γ(L) = L."""
@@ -84,12 +84,12 @@ def carried(x: Losses) -> Reading:
     import ot  # importing it takes a second
 
     (a, b), apart = x.masses, (x.train[:, None] - x.test).abs()
-    places = torch.cat((x.train, x.test)).to(x.device)
-    order = places.argsort()
+    points = torch.cat((x.train, x.test)).to(x.device)
+    order = points.argsort()
     height = torch.cat((a, -b)).to(x.device)[order].cumsum(0)[:-1].abs()
     routes = {
         "linear program": float64(ot.emd2((a / a.sum()).numpy(), (b / b.sum()).numpy(), apart.numpy())),
-        "sorted": (height * places[order].diff()).sum(),
+        "sorted": (height * points[order].diff()).sum(),
     }
     return x.reading({name: x.steepness * route for name, route in routes.items()}, "left", x.steepness * float(apart.max()))
 
@@ -116,22 +116,22 @@ confirms(Layer.PRIMAL, "transport.s7.optimization", on=conic_problems())(conic_t
 
 
 def conic_ratios(drawn: PlanProblem) -> Reading:
-    plan, off = drawn.solved(drawn.scores, drawn.epsilon)
+    plan, error = drawn.solved(drawn.scores, drawn.epsilon)
     ratio = plan[:, :, None] / plan[:, None, :]
-    return Reading(drawn.point(), {"cvxpy": float64(ratio)}, 3 * off / float(plan.min()) * float(ratio.max()))
+    return Reading(drawn.point(), {"cvxpy": float64(ratio)}, 3 * error / float(plan.min()) * float(ratio.max()))
 
 
 @confirms(Layer.PRIMAL, "transport.s7.soft-sorting", on=conic_problems(), corrected=conic_ratios)
 def conic_hard_choices(drawn: PlanProblem) -> Reading:
-    plan, off = drawn.solved(drawn.square, max(CONIC_COLD, float(np.ptp(drawn.square)) / 39))
-    return Reading(drawn.point(), {"cvxpy": float64(plan.sum(axis=0))}, off)
+    plan, error = drawn.solved(drawn.square, max(CONIC_COLD, float(np.ptp(drawn.square)) / 39))
+    return Reading(drawn.point(), {"cvxpy": float64(plan.sum(axis=0))}, error)
 
 
 def on_a_line(drawn: PlanProblem) -> tuple[Array, Array, dict[str, float | Array]]:
     """Places of training and testing, and a loss of the Lipschitz constant L = ε there; γ(L) = L."""
     train, test = drawn.potentials[0], drawn.potentials[1] + (0.0, 6.0)[drawn.seed % 2]
-    places = (x + 9 if drawn.seed % 3 else np.abs(x) for x in (train, test))
-    f, g = (drawn.epsilon * points for points in places)
+    locations = (x + 9 if drawn.seed % 3 else np.abs(x) for x in (train, test))
+    f, g = (drawn.epsilon * points for points in locations)
     spare = drawn.epsilon * np.abs(train[:, None] - test) - g + f[:, None]
     return train, test, {"f": f, "g": g, "L": drawn.epsilon, "γ": drawn.epsilon, "z": np.maximum(spare, 0.0)}
 
@@ -142,8 +142,8 @@ def conic_carried(drawn: PlanProblem) -> Reading:
     best = coupling.solve_transport(np.abs(train[:, None] - test), drawn.a, drawn.b)
     assert best.certified
     scale = drawn.epsilon * (10 + float(np.abs(train).max() + np.abs(test).max()))
-    off = drawn.epsilon * max(best.gap, 0.0) + tolerances.rounding("float64", drawn.n * drawn.m, 4 * scale)
-    return Reading(drawn.point(**values, P=best.plan), {"linear program": float64(drawn.epsilon * best.objective)}, off)
+    error = drawn.epsilon * max(best.gap, 0.0) + tolerances.rounding("float64", drawn.n * drawn.m, 4 * scale)
+    return Reading(drawn.point(**values, P=best.plan), {"linear program": float64(drawn.epsilon * best.objective)}, error)
 
 
 @confirms(Layer.PRIMAL, "transport.s7.generalization", on=conic_problems(), corrected=conic_carried)
@@ -154,5 +154,5 @@ def conic_risk_gap(drawn: PlanProblem) -> Reading:
     assert best.certified
     f, g = np.asarray(values["f"]), np.asarray(values["g"])
     scale = 1 + float(np.abs(f).max() + np.abs(g).max())
-    off = scale * (best.infeasibility + tolerances.rounding("float64", drawn.n * drawn.m))
-    return Reading(drawn.point(**values), {"linear program": float64((best.plan * (g - f[:, None])).sum())}, off, "right")
+    error = scale * (best.infeasibility + tolerances.rounding("float64", drawn.n * drawn.m))
+    return Reading(drawn.point(**values), {"linear program": float64((best.plan * (g - f[:, None])).sum())}, error, "right")

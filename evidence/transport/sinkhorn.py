@@ -72,10 +72,10 @@ class Iterates:
         (f, g), (a, b) = self.potentials(self.steps), self.marginals
         extra = {"a": a, "b": b, "C": self.cost, "P": self.limit.plan, "f": f, "g": g}
         reach = 1 + float(f.abs().max() + g.abs().max() + self.cost.abs().max())
-        off = float(self.limit.row_error.sum() + self.limit.column_error.sum())
+        error = float(self.limit.row_error.sum() + self.limit.column_error.sum())
         reach_of_logs = reach * (1 + reach / self.problem.eps)
         known = self.problem.reading(reach_of_logs, extra=extra, **routes)  # type: ignore[arg-type]
-        return Reading(known.point, routes, known.tolerance + off * reach_of_logs)
+        return Reading(known.point, routes, known.tolerance + error * reach_of_logs)
 
 
 @st.composite

@@ -60,7 +60,7 @@ class Cost:
 def solve_costs(
     what: str = "solve", sizes: Iterable[tuple[int, int, int]] = SOLVE_SIZES, rounds: int = 3
 ) -> Iterator[Cost]:
-    """Solve random problems of each size (n, d, rows); a call is not the first on its templates."""
+    """Solve random problems of each size (n, d, rows), with templates from an earlier call."""
     for n, d, rows in sizes:
         templates, evidence = normal_problems(n, d, rows)
         memory, *_ = peak(templates, evidence)

@@ -18,11 +18,11 @@ class PeakMemory(TorchDispatchMode):  # type: ignore[no-untyped-call]
         peak: the largest ``now``.
     """
 
-    def __init__(self, given: Sequence[Tensor] = ()) -> None:
+    def __init__(self, arguments: Sequence[Tensor] = ()) -> None:
         """Args: given: tensors that were there before, whose storages do not count."""
         super().__init__()  # type: ignore[no-untyped-call]
         self.now = self.peak = 0
-        self._seen = {x.untyped_storage().data_ptr() for x in given}
+        self._seen = {x.untyped_storage().data_ptr() for x in arguments}
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Run the operation, and count what it made."""

@@ -1,4 +1,4 @@
-"""How far closed forms on a device are from their definitions in extended precision, in units of what a precision allows.
+"""Errors of closed forms on a device against their definitions in extended precision, in units of the allowed error.
 
 Inputs are rounded to the precision first, so that only the computation's own error counts. In tf32, only products of
 matrices are rounded further; everything else is computed in float32.
@@ -92,7 +92,7 @@ def _log_sum_exp(logits: Any) -> Any:
 
 
 def _projection(scores: Any) -> Any:
-    """Onto the simplex: (s − θ)₊ with the one θ for which the weights add up to 1."""
+    """Project onto the simplex: (s − θ)₊ with the unique θ for which the weights add up to 1."""
     falling = -np.sort(-scores, -1)
     thresholds = (falling.cumsum(-1) - 1) / np.arange(1, scores.shape[-1] + 1)
     support = (falling > thresholds).sum(-1, keepdims=True)

@@ -92,9 +92,9 @@ def _table(costs: Sequence[Cost]) -> list[str]:
 def _growth(costs: Sequence[Cost], quantity: str) -> str:
     fit = powers(costs, quantity)
     product = " · ".join(f"{name}^({power:.2f} ± {fit.error(name):.2f})" for name, power in fit.values.items() if name)
-    off = max(max(ratio, 1 / ratio) for ratio in (
+    factor = max(max(ratio, 1 / ratio) for ratio in (
         getattr(cost, quantity) / projected(costs, cost.sizes, quantity)[0] for cost in costs))
-    return f"{product} (off by a factor of {off:.1f} at most)"
+    return f"{product} (off by a factor of {factor:.1f} at most)"
 
 
 def _solve(costs: Costs) -> list[str]:

@@ -41,7 +41,7 @@ def picture(context: click.Context, option: click.Parameter, path: Path | None) 
 def geometric(
     dataset: str, where: str, epochs: int, seeds: int, record: Path | None, figure: Path | None, threads: int
 ) -> None:
-    """Train a prediction model through its attention layer, beside weights that are not learned."""
+    """Train a prediction model through its attention layer, compared with weights that are not learned."""
     console = Console()
     torch.set_num_threads(threads)
     study = study_of(dataset, cast(Where, where), epochs, seeds)

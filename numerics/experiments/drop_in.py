@@ -93,12 +93,12 @@ def changes(encoder: LanguageModel, attentions: list[str]) -> Iterator[Change]:
         reference, first = _states(encoder, inputs, "softmax")
         for attention in attentions:
             outputs, seconds = _states(encoder, inputs, attention)
-            off = torch.cat(outputs) - torch.cat(reference)
+            deviation = torch.cat(outputs) - torch.cat(reference)
             means, expected = (torch.stack([x.mean(0) for x in states]) for states in (outputs, reference))
             cosines = cosine_similarity(means, expected)
             yield Change(
                 attention,
-                float(off.norm() / torch.cat(reference).norm()),
+                float(deviation.norm() / torch.cat(reference).norm()),
                 float(cosines.mean()),
                 float(cosines.min()),
                 seconds / first,
@@ -163,5 +163,5 @@ def _held_out(model: Lookup) -> tuple[float, float]:
 def _drawn(count: int, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Return keys, their values, the queried keys, and the right answers, (count, PAIRS) each."""
     keys = torch.rand(count, KEYS, generator=generator).argsort(-1)[:, :PAIRS]
-    values, places = (torch.randint(size, (count, PAIRS), generator=generator) for size in (VALUES, PAIRS))
-    return keys, values, keys.gather(-1, places), values.gather(-1, places)
+    values, positions = (torch.randint(size, (count, PAIRS), generator=generator) for size in (VALUES, PAIRS))
+    return keys, values, keys.gather(-1, positions), values.gather(-1, positions)

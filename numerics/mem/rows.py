@@ -65,7 +65,7 @@ class Rows:
         return (self.precise_scores(dual) + self.log_prior).softmax(-1)
 
     def precise_scores(self, dual: Tensor) -> Tensor:
-        """⟨t_i, λ⟩, (r, n), by high and low parts, too.
+        """Return ⟨t_i, λ⟩, (r, n), including the products with low parts.
 
         A low part is at most 2^−b of the largest entry. The error of the products with low parts is at most
         d^{3/2} 2^{2−b} u r‖λ‖, that of adding the three sums of products 2u r‖λ‖.

@@ -248,7 +248,7 @@ class _Tape:
             return "cross"
         causal = kwargs.get("is_causal")
         if causal is None:
-            # The library's own default: a module that does not say otherwise is causal.
+            # The library's own default: a module without the attribute is causal.
             causal = getattr(module, "is_causal", True)
         return "decoder" if causal else "encoder"
 

@@ -152,9 +152,9 @@ def windows() -> tuple[Tensor, Tensor]:
     """
     tokens = torch.tensor(ByT5Tokenizer()(TEXT.read_text(encoding="utf-8"), add_special_tokens=False)["input_ids"])
     parts = tokens[: len(tokens) // WINDOW * WINDOW].reshape(-1, WINDOW)
-    held = torch.arange(len(parts)) % HELD_OUT == HELD_OUT - 1
-    between = torch.cat([parts[:-1, WINDOW // 2 :], parts[1:, : WINDOW // 2]], 1)[~(held[:-1] | held[1:])]
-    return torch.cat([parts[~held], between]), parts[held]
+    held_out = torch.arange(len(parts)) % HELD_OUT == HELD_OUT - 1
+    between = torch.cat([parts[:-1, WINDOW // 2 :], parts[1:, : WINDOW // 2]], 1)[~(held_out[:-1] | held_out[1:])]
+    return torch.cat([parts[~held_out], between]), parts[held_out]
 
 
 def batches(name: str) -> Callable[[Tensor, torch.Generator], Batch]:

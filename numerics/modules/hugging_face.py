@@ -41,7 +41,7 @@ def register(attention: str | Attention, name: str | None = None) -> str:
     name = _name(chosen) if name is None else name
     if not isinstance(name, str) or not name.isidentifier():
         raise ValueError(f"name: expected an identifier, got {name!r}")
-    # A model knows its implementation by name only: what a name stands for must not change under it.
+    # A model stores the name of its implementation only, so a registered name must keep its meaning.
     if (name == "eager" or name in AttentionInterface()) and _REGISTERED.get(name) != chosen:
         raise ValueError(f"name: expected one that is not taken, got {name!r} of {_REGISTERED.get(name, 'transformers')}")
     _REGISTERED[name] = chosen

@@ -148,8 +148,8 @@ class OTAttention(nn.Module):
 
     def _carried(self, g: Tensor, u: Tensor, templates: Tensor, sources: Tensor, scores: Tensor) -> Tensor:
         """Return the weights of (25), some sources at a time; they do not interact."""
-        def carried(g: Tensor, u: Tensor, templates: Tensor, some: Tensor) -> Tensor:
-            return transported(g, u, self._added(self._cost(templates, some), scores), self.temperature)
+        def carried(g: Tensor, u: Tensor, templates: Tensor, block: Tensor) -> Tensor:
+            return transported(g, u, self._added(self._cost(templates, block), scores), self.temperature)
 
         size = max(1, _TILE_NUMBERS // max(1, g.numel()))
         if size >= sources.shape[-2] or callable(self.cost):

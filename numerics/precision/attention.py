@@ -136,8 +136,8 @@ def resolvent(templates: Matrix, evidence: Exact, prior: Exact, alpha: Exact) ->
     rows = [joined([d, -b]).exactly() / determinant, joined([-b, a]).exactly() / determinant]
     entries = joined([a.abs(), b.abs(), d.abs()])
     perturbation = [(entries.error + entries.size)[[0, 1]], (entries.error + entries.size)[[1, 2]]]
-    off = [float(row @ solution.size) for row in perturbation]
-    error = [float(row.size @ off) for row in rows]
+    errors = [float(row @ solution.size) for row in perturbation]
+    error = [float(row.size @ errors) for row in rows]
     return alpha * solution.off_by(solution.size + error)
 
 

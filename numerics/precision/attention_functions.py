@@ -1,4 +1,4 @@
-"""What the table of errors compares: attention by tiles and by features, and the closed forms of the mean problem."""
+"""Functions in the table of errors: attention by tiles and by features, and the closed forms of the mean problem."""
 
 from __future__ import annotations
 

@@ -219,14 +219,14 @@ def solution(solve: Solver, data: Exact, select: Callable[[Vector], Vector], siz
     """
     peak, point = data.peak, data.value
     centre = select(solve(point))
-    off = np.zeros(len(centre))
+    error = np.zeros(len(centre))
     for i, x in enumerate(point):
         if x != 0:
             nearby = select(solve([*point[:i], x * (1 + flint.arb(_NEAR)), *point[i + 1 :]]))
             change = np.array([abs(float((y - z) / flint.arb(_NEAR))) for y, z in zip(nearby, centre, strict=True)])
-            off += (size + 8 + data.error[i]) * change
+            error += (size + 8 + data.error[i]) * change
     made = Exact([x.mid() for x in centre], np.zeros(len(centre)), peak)
-    return made.off_by(off + (size + 8 + perturbation) * made.size + peak.least)
+    return made.off_by(error + (size + 8 + perturbation) * made.size + peak.least)
 
 
 def derivative(

@@ -96,9 +96,9 @@ def normmax(s: Exact, alpha: Exact) -> Exact:
     own = x.error[live] + gap.size
     # Σ r^α − 1 is off by its own rounding: of powers, and of a sum of m terms.
     sum_error = float((r.size * own).sum() + (len(live) + 2 + 2 * (r.size * gap.size * np.abs(_finite_log(gap.size))).sum()))
-    off = own + sum_error / float(r.size.sum())
+    total_error = own + sum_error / float(r.size.sum())
     with np.errstate(all="ignore"):
-        relative = off / (beta.size * gap.size) + 2 * np.abs(_finite_log(gap.size)) / beta.size + 1
+        relative = total_error / (beta.size * gap.size) + 2 * np.abs(_finite_log(gap.size)) / beta.size + 1
     error = p.size * (relative + float((p.size * relative).sum()) + len(live)) + p.peak.least
     return spread(p.off_by(error), live, len(x))
 
@@ -115,14 +115,14 @@ def budget(s: Exact, total: Exact) -> Exact:
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if sums(breaks[middle]) >= b else (low, middle)
-    top, bottom = sums(breaks[low]), sums(breaks[high])
-    share = (top - b) / (top - bottom) if top != bottom else flint.arb(0)
+    top, lowest = sums(breaks[low]), sums(breaks[high])
+    share = (top - b) / (top - lowest) if top != lowest else flint.arb(0)
     tau = breaks[low] + share * (breaks[high] - breaks[low])
     p = Exact([min(max(y - tau, flint.arb(0)), flint.arb(1)) for y in x.value], np.zeros(len(x)), x.peak)
     between = (p.size > 0) & (p.size < 1)
     count = max(int(between.sum()), 1)
-    off = x.error + float((x.error[between].sum() + len(x) * (x.size[between].sum() + b + (p.size == 1).sum())) / count)
-    return p.off_by(np.where(between, off + float(abs(tau)) + p.size, 0.0))
+    error = x.error + float((x.error[between].sum() + len(x) * (x.size[between].sum() + b + (p.size == 1).sum())) / count)
+    return p.off_by(np.where(between, error + float(abs(tau)) + p.size, 0.0))
 
 
 def tsallis(p: Exact, alpha: Exact) -> Exact:

@@ -1,4 +1,4 @@
-"""What the table of errors compares: sparse maps, their thresholds' derivatives, and Fenchel–Young losses."""
+"""Functions in the table of errors: sparse maps, their thresholds' derivatives, and Fenchel–Young losses."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ def _differentiated(call: Callable[..., Any], rho: Relaxations) -> Callable[[Dat
             exponent = x.exponent(solve, data.number)
             chosen = [*range(x.n * x.m), x.count + x.n + x.m]
             inputs = x.with_residuals(peak, data.number, exponent)
-            # ∂P/∂C has terms P w/ε, of which next to nothing may be left, and ∂P/∂ε their sum times the exponents.
+            # ∂P/∂C has terms P w/ε, which may nearly cancel, and ∂P/∂ε their sum times the exponents.
             slopes = np.array([float(y) for y in solve(inputs.value)[: x.n * x.m]]) * float(w.abs().max()) / data.number
             terms = np.append(slopes, slopes.sum() * exponent)
             return solutions.derivative(solve, inputs, w.double().flatten().tolist(), chosen, x.n + x.m, terms)

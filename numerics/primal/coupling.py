@@ -179,10 +179,10 @@ def _certify(
     slack = math.inf
     if feasible:
         # Rounding: of each term; of R, which moves the sum by P − exp(…) and then to second order; of the marginals.
-        off = tolerances.eps("float64") * (np.abs(c) + np.abs(f)[:, None] + np.abs(g))
+        rounding = tolerances.eps("float64") * (np.abs(c) + np.abs(f)[:, None] + np.abs(g))
         terms = p * np.abs(residual) + epsilon * np.abs(information) + image * (epsilon + np.abs(residual))
-        slack = tolerances.rounding("float64", 1, float(terms.sum())) + float((np.abs(p - image) * off).sum())
-        slack += float((image * off**2).sum()) / epsilon if epsilon else float(off.max())
+        slack = tolerances.rounding("float64", 1, float(terms.sum())) + float((np.abs(p - image) * rounding).sum())
+        slack += float((image * rounding**2).sum()) / epsilon if epsilon else float(rounding.max())
         slack += infeasibility * float(np.abs(f).max() + np.abs(g).max())
 
     allowed = tolerances.SOLVER_GAP * (epsilon or float(np.ptp(cost)))

@@ -203,14 +203,14 @@ def certify(program: Program, x: Array, multiplier: Array, prices: Array | None 
     exponent = (incidence.T @ y - tilted) / gamma - 1.0
     correction = np.abs(_correction(program, x))
     magnitude = np.abs(program.cost) + np.abs(operator.T) @ np.abs(multiplier) + incidence.T @ np.abs(y)
-    off = tolerances.rounding("float64", y.size + multiplier.size) * (1.0 + magnitude / gamma) + 2 * correction
-    off += program.operator_error * float(np.abs(multiplier).sum()) / gamma
+    exponent_error = tolerances.rounding("float64", y.size + multiplier.size) * (1.0 + magnitude / gamma) + 2 * correction
+    exponent_error += program.operator_error * float(np.abs(multiplier).sum()) / gamma
 
     residual, size = program.residual(x), length(np.abs(program.target) + np.abs(operator) @ x)
     error = tolerances.rounding("float64", x.size, size) + float(correction.max()) * size
     error += program.target_error + math.sqrt(residual.size) * program.operator_error
     mismatch = program.penalty.mismatch(residual, multiplier, error) if residual.size else 0.0
-    gap = gamma * _divergence(x, logarithm, exponent, off) + mismatch
+    gap = gamma * _divergence(x, logarithm, exponent, exponent_error) + mismatch
 
     terms = np.concatenate([program.cost * x, gamma * x[x > 0] * logarithm[x > 0]])
     objective = math.fsum(terms) + program.penalty.value(residual)
@@ -254,7 +254,7 @@ def _solve(matrix: Array, right: Array) -> Array:
     return np.asarray(scale * np.linalg.lstsq(matrix * np.outer(scale, scale), scale * right)[0])
 
 
-def _divergence(x: Array, logarithm: Array, exponent: Array, off: Array) -> float:
+def _divergence(x: Array, logarithm: Array, exponent: Array, error: Array) -> float:
     """Return Σ (x log(x/x̂) − x + x̂) and what an error of log x − log x̂ by ``off`` may add to it."""
     used = x > 0
     if float(np.max(np.append((exponent - np.where(used, logarithm, 0.0)), 0.0))) > _LARGEST_EXPONENT:
@@ -264,10 +264,10 @@ def _divergence(x: Array, logarithm: Array, exponent: Array, off: Array) -> floa
     series = delta**2 / 2 - delta**3 / 6 + delta**4 / 24 - delta**5 / 120
     value = np.where(small, series, np.expm1(-delta) + delta)
     # h(δ + o) − h(δ) ≤ |1 − e^(−δ)| o + e^(−δ) o² for o ≤ 1.
-    perturbed = np.abs(np.expm1(-delta)) * off[used] + np.exp(-delta) * off[used] ** 2
-    unused = math.fsum(np.exp(exponent[~used]) * (1.0 + off[~used]))
+    perturbed = np.abs(np.expm1(-delta)) * error[used] + np.exp(-delta) * error[used] ** 2
+    unused = math.fsum(np.exp(exponent[~used]) * (1.0 + error[~used]))
     total = (1 + _LAST_PLACES) * math.fsum(x[used] * (value + perturbed)) + unused
-    return total if float(off.max()) <= 1 else math.inf
+    return total if float(error.max()) <= 1 else math.inf
 
 
 def sharpen(program: Program, x: Array, weight: float) -> tuple[Array, Array]:

@@ -1,6 +1,6 @@
-"""The other statements of Deciphering's problem (4): constrained, penalized likelihood, and one that lost its square.
+"""The other statements of Deciphering's problem (4): constrained, penalized likelihood, and one without the square.
 
-Each is stated to the solver as it is printed; whether it has the solution of (4) is for a reader to compare.
+Each is passed to the solver as printed; readers can compare its solution with that of (4).
 
 Claims      deciphering.6 and the constrained problem after it; deciphering.30, deciphering.31; the last display of Appendix B
 Notation    as in ``mem``; ρ = radius squared, 1/(2α) in print; σ = sigma; η = eta; K = KL(p ‖ u)

@@ -254,7 +254,7 @@ def _program(problem: _Problem, used: NDArray[np.bool_]) -> tuple[Vector, str]:
 
 
 def _polish(problem: _Problem, plan: Vector) -> Vector:
-    """Take Newton steps on J while they lower it, from the plan with a trace of every column.
+    """Take Newton steps on J while they lower it, from the plan with a small weight on every column.
 
     Each is tried with every column, first limited to a tenfold shrinking and then not, and without those that are
     nearly empty.

@@ -81,6 +81,6 @@ def diagnose(plan: Tensor, target: Tensor | None = None) -> Diagnostics:
 
 def _divergence(p: Tensor, q: Tensor) -> Tensor:
     """Return KL(p ‖ q) along the last axis, with 0 log 0 = 0 and +inf where q lacks what p has."""
-    held = p > 0
-    ratio = torch.where(held, p, 1.0) / torch.where(held, q, 1.0)
+    positive = p > 0
+    ratio = torch.where(positive, p, 1.0) / torch.where(positive, q, 1.0)
     return (p * ratio.log()).sum(-1)

@@ -91,8 +91,8 @@ def quadratic_plan(
     fixed = (C.detach(), a.detach(), b.detach(), gamma.detach())
     g, steps = torch.zeros_like(b), 0
     for factor in _schedule(*fixed):
-        g, taken = _maximize(g, *fixed[:3], factor * fixed[3], max_steps - steps, rough=factor > 1)
-        steps += taken
+        g, steps_used = _maximize(g, *fixed[:3], factor * fixed[3], max_steps - steps, rough=factor > 1)
+        steps += steps_used
     g = g - (fixed[2] * g).sum(-1, keepdim=True) / fixed[2].sum(-1, keepdim=True).clamp(min=torch.finfo(g.dtype).tiny)
     if arguments.differentiated(C, a, b, gamma):
         support = _point(g, *fixed)[1] > 0
@@ -135,10 +135,10 @@ def _point(g: Tensor, C: Tensor, a: Tensor, b: Tensor, gamma: Tensor) -> tuple[T
 def _threshold(y: Tensor, mass: Tensor) -> Tensor:
     """Return the f with Σ_j (f + y_j)_+ = mass, for rows y; the largest of those for a mass of zero."""
     with torch.no_grad():
-        held = _held(y, mass.unsqueeze(-1))
+        active = _held(y, mass.unsqueeze(-1))
     # From the peak: differences of costs count, not costs.
     peak = y.amax(-1, keepdim=True).detach()
-    return (mass - torch.where(held, y - peak, 0.0).sum(-1)) / held.sum(-1) - peak.squeeze(-1)
+    return (mass - torch.where(active, y - peak, 0.0).sum(-1)) / active.sum(-1) - peak.squeeze(-1)
 
 
 def _held(y: Tensor, mass: Tensor) -> Tensor:
@@ -224,8 +224,8 @@ def _maximize(g: Tensor, C: Tensor, a: Tensor, b: Tensor, gamma: Tensor, max_ste
 
 def _rounding(P: Tensor, f: Tensor, g: Tensor, C: Tensor, gamma: Tensor) -> Tensor:
     """Return how large a marginal error, in ℓ1, is zero but for rounding: P_ij is off by u(|f_i| + |g_j| + |C_ij|)/γ."""
-    unit, held = tolerances.rounding(P.dtype, sum(P.shape[-2:])), P > 0
+    unit, positive = tolerances.rounding(P.dtype, sum(P.shape[-2:])), P > 0
     sizes = f.abs().unsqueeze(-1) + g.abs().unsqueeze(-2) + C.abs()
-    rounding_sum = torch.where(held, sizes, 0.0).sum((-2, -1)) / gamma.squeeze(-1)
+    rounding_sum = torch.where(positive, sizes, 0.0).sum((-2, -1)) / gamma.squeeze(-1)
     mass = P.sum((-2, -1))
     return torch.minimum(unit * mass + tolerances.eps(P.dtype) * rounding_sum, math.sqrt(tolerances.eps(P.dtype)) * mass)

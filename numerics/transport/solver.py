@@ -179,8 +179,8 @@ def centred(x: Scaling, psi: Tensor, parts: Parts) -> Tensor:
 def allowances(x: Scaling, psi: Tensor, point: Point, sizes: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """Return how far rows (..., n) and columns (..., m) may be off but for rounding; see the module's notes."""
     sizes = _sizes(x) if sizes is None else sizes
-    held = torch.where(x.source > 0, x.source, 1.0)
-    weights = point.terms * (point.ratio / held).unsqueeze(-1) * x.target.unsqueeze(-2)
+    positive_source = torch.where(x.source > 0, x.source, 1.0)
+    weights = point.terms * (point.ratio / positive_source).unsqueeze(-1) * x.target.unsqueeze(-2)
     own = weights * (sizes + psi.abs().unsqueeze(-2))
     row = own.sum(-1) + point.row.abs()
     column = _apply((own + weights * row.unsqueeze(-1)).mT, x.source)
@@ -226,12 +226,12 @@ class _Hessian(NamedTuple):
 
     @classmethod
     def at(cls, x: Scaling, point: Point, annealing: Tensor, parts: Parts) -> "_Hessian":
-        """Return it at a point; its null vectors, √a or √(Pᵀ1) on each part, have the eigenvalue 1 instead."""
+        """Return the Hessian at a point; its null vectors, √a or √(Pᵀ1) on each part, have the eigenvalue 1 instead."""
         column, stiff = point.column, (x.kappa == 0)[..., None]
-        held = column > 0
-        diagonal = torch.where(held, column, 1.0)
+        has_mass = column > 0
+        diagonal = torch.where(has_mass, column, 1.0)
         if x.relaxed:
-            diagonal = diagonal + torch.where(held, (x.kappa * annealing)[..., None] * point.required, 0.0)
+            diagonal = diagonal + torch.where(has_mass, (x.kappa * annealing)[..., None] * point.required, 0.0)
         scale = diagonal.sqrt()
         left = point.ratio / torch.where(x.source > 0, x.source, 1.0).sqrt()
         matrix = point.terms * left.unsqueeze(-1) * (x.target / scale).unsqueeze(-2)
@@ -261,11 +261,11 @@ class _Hessian(NamedTuple):
 
 def _sinkhorn_sweep(x: Scaling, psi: Tensor, point: Point, annealing: Tensor) -> Tensor:
     """Return ψ after half a sweep, from Pᵀ1 where that has not underflowed."""
-    held = x.target > 0
-    if not bool((~held | (point.column > torch.finfo(psi.dtype).tiny)).all()):
+    has_mass = x.target > 0
+    if not bool((~has_mass | (point.column > torch.finfo(psi.dtype).tiny)).all()):
         return extended(x, psi, point.row, annealing)
-    total = torch.where(held, point.column / x.target, 1.0).log() - psi / annealing.unsqueeze(-1)
-    return torch.where(held, -total / (1 / annealing + x.kappa).unsqueeze(-1), psi)
+    total = torch.where(has_mass, point.column / x.target, 1.0).log() - psi / annealing.unsqueeze(-1)
+    return torch.where(has_mass, -total / (1 / annealing + x.kappa).unsqueeze(-1), psi)
 
 
 def _shift_parts(x: Scaling, psi: Tensor, point: Point, parts: Parts) -> Tensor:

@@ -73,8 +73,8 @@ class _Problem(NamedTuple):
 
     def on(self, kernel: Tensor) -> "_Problem":
         """Return the same problem with another L."""
-        held = self.target > 0
-        tilt = torch.where(held, torch.where(held, self.target, 1.0).log(), -torch.inf)
+        has_mass = self.target > 0
+        tilt = torch.where(has_mass, torch.where(has_mass, self.target, 1.0).log(), -torch.inf)
         reached = ((kernel != -torch.inf) & (self.source > 0).unsqueeze(-1)).any(-2)
         return self._replace(kernel=kernel, tilted=kernel + tilt.unsqueeze(-2), reached=reached)
 
@@ -133,8 +133,8 @@ def unbalanced(
         psi, schedule = (g.detach().to(x.target) / epsilon.detach()[..., None]).expand(x.target.shape), [1.0]
     steps = 0
     for factor in schedule:
-        scaled, taken = _maximize(_scaled(fixed, factor), psi / factor, max_steps - steps, rough=factor > 1)
-        psi, steps = scaled * factor, steps + taken
+        scaled, steps_used = _maximize(_scaled(fixed, factor), psi / factor, max_steps - steps, rough=factor > 1)
+        psi, steps = scaled * factor, steps + steps_used
     recentred, f, g = _recentred(x, fixed, psi, epsilon, rates)
     refined = _refined(recentred, _Problem(*(part.detach() for part in recentred)))
     point = _evaluate(recentred, refined)
@@ -142,10 +142,10 @@ def unbalanced(
     gains = (_relaxed_marginal(x.source, potentials[0], rates[0], ~x.dead)[1],
              _relaxed_marginal(x.target, potentials[1], rates[1], x.reached)[1])
     value = gains[0].sum(-1) + gains[1].sum(-1) + epsilon * (x.source.sum(-1) * x.target.sum(-1) - point.plan.sum((-2, -1)))
-    held = epsilon.detach()
-    detached = _Point(*(part.detach() for part in point))._replace(phi=potentials[0].detach() / held[..., None])
-    psi = potentials[1].detach() / held[..., None]
-    return _result(fixed, potentials, point.plan, value, detached, psi, held, dtype, (steps, max_steps), strict=strict)
+    fixed_epsilon = epsilon.detach()
+    detached = _Point(*(part.detach() for part in point))._replace(phi=potentials[0].detach() / fixed_epsilon[..., None])
+    psi = potentials[1].detach() / fixed_epsilon[..., None]
+    return _result(fixed, potentials, point.plan, value, detached, psi, fixed_epsilon, dtype, (steps, max_steps), strict=strict)
 
 
 def _problem(
@@ -221,7 +221,7 @@ def _sinkhorn_sweep(x: _Problem, point: _Point, psi: Tensor) -> Tensor:
 
 
 def _shifted(x: _Problem, point: _Point, psi: Tensor) -> Tensor:
-    """Return ψ + t with the t that is best if φ − t goes with it; P stays."""
+    """Return ψ + t with the best t for potentials φ − t and ψ + t, which leave P unchanged."""
     kappa = x.kappa_a + x.kappa_b
     shift = (point.w.sum(-1, keepdim=True) / point.v.sum(-1, keepdim=True)).log() / kappa
     return torch.where(shift.isfinite(), psi + shift, psi)

@@ -103,7 +103,7 @@ def head_table(modules: Iterable[LayerRows]) -> str:
 
 
 def mean(values: NDArray[np.float64]) -> float:
-    """The mean, its sum not rounded on the way; NaN of nothing."""
+    """The mean, with an exact sum; NaN without values."""
     return math.fsum(values.tolist()) / len(values) if len(values) else math.nan
 
 

@@ -131,7 +131,7 @@ class Run:
 
     @property
     def epoch(self) -> int:
-        """How many epochs are done."""
+        """The number of finished epochs."""
         return len(self.history.losses)
 
     def train(self) -> Iterator[History]:

@@ -110,7 +110,7 @@ def curves_of(
     live = allowed.any(-1)
     if not bool(live.any(-1).any(0).all()):
         raise ValueError("allowed: expected a query with an unmasked key in every head, got a head without one")
-    some = torch.where(live.unsqueeze(-1), allowed, True)    # rows without keys are not averaged
+    keys = torch.where(live.unsqueeze(-1), allowed, True)    # rows without keys are not averaged
     count = live.sum((0, 2))
 
     def averaged(rows: Tensor) -> Tensor:
@@ -120,10 +120,10 @@ def curves_of(
         values = [make(float(e)) for e in temperatures]
         return {name: torch.stack([averaged(column[name]) for column in values], -1) for name in STATISTICS}
 
-    values = columns(lambda e: rows_at(logits, some, e)[0])
-    derived = columns(lambda e: rows_at(logits, some, e)[1])
-    above = columns(lambda e: rows_at(logits, some, e * (1 + STEP))[0])
-    below = columns(lambda e: rows_at(logits, some, e * (1 - STEP))[0])
+    values = columns(lambda e: rows_at(logits, keys, e)[0])
+    derived = columns(lambda e: rows_at(logits, keys, e)[1])
+    above = columns(lambda e: rows_at(logits, keys, e * (1 + STEP))[0])
+    below = columns(lambda e: rows_at(logits, keys, e * (1 - STEP))[0])
     return values, derived, {name: (above[name] - below[name]) / (2 * STEP * temperatures) for name in STATISTICS}
 
 
