@@ -30,7 +30,8 @@ def value_of(guesses: Guesses, node: Node, meaning: str, why: str) -> None:
 DESCRIBED = re.compile(
     r"(?:an? |any )?(?:(?P<size>(?:positive )?integer)|(?P<positive>positive(?! (?:semi-?)?definite))|(?P<real>real|scalar))"
     r"(?=[\s.,;:]|$)")
-STOCHASTIC = re.compile(r"(?:an?|another|any|the|be|is|\W)*\b(row-|column-|doubly[ -])?stochastic(?= matri|\W*$|[,.;:]| and | with )")
+STOCHASTIC = re.compile(
+    r"(?:an?|another|any|the|be|is|\W)*\b(row-|column-|doubly[ -])?stochastic(?= matri|\W*$|[,.;:]| and | with )")
 LAWS = re.compile(r"(distributions?|probability vectors?)( … and)?$")
 REWARDS = ("reward", "score", "logit", "utility", "energy", "cost", "loss", "action value", "return")
 

@@ -74,20 +74,20 @@ def differences(mapped: Function, leaves: Tensors, at: int) -> list[Tensor]:
 
 def jacobians(mapped: Function, leaves: Tensors) -> list[list[Tensor]]:
     """Of each output and in each input, a row for each entry of the input."""
-    found = []
+    columns = []
     for number, shape in enumerate(y.shape[1:] for y in outputs(mapped, [repeated(x, 1) for x in leaves])):
         rows = [repeated(x, shape.numel()).requires_grad_() for x in leaves]
         output = outputs(mapped, rows)[number]
         each = torch.eye(shape.numel(), dtype=torch.float64).reshape(output.shape)
         of_rows = torch.autograd.grad(output, rows, each, materialize_grads=True)
-        found.append([x.reshape(shape.numel(), -1).mT for x in of_rows])
-    return found
+        columns.append([x.reshape(shape.numel(), -1).mT for x in of_rows])
+    return columns
 
 
 def agree(derived: list[Tensor], differences: list[Tensor], at: int) -> None:
     for number, (ours, expected) in enumerate(zip(derived, differences, strict=True)):
-        off = (ours - expected).abs() <= ATOL + RTOL * expected.abs()
-        assert bool(off.all()), f"derivative of output {number} in input {at}: expected\n{expected}, got\n{ours}"
+        within = (ours - expected).abs() <= ATOL + RTOL * expected.abs()
+        assert bool(within.all()), f"derivative of output {number} in input {at}: expected\n{expected}, got\n{ours}"
 
 
 def repeated(x: Tensor, count: int) -> Tensor:
@@ -95,5 +95,5 @@ def repeated(x: Tensor, count: int) -> Tensor:
 
 
 def outputs(function: Function, inputs: Sequence[Tensor]) -> Tensors:
-    found = function(*inputs)
-    return (found,) if isinstance(found, Tensor) else tuple(found)
+    result = function(*inputs)
+    return (result,) if isinstance(result, Tensor) else tuple(result)

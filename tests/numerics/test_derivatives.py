@@ -82,7 +82,7 @@ def test_the_jacobians_are_those_of_torch() -> None:
     expected = torch.func.jacrev(plain, (0, 1))(*leaves)
     mapped = torch.func.vmap(plain)
     for number, of_output in enumerate(jacobians(mapped, leaves)):
-        for at, found in enumerate(of_output):
+        for at, actual in enumerate(of_output):
             wanted = expected[number][at].reshape(-1, leaves[at].numel()).mT
-            torch.testing.assert_close(found, wanted, rtol=0.0, atol=1e-14)
+            torch.testing.assert_close(actual, wanted, rtol=0.0, atol=1e-14)
             torch.testing.assert_close(differences(mapped, leaves, at)[number], wanted, rtol=1e-7, atol=1e-8)

@@ -91,10 +91,10 @@ SAID = [
 
 @pytest.mark.parametrize(("sentence", "use", "meanings"), SAID)
 def test_what_is_said_of_a_symbol(sentence: str, use: str, meanings: dict[str, str], tmp_path: Path) -> None:
-    found = guessed(tmp_path, sentence + SHOWN % (use, use))
-    said = {name: line.meaning for name, line in found.lines.items()}
-    said |= {name: f"index {size}" for name, size in found.indices.items()}
-    assert {name: said.get(name) for name in meanings} == meanings
+    guesses = guessed(tmp_path, sentence + SHOWN % (use, use))
+    actual = {name: line.meaning for name, line in guesses.lines.items()}
+    actual |= {name: f"index {size}" for name, size in guesses.indices.items()}
+    assert {name: actual.get(name) for name in meanings} == meanings
 
 
 @pytest.mark.parametrize(

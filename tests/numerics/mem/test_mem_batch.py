@@ -39,7 +39,7 @@ LAYOUTS: dict[str, tuple[Tensor, Tensor, Tensor | None, float | Tensor, Tensor |
 }
 
 
-def alone(name: str) -> tuple[torch.Size, list[Tensor], list[Tensor], list[Tensor], list[float]]:
+def row_by_row(name: str) -> tuple[torch.Size, list[Tensor], list[Tensor], list[Tensor], list[float]]:
     """The shape of the rows, and of each row its templates, its evidence, the logarithm of its prior, and its α."""
     t, z, prior, alpha, mask = LAYOUTS[name]
     log_prior = torch.zeros(N, dtype=F64) if prior is None else prior.log()
@@ -54,7 +54,7 @@ def alone(name: str) -> tuple[torch.Size, list[Tensor], list[Tensor], list[Tenso
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_a_row_is_the_problem_of_that_row(name: str) -> None:
     batch = Batch(*LAYOUTS[name])
-    shape, templates, evidence, log_priors, alphas = alone(name)
+    shape, templates, evidence, log_priors, alphas = row_by_row(name)
     count = len(alphas)
     assert (batch.shape, batch.size, len(batch.alpha)) == (shape, (N, D), count)
     assert bool(batch.live.all())
@@ -81,7 +81,7 @@ def test_a_row_is_the_problem_of_that_row(name: str) -> None:
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_centres_are_means_of_the_priors(name: str) -> None:
     batch = Batch(*LAYOUTS[name])
-    _, templates, _, log_priors, _ = alone(name)
+    _, templates, _, log_priors, _ = row_by_row(name)
     means = torch.stack([x.exp() @ t for x, t in zip(log_priors, templates, strict=True)])
     close(batch.center, means if LAYOUTS[name][0].shape[:-2].numel() > 1 else means.mean(0), 1e-15)
 
@@ -91,28 +91,28 @@ def test_the_rounding_of_a_prior_and_of_its_mean_is_that_of_the_note(name: str) 
     batch = Batch(*LAYOUTS[name])
     (_, _, prior, _, mask), count = LAYOUTS[name], len(batch.alpha)
     rows = batch.rows(slice(None))
-    _, _, evidence, log_priors, _ = alone(name)
+    _, _, evidence, log_priors, _ = row_by_row(name)
     logarithms = torch.zeros(N, dtype=F64) if prior is None else prior.log()
     if mask is not None:
         logarithms = logarithms + (mask.double().log() if mask.dtype == torch.bool else mask - mask.amax(-1, keepdim=True))
     total = logarithms.logsumexp(-1).abs()
     largest = torch.zeros(()) if prior is None else prior.amax(-1).clamp(min=1).log()
     expected = (UNIT * (3 * total + 4 * largest)).expand(batch.shape).reshape(-1)
-    found = torch.as_tensor(batch.log_prior_error, dtype=F64).expand(count)
-    assert found.tolist() == pytest.approx(expected.tolist(), rel=1e-9)
+    bound = torch.as_tensor(batch.log_prior_error, dtype=F64).expand(count)
+    assert bound.tolist() == pytest.approx(expected.tolist(), rel=1e-9)
     error = torch.as_tensor(rows.target_error).expand(count)
     for i in range(count):
         t = rows.templates if rows.templates.ndim == 2 else rows.templates[i]
-        radius, moved = float(t.norm(dim=-1).max()), float((log_priors[i].exp() @ t).norm())
-        allowed = UNIT * (4 * moved + mean_rounding(N, D) * radius)
+        radius, mean_norm = float(t.norm(dim=-1).max()), float((log_priors[i].exp() @ t).norm())
+        allowed = UNIT * (4 * mean_norm + mean_rounding(N, D) * radius)
         if mask is not None and mask.dtype != torch.bool:
-            allowed += 2 * radius * (float(found[i]) + UNIT * (8 + 4 * math.log(N)))
+            allowed += 2 * radius * (float(bound[i]) + UNIT * (8 + 4 * math.log(N)))
         assert float(error[i]) == pytest.approx(allowed, rel=1e-2, abs=1e-19)
         if mask is None:
-            given = [1.0] * N if prior is None else prior.expand(*batch.shape, N).reshape(-1, N)[i].tolist()
-            off = [Fraction(x) - Fraction(z) - y for x, z, y in
-                   zip(rows.target[i].tolist(), evidence[i].tolist(), exact_mean(given, t), strict=True)]
-            assert math.hypot(*map(float, off)) <= float(error[i]) + UNIT * float(rows.target[i].norm())
+            numbers = [1.0] * N if prior is None else prior.expand(*batch.shape, N).reshape(-1, N)[i].tolist()
+            errors = [Fraction(x) - Fraction(z) - y for x, z, y in
+                      zip(rows.target[i].tolist(), evidence[i].tolist(), exact_mean(numbers, t), strict=True)]
+            assert math.hypot(*map(float, errors)) <= float(error[i]) + UNIT * float(rows.target[i].norm())
 
 
 def exact_mean(masses: list[float], templates: Tensor) -> list[Fraction]:
@@ -189,10 +189,10 @@ def test_the_prior_as_given_is_scaled_by_powers_of_two() -> None:
         if factor > 1e-307:
             assert float(masses.max()) >= 0.5
             assert float(ratio[0]) == float(ratio[-1]) == 2.0 ** round(math.log2(float(ratio[0])))
-    kept = torch.tensor([True, True, False, True, True])
-    masked = module._unnormalized_prior(*Batch(t, z, prior, alpha, kept)._arguments)
-    assert (masked == 0).tolist() == (~kept).tolist()
-    close(masked[kept] / masked[kept].sum(), prior[kept] / prior[kept].sum(), 1e-15)
+    visible = torch.tensor([True, True, False, True, True])
+    masked = module._unnormalized_prior(*Batch(t, z, prior, alpha, visible)._arguments)
+    assert (masked == 0).tolist() == (~visible).tolist()
+    close(masked[visible] / masked[visible].sum(), prior[visible] / prior[visible].sum(), 1e-15)
     assert torch.equal(module._unnormalized_prior(*Batch(t, z, None, alpha, None)._arguments), torch.full((N,), 0.5, dtype=F64))
     tilted = Batch(t, z, prior, alpha, normal(5, N))
     assert module._unnormalized_prior(*tilted._arguments) is tilted._arguments[0].prior

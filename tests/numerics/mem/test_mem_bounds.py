@@ -34,9 +34,9 @@ def problems(n: int, d: int, *, shared: bool) -> Rows:
 def test_bounds_of_a_point_that_is_off(n: int, d: int, shared: bool, size: float) -> None:
     """Rounding is nothing here: what is left are the formulas (a) to (e), of which (b) holds for the smaller errors only."""
     rows = problems(n, d, shared=shared)
-    solution, off = maximize(rows, 1e-13), size * torch.nn.functional.normalize(normal(3, 3, d), dim=-1)
-    dual = solution + off
-    found = bounds_at(rows, dual, 1e-9, 0.0)
+    solution, offset = maximize(rows, 1e-13), size * torch.nn.functional.normalize(normal(3, 3, d), dim=-1)
+    dual = solution + offset
+    bounds = bounds_at(rows, dual, 1e-9, 0.0)
     exact = rows.weights(solution)
     for i in range(3):
         t, alpha = rows.templates if shared else rows.templates[i], float(rows.alpha[i])
@@ -51,12 +51,12 @@ def test_bounds_of_a_point_that_is_off(n: int, d: int, shared: bool, size: float
                     "weights_error": min(math.sqrt(alpha) * length / 2, 2 * math.tanh(r * error / 2)),
                     "mean_error": min(length, error / alpha)}
         for name, value in expected.items():
-            assert float(getattr(found, name)[i]) == pytest.approx(value, rel=1e-9), name
-        close(found.weights[i], p, 1e-14)
+            assert float(getattr(bounds, name)[i]) == pytest.approx(value, rel=1e-9), name
+        close(bounds.weights[i], p, 1e-14)
         assert size <= error
         assert float((p - exact[i]).abs().sum()) <= expected["weights_error"]
         assert size / alpha <= expected["mean_error"]
-    assert not bool(found.certified.any())
+    assert not bool(bounds.certified.any())
     assert bool(bounds_at(rows, dual, 0.99, 0.0).certified.all()) == (size < 1)
 
 
@@ -64,10 +64,10 @@ def test_what_is_certified_already_keeps_the_plain_bound() -> None:
     rows = problems(6, 3, shared=True)
     dual = maximize(rows, 1e-13)
     dual[1:] += 1e-3
-    found, plain = bounds_at(rows, dual, 1e-9, 0.0), bounds_at(rows, dual, 0.99, 0.0)
-    assert found.certified.tolist() == [True, False, False]
-    assert float(found.error[0]) == float(plain.error[0])
-    assert bool((found.error[1:] < plain.error[1:]).all())
+    bounds, plain = bounds_at(rows, dual, 1e-9, 0.0), bounds_at(rows, dual, 0.99, 0.0)
+    assert bounds.certified.tolist() == [True, False, False]
+    assert float(bounds.error[0]) == float(plain.error[0])
+    assert bool((bounds.error[1:] < plain.error[1:]).all())
     close(plain.error, rows.alpha.squeeze(-1) * plain.gradient_norm, 0.0)
 
 
@@ -76,16 +76,16 @@ def test_templates_of_length_zero_leave_the_rounding_of_sums_and_logarithms() ->
     b, alpha = double(3.0, 4.0).expand(2, 2), double(2.0, 0.5).unsqueeze(-1)
     rows = Rows(torch.zeros(4, 2, dtype=F64), torch.full((4,), -math.log(4), dtype=F64), b, alpha, None, double(1e-13, 3e-13),
                 double(1e-14, 1e-15))
-    found = bounds_at(rows, alpha * b, 1e-9, 7.0)
+    bounds = bounds_at(rows, alpha * b, 1e-9, 7.0)
     for i in range(2):
         a, rho = float(alpha[i]), UNIT * 2 * (5 + 5) + float(rows.target_error[i])
         eta = UNIT * (14 + 6 * math.log(4)) + float(rows.log_prior_error[i])
-        assert float(found.gradient_norm[i]) == pytest.approx(rho, rel=1e-12)
-        assert float(found.error[i]) == pytest.approx(a * rho, rel=1e-12)
-        assert float(found.weights_error[i]) == pytest.approx(2 * eta + 4 * EPS, rel=1e-12)
-        assert float(found.mean_error[i]) == pytest.approx(rho + 2 * UNIT * (7 + 5), rel=1e-12)
-        assert float(found.gap[i]) == pytest.approx(a / 2 * rho**2, rel=1e-12)
-    assert bool(found.certified.all())
+        assert float(bounds.gradient_norm[i]) == pytest.approx(rho, rel=1e-12)
+        assert float(bounds.error[i]) == pytest.approx(a * rho, rel=1e-12)
+        assert float(bounds.weights_error[i]) == pytest.approx(2 * eta + 4 * EPS, rel=1e-12)
+        assert float(bounds.mean_error[i]) == pytest.approx(rho + 2 * UNIT * (7 + 5), rel=1e-12)
+        assert float(bounds.gap[i]) == pytest.approx(a / 2 * rho**2, rel=1e-12)
+    assert bool(bounds.certified.all())
     loose = bounds_at(replace(rows, target_error=1e-8), alpha * b, 1e-12, double(7.0, 8.0))
     close(loose.error, alpha.squeeze(-1) * loose.gradient_norm, 1e-20)
     assert float(loose.mean_error[1] - loose.mean_error[0]) == pytest.approx(2 * UNIT, rel=1e-6)
@@ -95,13 +95,13 @@ def test_logits_that_are_large_and_cancel_are_rounded() -> None:
     """λ is orthogonal to the templates, the gradient exactly 0, and the trace of the covariance the square of their length."""
     templates, length, radius = double(0.0, 8.0, 0.0, -8.0).reshape(2, 2), 2.0**20, 8.0
     rows = Rows(templates, double(0.5, 0.5).log(), double([length, 0.0]), double([1.0]))
-    found = bounds_at(rows, rows.target, 1e-3, 1.0)
+    bounds = bounds_at(rows, rows.target, 1e-3, 1.0)
     eta = UNIT * (14 + 6 * math.log(2) + (16 + 2**1.5 * 2.0 ** (2 - high_bits(2))) * radius * length)
     rho = UNIT * (2 * (length + length) + mean_rounding(2, 2) * radius)
     norm = rho + radius * eta
     for name, value in {"gradient_norm": norm, "error": norm, "mean_error": norm + EPS * radius + 2 * UNIT * (1 + length),
                         "weights_error": norm / 2 + 2 * eta + 2 * EPS}.items():
-        assert float(getattr(found, name)) == pytest.approx(value, rel=1e-7), name
+        assert float(getattr(bounds, name)) == pytest.approx(value, rel=1e-7), name
 
 
 @pytest.mark.parametrize("shared", [True, False])
@@ -111,9 +111,9 @@ def test_the_rounding_of_a_gradient_is_that_of_the_note(shared: bool) -> None:
     sums, logits = module._rounding(rows, dual, weights, mean)
     for i in range(3):
         r = float((rows.templates if shared else rows.templates[i]).norm(dim=-1).max())
-        b, size, moved = (float(x[i].norm()) for x in (rows.target, dual, mean))
+        b, size, mean_norm = (float(x[i].norm()) for x in (rows.target, dual, mean))
         shift = float((weights[i] - rows.log_prior[i].exp()).abs().sum()) + mean_rounding(5, 3)
-        rho = UNIT * (2 * (b + size / float(rows.alpha[i])) + 6 * moved + shift * r) + 1e-16
+        rho = UNIT * (2 * (b + size / float(rows.alpha[i])) + 6 * mean_norm + shift * r) + 1e-16
         eta = UNIT * (14 + 6 * math.log(5) + (16 + 3**1.5 * 2.0 ** (2 - high_bits(3))) * r * size) + 0.1
         assert float(sums[i]) == pytest.approx(rho, rel=1e-12)
         assert float(logits[i]) == pytest.approx(eta * math.exp(2 * eta), rel=1e-12)
@@ -133,9 +133,9 @@ def test_the_local_bound_counts_the_rounding_of_its_decrement(alpha: float, know
     rows = Rows(templates - templates.mean(0), normal(1, 1, 6).log_softmax(-1), normal(2, 1, 3), double(alpha).reshape(1, 1))
     weights = rows.log_prior.exp()
     mean, gradient, sums, logits = rows.mean(weights), 1e-8 * normal(3, 1, 3), double(1e-12), double(1e-4)
-    found = float(module._local_bound(rows, weights, mean, gradient, sums, logits))
+    bound = float(module._local_bound(rows, weights, mean, gradient, sums, logits))
     if not known:
-        assert found == math.inf
+        assert bound == math.inf
         return
     hessian = Hessian(rows, weights, mean, rows.alpha)
     c, r = float(hessian.bound()), float(rows.radius)
@@ -144,7 +144,7 @@ def test_the_local_bound_counts_the_rounding_of_its_decrement(alpha: float, know
     squared = float((x * (gradient + residual)).sum() + alpha * residual.square().sum())
     kappa = 4 * (6 + 3 + 16) * EPS * (1 + math.sqrt(alpha) * 2 * r)
     decrement = math.sqrt(c) * (math.sqrt(squared) * (1 + kappa) + math.sqrt(c) * 1e-12 + 1e-4) * math.exp(2e-4)
-    assert found == pytest.approx(-math.log1p(-2 * r * decrement) / (2 * r), rel=1e-9)
+    assert bound == pytest.approx(-math.log1p(-2 * r * decrement) / (2 * r), rel=1e-9)
 
 
 def test_bounds_that_are_not_known_yet_are_infinite_and_are_overwritten_row_by_row() -> None:
