@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -33,16 +34,24 @@ Completed = subprocess.CompletedProcess[str]
 
 def forked(function: Callable[..., object], *arguments: Any, folder: Path, **environment: str) -> Completed:
     """Call a function of a module in a separate process, in a folder and with additional environment variables."""
-    surroundings = {**os.environ, "PYTEST_ADDOPTS": ALREADY_IMPORTED, **environment}
     with tempfile.TemporaryDirectory() as outputs:
         out, err = Path(outputs, "out"), Path(outputs, "err")
-        process = FORKS.Process(target=_called, args=(function, arguments, folder, surroundings, out, err))
-        process.start()
+        process = started(function, *arguments, folder=folder, out=out, err=err, **environment)
         process.join(600)
         if process.exitcode is None:
             process.kill()
             raise TimeoutError(f"{function.__name__}{arguments}: expected an end within 600 s")
         return subprocess.CompletedProcess(arguments, process.exitcode, out.read_text("utf-8"), err.read_text("utf-8"))
+
+
+def started(
+    function: Callable[..., object], *arguments: Any, folder: Path, out: Path, err: Path, **environment: str
+) -> BaseProcess:
+    """Start a function of a module in a separate process, as `forked` does, with its output in two files."""
+    surroundings = {**os.environ, "PYTEST_ADDOPTS": ALREADY_IMPORTED, **environment}
+    process = FORKS.Process(target=_called, args=(function, arguments, folder, surroundings, out, err))
+    process.start()
+    return process
 
 
 def derivations(folder: Path, *arguments: str, **environment: str) -> Completed:
@@ -55,7 +64,7 @@ def _called(
     err: Path,
 ) -> None:
     for path, standard in ((out, 1), (err, 2)):
-        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), standard)
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND), standard)
     surround(folder, surroundings)
     function(*arguments)
 
@@ -66,6 +75,13 @@ def surround(folder: Path, environment: dict[str, str]) -> None:
     os.environ.update(environment)
     os.chdir(folder)
     sys.path.insert(0, str(folder))
+
+
+def numerics(*arguments: str) -> None:
+    """Run `python -m numerics` in this process, which should be a separate one."""
+    from numerics.__main__ import main
+
+    main(arguments)
 
 
 def _derivations(*arguments: str) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ from derivations.claims import SUPPORTING_VERDICTS, Kind, judge
 from derivations.documents import VARIABLE
 from derivations.relations import Equation, Fails, Relation
 from tests.attacks.entries import HONEST, entry
+from tests.processes import forked
 
 
 def no_steps() -> Iterator[Relation]:
@@ -64,7 +63,6 @@ INTRUSIONS: dict[str, tuple[str, str]] = {
     "another derivation, while the package is read": ("__init__", "shipped.derivation = own"),
     "another entry, while the package is read": ("__init__", "_ENTRIES['eot.59'] = replace(shipped, latex='0 = 0')"),
 }
-LOADING = "from derivations.catalogue import entries\nentries()"
 
 
 @pytest.mark.parametrize("name", INTRUSIONS)
@@ -93,9 +91,7 @@ def test_f9_a_document_does_not_change_the_claims_of_another(tmp_path: Path) -> 
 
 def refused_loading(*folders: Path) -> str:
     """The error message on loading documents that must be refused."""
-    surroundings = {**os.environ, VARIABLE: os.pathsep.join(map(str, folders))}
-    process = subprocess.run([sys.executable, "-c", LOADING], capture_output=True, text=True, timeout=120, env=surroundings,
-                             cwd=Path(__file__).parents[2], check=False)
+    process = forked(catalogue.entries, folder=Path(__file__).parents[2], **{VARIABLE: os.pathsep.join(map(str, folders))})
     assert process.returncode
     return process.stderr.strip().splitlines()[-1]
 

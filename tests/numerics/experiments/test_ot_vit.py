@@ -2,9 +2,8 @@
 
 import json
 import math
+import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from numerics.experiments.ot_vit.model import Architecture
 from numerics.experiments.ot_vit.probe import Probe
 from numerics.experiments.ot_vit.study import first_epochs
 from numerics.experiments.ot_vit.training import Configuration, History, Machine, Recipe
+from tests.processes import numerics, started
 
 TINY = ("--hidden", "8", "--heads", "2", "--mlp", "8", "--batch", "128", "--epochs", "4", "--seeds", "2",
         "--arm", "vit", "--arm", "ot-vit")
@@ -116,10 +116,6 @@ def test_figure() -> None:
 # ── the command ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def command(folder: Path) -> list[str]:
-    return [sys.executable, "-m", "numerics", "ot-vit", *TINY, "--out", str(folder)]
-
-
 @pytest.fixture(scope="module")
 def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("whole")
@@ -144,14 +140,16 @@ def test_command(uninterrupted: Path) -> None:
 def test_interrupted_and_resumed_gives_the_same_bytes(
     tmp_path: Path, uninterrupted: Path, sent: signal.Signals, status: int
 ) -> None:
-    waiting = tmp_path / "digits" / "ot-vit-0.safetensors"
-    with subprocess.Popen(command(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
-        give_up = time.monotonic() + 240
-        while not waiting.exists() and process.poll() is None and time.monotonic() < give_up:
-            time.sleep(0.005)
-        process.send_signal(sent)
-        output, _ = process.communicate(timeout=60)
-    assert process.returncode == status, output
+    waiting, said = tmp_path / "digits" / "ot-vit-0.safetensors", tmp_path / "said.txt"
+    process = started(numerics, "ot-vit", *TINY, "--out", str(tmp_path), folder=tmp_path, out=said, err=said)
+    give_up = time.monotonic() + 240
+    while not waiting.exists() and process.is_alive() and time.monotonic() < give_up:
+        time.sleep(0.005)
+    assert process.pid is not None
+    os.kill(process.pid, sent)
+    process.join(60)
+    output = said.read_text(encoding="utf-8")
+    assert process.exitcode == status, output
     assert not (tmp_path / "digits" / "results.json").exists()
     assert ("the same command goes on" in " ".join(output.split())) == (sent == signal.SIGINT)
     result = CliRunner().invoke(main, ["ot-vit", *TINY, "--out", str(tmp_path)])
