@@ -30,25 +30,44 @@ def value_of(guesses: Guesses, node: Node, meaning: str, why: str) -> None:
 DESCRIBED = re.compile(
     r"(?:an? |any )?(?:(?P<size>(?:positive )?integer)|(?P<positive>positive(?! (?:semi-?)?definite))|(?P<real>real|scalar))"
     r"(?=[\s.,;:]|$)")
+FULL_SUPPORT = ("full support", "positive entries", "strictly positive", "positive probabilit", "positive distribution")
+INSIDE = (*FULL_SUPPORT, "interior", "open simplex", "positive weights", "positive masses", "nonzero entries")
 STOCHASTIC = re.compile(
     r"(?:an?|another|any|the|be|is|\W)*\b(row-|column-|doubly[ -])?stochastic(?= matri|\W*$|[,.;:]| and | with )")
-LAWS = re.compile(r"(distributions?|probability vectors?)( … and)?$")
+LAWS = re.compile(r"(distributions?|probability vectors?|polic(?:y|ies)|priors?)( … and)?$")
+LAWS_AFTER = re.compile(
+    r"(?:and … )?(?:be |is |are )?(?:an? |any |two |the )?(?:arbitrary |strictly |positive |probability |discrete )*"
+    r"(?:distributions?|probability vectors?)\b"
+    r"(?: (?:on|over|with support)(?: the)?(?: set| alphabet| states| actions)? …)?"
+    r"(?:,? (?:with|of|having|that have|which have) (?:all |strictly )?(?:positive|full|nonzero) \w+)?")
+IN_SIMPLEX = re.compile(
+    r"\W*(be |is |are |lies? )?((in|on) the )?(relative |open )*(interior of the )?"
+    r"(open |probability |unit |standard )*simplex\b")
 REWARDS = ("reward", "score", "logit", "utility", "energy", "cost", "loss", "action value", "return")
 
 
 def described(guesses: Guesses, symbol: Node, formula: Formula, why: str) -> None:
     """Read the words after a symbol: “c a real number”, “τ is positive”, “r(y) be the reward”."""
     words = formula.after.removeprefix("be ").removeprefix("is ").strip()
+    _law(guesses, symbol, formula)
     if is_value(guesses, symbol) and any(word in words[:30] for word in REWARDS):
         value_of(guesses, symbol, "real", f"{why} {words[:20]}")
-    if LAWS.search(formula.words):
-        guesses.distributions.add(spelled(symbol))
     if match := STOCHASTIC.match(words):
         name = symbol.parts[0] if isinstance(symbol, Chain) and symbol.signs[0] == "\\in" else symbol
         guesses.stochastic[spelled(name)] = match[1] or "row-"
     said = DESCRIBED.match(words)
     if said and said.lastgroup and isinstance(symbol, Symbol) and symbol.name not in RESERVED:
         guesses.record(symbol.name, said.lastgroup, f"{why} {words[:20]}")
+
+
+def _law(guesses: Guesses, symbol: Node, formula: Formula) -> None:
+    """Note names that the words call distributions or points of the simplex, and whether all entries are positive."""
+    after = LAWS_AFTER.match(formula.rest) or IN_SIMPLEX.match(formula.rest)
+    if after or LAWS.search(formula.words):
+        names = {spelled(each) for each in parts(symbol)}
+        guesses.distributions |= names
+        if any(words in f"{formula.words[-30:]} {after[0] if after else ''}" for words in INSIDE):
+            guesses.interior |= names
 
 
 def lines_of(guesses: Guesses, tree: Node, formula: Formula, why: str) -> None:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import partial
 
-from derivations.latex.descriptions import described, is_value, lines_of, value_of
+from derivations.latex.descriptions import FULL_SUPPORT, described, is_value, lines_of, value_of
 from derivations.latex.guesses import Guesses
+from derivations.latex.masses import read_mass
 from derivations.latex.names import LETTER, index_parts, parts
 from derivations.latex.paper import Formula
+from derivations.latex.premises import CASE, is_condition
 from derivations.latex.ranges import printed_ranges
+from derivations.latex.signs import COMPARISONS, read_comparison
 from derivations.latex.sums import BIG
 from derivations.latex.tree import (
     Bracket,
     Chain,
     Listing,
     Node,
-    Number,
     Operator,
     Product,
     Scripted,
@@ -26,13 +27,15 @@ from derivations.latex.tree import (
     spelled,
     walk,
 )
-from derivations.latex.uses import RESERVED, is_index_list, short
+from derivations.latex.uses import is_index_list, short
 
 ENTRIES = ("real", "positive", "nonnegative")
 DOTS = ("\\dots", "\\ldots", "\\cdots")
 DEFINE = (":=", "\\coloneqq", "\\triangleq")
 INTERIORS = ("\\mathrm{int}", "\\mathrm{ri}", "\\mathrm{relint}", "\\mathring")
-FULL_SUPPORT = ("full support", "positive entries", "strictly positive", "positive probabilit", "positive distribution")
+POSITIVE_ENTRIES = re.compile(
+    r"(be |is |are |has |have |with )?(the |entrywise |strictly )*positive "
+    r"(features?|vectors?|entries|components|numbers|weights)\b")
 
 
 def read_sets(guesses: Guesses, tree: Node, formula: Formula) -> None:
@@ -82,7 +85,7 @@ def read_bounds(guesses: Guesses, tree: Node, formula: Formula) -> None:
         ):
             if (ranges := printed_ranges(node.sub, node.sup)) is not None:
                 if size := guesses.size(ranges.end, why):
-                    guesses.indices |= dict.fromkeys(ranges.letters, size)
+                    guesses.runs(ranges.letters, size)
             elif node.base.name in BIG:
                 first = node.sub.parts[0] if isinstance(node.sub, Chain) else node.sub
                 over = spelled(node.sub.parts[1]) if isinstance(node.sub, Chain) and node.sub.signs == ("\\in",) else ""
@@ -104,11 +107,12 @@ def _range(guesses: Guesses, node: Listing, why: str) -> None:
             letter = first.parts[-2]
             while isinstance(letter, Product | Sum):
                 letter = letter.factors[-1] if isinstance(letter, Product) else letter.terms[-1][1]
-            guesses.indices.setdefault(spelled(letter), size)
+            letters = [spelled(letter)]
             for other in reversed(node.parts[: node.parts.index(first)]):  # i, j = 1, …, m
                 if not (isinstance(other, Symbol) and LETTER.fullmatch(other.name)):
                     break
-                guesses.indices.setdefault(other.name, size)
+                letters.append(other.name)
+            guesses.runs((each for each in letters if each not in guesses.indices), size)
 
 
 def read_domains(guesses: Guesses, tree: Node, formula: Formula) -> None:
@@ -131,20 +135,18 @@ def read_domains(guesses: Guesses, tree: Node, formula: Formula) -> None:
             meaning = _set(guesses, right, why)
             if meaning and positive:
                 meaning = meaning.replace("simplex", "interior")
+            if meaning and meaning.startswith(("vector", "matrix")) and POSITIVE_ENTRIES.match(formula.after):
+                meaning = f"positive {meaning}"
             if _enumerated(before, left) and meaning:
                 _family(guesses, left, meaning, why)
                 continue
             for symbol in [*before, left]:
                 _declare(guesses, symbol, meaning or "?", why)
-        elif (
-            sign in (">", "\\ge", "\\geq", "\\geqslant")
-            and isinstance(right, Number)
-            and left is not None
-            and len(clause.signs) == 1
-        ):
-            _sign(guesses, [*before, left], sign, right.text, why)
+        elif set(clause.signs) <= {*COMPARISONS} and not (formula.display and clause is tree):
+            if not (is_condition(formula, CASE) and spelled(left) in guesses.names):
+                read_comparison(guesses, before, clause, why)  # on a line of its own, I ≥ 0 is asserted and not assumed
         elif sign == "=" and spelled(right) == "1" and not formula.display:
-            _mass(guesses, left, why)
+            read_mass(guesses, left, why)
         elif sign == "=" and (inside := _listed(right)) is not None:
             _tuple(guesses, left, inside, why, clause.parts[2] if clause.signs[1:2] == ("\\in",) else None)
         before = []
@@ -310,57 +312,6 @@ def _simplex(guesses: Guesses, sub: Node | None, sup: Node | None, why: str) -> 
         of = of.terms[0][1]
     size = guesses.size(of, why) if of is not None else None
     return f"simplex {size}" if size else None
-
-
-def _sign(guesses: Guesses, symbols: Sequence[Node], sign: str, number: str, why: str) -> None:
-    kind = "positive" if sign == ">" and number == "0" else "nonnegative" if number == "0" else ""
-    for symbol in symbols:
-        if isinstance(symbol, Symbol) and kind and symbol.name not in guesses.names:
-            guesses.record(symbol.name, kind, why)
-        elif isinstance(symbol, Symbol) and not kind:
-            _bounded(guesses, symbol.name, ">" if sign == ">" else ">=", number, why)
-        elif isinstance(symbol, Scripted) and symbol.sub is not None and kind and is_index_list(symbol.sub):
-            name = spelled(symbol.base)
-            known = guesses.lines.get(name)
-            if known is None:
-                sizes = [guesses.range_of(spelled(part)) for part in index_parts(symbol.sub)]
-                if all(sizes) and len(sizes) <= 2:
-                    guesses.record(name, f"{kind} {'vector' if len(sizes) == 1 else 'matrix'} {' '.join(sizes)}", why)
-                else:
-                    guesses.later.append((guesses.section, partial(_sign, guesses, [symbol], sign, number, why)))
-            elif kind == "positive" and known.meaning.startswith("simplex"):
-                known.meaning = known.meaning.replace("simplex", "interior")
-            elif known.meaning.startswith(("vector", "matrix")):
-                known.meaning = f"{kind} {known.meaning}"
-
-
-def _mass(guesses: Guesses, left: Node | None, why: str) -> None:
-    """Read Σ_k ρ_k = 1 in the text as a distribution, with positive entries if they are declared positive."""
-    factors = left.factors if isinstance(left, Product) else ()
-    if len(factors) != 2 or not isinstance(factors[1], Scripted) or factors[1].sub is None:
-        return
-    name = spelled(factors[1].base)
-    known = guesses.lines.get(name)
-    letter = spelled(factors[1].sub)
-    if known is not None and known.meaning.startswith("positive vector"):
-        known.meaning = known.meaning.replace("positive vector", "interior")
-    elif known is not None and known.meaning.startswith(("vector", "nonnegative vector")):
-        known.meaning = f"simplex {known.meaning.split()[-1]}"
-    elif known is None and (size := guesses.range_of(letter)):
-        guesses.record(name, f"simplex {size}", why)
-    elif known is None:
-        guesses.later.append((guesses.section, partial(_mass, guesses, left, why)))
-
-
-def _bounded(guesses: Guesses, name: str, sign: str, number: str, why: str) -> None:
-    """Record a bound such as m ≥ 2 for a size, or α > 1 for a number."""
-    known = guesses.lines.get(name)
-    if number == "1" and sign == ">=" and (known is None or known.meaning == "size") and len(name) == 1:
-        guesses.record(name, "size", why)
-    elif known is None and name not in RESERVED:
-        guesses.record(name, f"real {sign} {number}", why)
-    elif known is not None and known.meaning in ("size", "real", "positive", "nonnegative"):
-        known.meaning = f"{known.meaning} {sign} {number}"
 
 
 def _listed(node: Node | None) -> Listing | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from derivations.latex.names import pattern
@@ -39,15 +39,19 @@ class Guesses:
     defining: dict[int, str] = field(default_factory=dict)  # position of a formula → the symbol it defines
     displayed: set[str] = field(default_factory=set)
     used: dict[str, list[Node]] = field(default_factory=dict)
+    first_section: dict[str, int] = field(default_factory=dict)  # name → the section in which it is used first
     indices: dict[str, str] = field(default_factory=dict)  # index → its size, empty if not known yet
+    ranges: dict[tuple[int, str], str] = field(default_factory=dict)  # section and index → the size printed there
     sets: dict[str, str] = field(default_factory=dict)  # finite set → its size
     called: set[str] = field(default_factory=set)  # names that are used as functions
     local: dict[Scope, dict[str, Guess]] = field(default_factory=dict)  # other meanings in a section or a formula
     section: int = 0  # of the formula being read
     position: int | None = None  # of the formula being read, if it is displayed
-    distributions: set[str] = field(default_factory=set)  # names after the word “distribution”
+    distributions: set[str] = field(default_factory=set)  # names that the words call distributions
+    interior: set[str] = field(default_factory=set)  # of these, those with positive entries
     stochastic: dict[str, str] = field(default_factory=dict)  # names of stochastic matrices, with “row-”, “column-” or “doubly”
     later: list[tuple[int, Callable[[], None]]] = field(default_factory=list)  # by section, readings that need index ranges
+    premises: dict[int, list[str]] = field(default_factory=dict)  # position of a display → conditions in the text before it
     homes: dict[str, int] = field(default_factory=dict)  # name → the section of its guess
 
     def record(self, symbol: str, meaning: str, why: str, name: str = "") -> None:
@@ -71,6 +75,11 @@ class Guesses:
             self.local.setdefault(here, {}).setdefault(symbol, Guess(meaning, why))
         else:
             self.record(symbol, meaning, why)
+
+    def runs(self, letters: Iterable[str], size: str) -> None:
+        """Record that indices run from 1 to a size, in the section that is being read and, so far, elsewhere."""
+        for letter in letters:
+            self.indices[letter] = self.ranges[self.section, letter] = size
 
     def range_of(self, index: str) -> str:
         """The size of an index, empty where it is not known."""

@@ -13,9 +13,10 @@ from derivations.latex.clauses import LEADING, without_words
 from derivations.latex.derivatives import PARTIAL, STARTING
 from derivations.latex.domains import DEFINE, read_bounds, read_domains, read_sets, read_simplex
 from derivations.latex.guesses import Guess, Guesses
+from derivations.latex.index_guesses import fix_indices, range_indices, rebind_indices
 from derivations.latex.names import LETTER, index_parts, parts, pattern, thin
 from derivations.latex.paper import Formula, Paper
-from derivations.latex.sums import binds, occurs_free
+from derivations.latex.premises import read_premises
 from derivations.latex.syntax import parse
 from derivations.latex.tree import (
     EMPTY,
@@ -72,14 +73,18 @@ def guess(paper: Paper) -> Guesses:
         before = tree
         _definition(guesses, position, tree, formula)
         _use(guesses, tree, formula)
-    _indices(guesses)
-    _fix_indices(guesses, [tree for _, _, tree in trees])
-    for section, reading in guesses.later[:]:
-        guesses.section = section
-        reading()
+    range_indices(guesses)
+    fix_indices(guesses, [tree for _, _, tree in trees])
+    for _ in range(2):                                       # a reading may wait for another one
+        waiting, guesses.later = guesses.later, []
+        for section, reading in waiting:
+            guesses.section = section
+            reading()
     for name, nodes in guesses.used.items():
         _rest(guesses, name, nodes)
     _stochastic(guesses)
+    rebind_indices(guesses, [(position, tree) for position, formula, tree in trees if formula.display])
+    read_premises(guesses, trees)
     for position, formula, tree in trees:
         _off_simplex(guesses, position, tree, formula)
     return guesses
@@ -175,7 +180,7 @@ def _defined_name(guesses: Guesses, left: Node, right: Node, sign: str, display:
     seen = known is not None and (name in guesses.displayed or known.meaning.startswith("="))
     standard = operators.DEFAULT.get(name)
     if (
-        (standard in STANDARD and not shown.indices)
+        (standard in STANDARD and not shown.indices and not (standard == "identity" and "\\log" in spelled(right)))
         or (standard == "entropy" and "\\log" in spelled(right) and (isinstance(left, Product) or name in guesses.called))
         or name in guesses.indices
         or name in RESERVED
@@ -245,43 +250,9 @@ def _is_problem(node: Node) -> bool:
 def _use(guesses: Guesses, tree: Node, formula: Formula) -> None:
     for name, node in uses(tree):
         guesses.used.setdefault(name, []).append(node)
+        guesses.first_section.setdefault(name, guesses.section)
         if formula.display:
             guesses.displayed.add(name)
-
-
-def _indices(guesses: Guesses) -> None:
-    """Give each index without a range the size of what it indexes, or else the first size."""
-    sizes = [symbol for symbol, each in guesses.lines.items() if each.meaning.startswith("size")]
-    for name, nodes in guesses.used.items():
-        known = guesses.lines.get(guesses.names.get(name, ""))
-        shape = known.meaning.split()[1:] if known and not known.meaning.startswith("=") else []
-        shape = [each for each in shape if each not in ("vector", "matrix")]
-        for node in nodes:
-            if isinstance(node, Scripted) and node.sub is not None and is_index_list(node.sub):
-                for axis, part in enumerate(index_parts(node.sub)):
-                    letter = spelled(part).rstrip("'")
-                    named = spelled(node) in guesses.names or letter in guesses.called or letter in guesses.names
-                    if LETTER.fullmatch(letter) and letter not in sizes and not named:
-                        size = shape[axis] if axis < len(shape) else ""
-                        guesses.indices[letter] = guesses.indices.get(letter) or size
-    for letter, size in guesses.indices.items():
-        chosen = size or (sizes[0] if sizes else "")
-        if not chosen:
-            guesses.record("m", "size", "no size is named in the paper")
-            chosen, sizes = "m", ["m"]
-        if letter not in guesses.names:
-            why = "a bound index" if size else f"an index without a range; {chosen} is the first size"
-            guesses.record(letter.rstrip("'"), f"index {chosen}", why)
-
-
-def _fix_indices(guesses: Guesses, trees: Sequence[Node]) -> None:
-    """Fix the indices that a definition uses without showing them, if nothing binds or shows them anywhere: a label t."""
-    defined = {symbol: parse(each.meaning[1:]) for symbol, each in guesses.lines.items() if each.meaning.startswith("=")}
-    shown = {letter for symbol in defined for letter in (*pattern(symbol).indices, *pattern(symbol).arguments)}
-    for letter, line in guesses.lines.items():
-        free = letter not in shown and not any(binds(node, letter) for tree in trees for node in walk(tree))
-        if line.meaning.startswith("index ") and free and any(occurs_free(body, letter) for body in defined.values()):
-            line.meaning = f"fixed {line.meaning}"
 
 
 def _stochastic(guesses: Guesses) -> None:
@@ -338,8 +309,8 @@ def _rest(guesses: Guesses, name: str, nodes: Sequence[Node]) -> None:
         assert isinstance(first, Scripted)
         assert first.sub is not None
         letters = [spelled(part).rstrip("'") for part in index_parts(first.sub)]
-        ranges = [guesses.lines[letter].meaning if letter in guesses.lines else "" for letter in letters]
-        shape = [each.split()[1] if each.startswith("index ") else "" for each in ranges]
+        section = guesses.first_section[name]
+        shape = [guesses.ranges.get((section, letter)) or guesses.range_of(letter) for letter in letters]
         if all(shape) and len(shape) <= 2:
             kind = "vector" if len(shape) == 1 else "matrix"
             like = guesses.lines[guesses.names[bare]].meaning if bare != name and bare in guesses.names else ""
@@ -347,7 +318,8 @@ def _rest(guesses: Guesses, name: str, nodes: Sequence[Node]) -> None:
                 guesses.record(name, like, f"as {bare}")
                 return
             if name in guesses.distributions and len(shape) == 1:
-                guesses.record(name, f"simplex {shape[0]}", "after “distribution”")
+                kind = "interior" if name in guesses.interior else "simplex"
+                guesses.record(name, f"{kind} {shape[0]}", "called a distribution, or a point of the simplex")
                 return
             question = f"interior {shape[0]}?" if name in DISTRIBUTIONS and len(shape) == 1 else ""
             guesses.record(name, "?" if question else f"{kind} {' '.join(shape)}", question or "its indices")

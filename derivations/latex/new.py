@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from derivations.files import write_whole
@@ -63,7 +63,8 @@ def _equations(document: str, paper: Paper, guesses: Guesses) -> Iterator[Writte
             copy += 1
             id = f"{document}.{words}-{copy}"
         used.add(id)
-        yield Written(id, position, formula, position in guesses.defining)
+        premises = "".join(rf", \quad \text{{if }} {each}" for each in guesses.premises.get(position, ()))
+        yield Written(id, position, replace(formula, latex=formula.latex + premises), position in guesses.defining)
 
 
 # ── files ───────────────────────────────────────────────────────────────────────────────────────────────────────────

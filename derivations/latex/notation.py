@@ -31,7 +31,7 @@ from derivations.latex.names import Pattern, index_parts, pattern, plain, split,
 from derivations.latex.syntax import parse
 from derivations.latex.tree import LatexError, Node, Number, Product, Scripted, Sum, spelled
 from derivations.latex.values import Value, scalar, transposed
-from derivations.relations import AtLeast
+from derivations.relations import AtLeast, Differs
 
 OPERATORS = (
     "softmax",
@@ -56,9 +56,9 @@ SCALARS = {"real": Kind.REAL, "positive": Kind.POSITIVE, "nonnegative": Kind.NON
 ENTRIES = {**SCALARS, "random": Kind.RANDOM}
 ARRAYS = {"simplex": Kind.SIMPLEX, "interior": Kind.INTERIOR, "stochastic": Kind.STOCHASTIC}
 ACCEPTED = (
-    "size, [fixed] index M, real, positive, nonnegative (with bounds, size >= 2, positive < 1), "
-    "[positive|nonnegative|random] vector M, [positive|nonnegative|random] matrix N M, rows of M, columns of M, simplex M, "
-    "interior M, stochastic N M, coupling A B, complement of p, normal m (of a density u(a)), fixed, "
+    "size, [fixed] index M, real, positive, nonnegative (with bounds, size >= 2, positive < 1, real != 1), "
+    "[positive|nonnegative|random] vector M, [positive|nonnegative|random] matrix N M, rows of M, columns of M, simplex [N] M, "
+    "interior [N] M, stochastic N M, coupling A B, complement of p, normal m (of a density u(a)), fixed, "
     "= definition, or an operator: "
     + ", ".join(OPERATORS)
 )
@@ -98,7 +98,7 @@ class Notation:
     laws: dict[str, Node] = field(default_factory=dict, init=False)  # normal laws, with the mean of each
     broken: dict[str, str] = field(default_factory=dict, init=False)
     fixed: set[str] = field(default_factory=set, init=False)  # indices that are the same everywhere
-    bounds: list[AtLeast] = field(default_factory=list, init=False)  # bounds of numbers beyond their kind
+    bounds: list[AtLeast | Differs] = field(default_factory=list, init=False)  # bounds of numbers beyond their kind
     taken: dict[str, str] = field(default_factory=dict, init=False)  # name of a variable → the symbol that it stands for
 
     def __post_init__(self) -> None:
@@ -265,15 +265,15 @@ class Notation:
         return Pattern(spelled(parse(symbol.removesuffix(arguments).split("(")[0])), (), shown.arguments)
 
     def _number(self, name: str, words: list[str]) -> None:
-        """A size or a number with its bounds: size >= 2, positive < 1."""
+        """A size or a number with its bounds: size >= 2, positive < 1, real != 1."""
         kind, *comparisons = words
         number = variables.size(self.called(name)) if kind == "size" else variables.scalar(self.called(name), SCALARS[kind])
         for sign, end in zip(comparisons[::2], comparisons[1::2], strict=True):
-            if sign not in ("<", "<=", ">", ">="):
-                raise LatexError(f"expected <, <=, > or >= after {kind}, got {sign!r}")
+            if sign not in ("<", "<=", ">", ">=", "!="):
+                raise LatexError(f"expected <, <=, >, >= or != after {kind}, got {sign!r}")
             value, strict = sp.Rational(end), sign in ("<", ">")
             sides = (number, value) if sign[0] == ">" else (value, number)
-            self.bounds.append(AtLeast(*sides, strict=strict))
+            self.bounds.append(Differs(number, value) if sign == "!=" else AtLeast(*sides, strict=strict))
         if kind == "size":
             self.sizes[name] = number
         self.meanings[name] = scalar(number)
@@ -292,6 +292,8 @@ class Notation:
         axes = {"vector": 1, "matrix": 2, "simplex": 1, "interior": 1, "stochastic": 2}.get(words[0] if words else "")
         if axes is None:
             raise LatexError(f"expected {ACCEPTED}, got {meaning!r}")
+        if words[0] in ("simplex", "interior") and len(words) == 3:  # a joint distribution
+            axes = 2
         base = variables.vector(name, *self._shape(words[1:], axes), kind=ARRAYS.get(words[0], kind))
         plain_one = thin(printed)
         other = self.meanings.get(plain_one)

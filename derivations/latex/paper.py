@@ -28,6 +28,7 @@ UNNUMBERED = ("\\nonumber", "\\notag")
 SPACES = ("\\quad", "\\qquad", "\\,", "\\;", "\\:", "\\!", "\\ ")
 ADDING = ("+", "-", "\\cdot", "\\times")
 RELATING = ("=", "<", ">", "\\le", "\\leq", "\\ge", "\\geq", "\\propto", "\\approx")
+SENTENCE_END = re.compile(r"[.;!?](\s|$)")
 DEEPEST = 40  # macros inside of macros
 
 
@@ -35,8 +36,9 @@ DEEPEST = 40  # macros inside of macros
 class Formula:
     """A formula of a paper: its LaTeX with macros expanded, and where it stands.
 
-    `number` is the printed number and `label` the LaTeX label, or empty; `words` is the text before it in its sentence and
-    `after` the text after it; `display` is true for a displayed formula.
+    `number` is the printed number and `label` the LaTeX label, or empty; `words` is the text before it and `after` the text
+    after it, up to the next formula; `rest` is the rest of its sentence, with … for each formula; `display` is true for a
+    displayed formula.
     """
 
     latex: str
@@ -47,6 +49,7 @@ class Formula:
     display: bool = False
     words: str = ""
     after: str = ""
+    rest: str = ""
 
 
 @dataclass
@@ -95,6 +98,7 @@ class _Scanner:
         self.macros: dict[str, Macro] = {}
         self.number = 0
         self.words = ""
+        self.sentence = 0                                    # how many formulas the current sentence has had so far
         self.begun = not any(token.type == "BEGIN" and _name(token) == "document" for token in self.tokens)
 
     def paper(self) -> Paper:
@@ -122,9 +126,19 @@ class _Scanner:
                 if self.result.formulas and not self.result.formulas[-1].after:
                     last = self.result.formulas[-1]
                     self.result.formulas[-1] = replace(last, after=" ".join(str(token).split())[:80] or " ")
+                self._go_on(str(token))
             elif token.type == "COMMAND":
                 self.words += " "
         return self.result
+
+    def _go_on(self, text: str) -> None:
+        """Add a text to the rest of the sentence of the formulas before it."""
+        end = SENTENCE_END.search(text)
+        formulas = self.result.formulas
+        for at in range(len(formulas) - self.sentence, len(formulas)):
+            rest = f"{formulas[at].rest} {text[: end.start()] if end else text}"
+            formulas[at] = replace(formulas[at], rest=" ".join(rest.split()))
+        self.sentence = 0 if end else self.sentence
 
     # ── formulas ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -172,10 +186,14 @@ class _Scanner:
         if goes_on and self.result.formulas and begins_with_relation(latex):
             latex = f"{last_side(self.result.formulas[-1].latex)} {latex}".strip()
         if latex:
+            self._go_on(" … ")
+            self.sentence += 1
             self.result.formulas.append(
                 Formula(latex, line, len(self.result.sections), number, label, display, " ".join(self.words.split())[-120:])
             )
-        self.words = (self.words + " … ")[-200:]
+        ends = text.rstrip().endswith(".")
+        self.words = (self.words + (" … . " if ends else " … "))[-200:]
+        self.sentence = 0 if ends else self.sentence
 
     # ── macros ──────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -43,6 +43,77 @@ def test_symbols_get_the_meaning_given_in_the_text(text: str, symbol: str, meani
     assert meanings(text, tmp_path)[symbol] == meaning
 
 
+SUM = r"\begin{equation} S = \sum_{i=1}^m p_i \end{equation}"
+TOTAL = r"\begin{equation} S = \sum_{i=1}^n \sum_{j=1}^m J_{ij} \end{equation}"
+EQUATION = r"\begin{equation} x = y \end{equation}"
+
+
+@pytest.mark.parametrize(("text", "symbol", "meaning"), [
+    (r"Let $p$ and $q$ be distributions on $\{1, \dots, m\}$ with positive entries, $m \ge 2$." + SUM, "p", "interior m"),
+    (r"Let $p, q$ be distributions on $\{1, \dots, m\}$, and $A$ a matrix with positive entries." + SUM, "p", "simplex m"),
+    (r"For a policy $p$ in the interior of the simplex" + SUM, "p", "interior m"),
+    (r"For $p$ (a point of the table)" + SUM, "p", "?"),
+    (r"Let $x \in \mathbb{R}^m$ be positive features.", "x", "positive vector m"),
+    (r"Let $x_1, \dots, x_N \in \mathbb{R}^m$ be positive features of $N$ keys.", "x", "positive matrix N m"),
+    (r"Let $x \in \mathbb{R}^m$ be positively oriented.", "x", "vector m"),
+    (r"Let $J \in \mathbb{R}_{>0}^{n \times m}$ with $\sum_{i=1}^n \sum_{j=1}^m J_{ij} = 1$.", "J", "interior n m"),
+    (r"Let $J_{ij} \ge 0$ with $\sum_{i,j} J_{ij} = 1$." + TOTAL, "J", "simplex n m"),
+    (r"Let $J_{ij} \ge 0$ with $\sum_{j} J_{ij} = 1$." + TOTAL, "J", "stochastic n m"),
+    (r"Let $J_{ij} \ge 0$ with $\sum_{i} J_{ij} = 1$." + TOTAL, "J", "?"),
+    (r"Let $J \in \mathbb{R}^{n \times m}$ with $\sum_{i,j} J_{ij} = 1$." + TOTAL, "J", "?"),
+    (r"Let $c \in \mathbb{R}^m$ with $\sum_{i=1}^m c_i = 1$.", "c", "?"),
+    (r"Let $c \in \mathbb{R}^m$ with $\sum_{i=1}^m c_i = 1$ and $c_i \ge 0$.", "c", "simplex m"),
+    (r"Let $\alpha > 0$, $\alpha \ne 1$.", r"\alpha", "positive != 1"),
+    (r"Let $\alpha \ne 1$ and $\alpha > 0$.", r"\alpha", "positive != 1"),
+    (r"For $0 < \lambda \le 1$ this is known.", r"\lambda", "positive <= 1"),
+    (r"For $-1 \le \lambda < 1$ this is known.", r"\lambda", "real >= -1 < 1"),
+    (r"Let $c \in \mathbb{R}$ with $c > 0$.", "c", "positive"),
+    (r"It is \begin{equation} I = \sum_{i=1}^m \log p_i \end{equation}", "I", r"= \sum_{i = 1}^{m} \log p_{i}"),
+])
+def test_domains_are_those_of_the_text(text: str, symbol: str, meaning: str, tmp_path: Path) -> None:
+    assert meanings(text, tmp_path)[symbol] == meaning
+
+
+@pytest.mark.parametrize("sign", [r"\ge 0", "> 0", r"\le 1", r"\ne 0"])
+def test_an_asserted_sign_is_no_assumption(sign: str, tmp_path: Path) -> None:
+    assert meanings(rf"\begin{{equation}} G {sign} \end{{equation}}", tmp_path)["G"] == "?"
+
+
+def restrictions(text: str, folder: Path) -> tuple[dict[str, str], list[str]]:
+    """The meanings in the last display only, and the conditions on it, that were read from the words before it."""
+    (folder / "paper.tex").write_text(rf"\begin{{document}}\section{{One}} {text} \end{{document}}", encoding="utf-8")
+    paper = read_paper(folder / "paper.tex")
+    guesses = guess(paper)
+    last = max(position for position, formula in enumerate(paper.formulas) if formula.display)
+    local = guesses.local.get(("formula", last), {})
+    return {symbol: line.meaning for symbol, line in local.items()}, guesses.premises.get(last, [])
+
+
+@pytest.mark.parametrize(("text", "local", "premises"), [
+    (r"If $s_j = \log u_j$ for $u \in \mathbb{R}_{>0}^m$ then", {"s_{j}": r"= \log u_{j}"}, []),
+    (r"For $\tau = 1$ we have", {r"\tau": "= 1"}, []),
+    (r"Nothing is lost. When $s_1 \ge s_2$ and $\tau \ge 2$,", {}, [r"s_1 \ge s_2", r"\tau \ge 2"]),
+    (r"For $j \ne l$", {}, [r"j \ne l"]),
+    (r"With $\tau > 0$ as before,", {}, []),
+    (r"This holds if $\tau = 1$. In general,", {}, []),
+    (r"We have $\tau = \tau$ and", {}, []),
+])
+def test_conditions_before_an_equation_restrict_it(
+    text: str, local: dict[str, str], premises: list[str], tmp_path: Path
+) -> None:
+    assert restrictions(WEIGHTS + text + EQUATION, tmp_path) == (local, premises)
+
+
+@pytest.mark.parametrize(("equation", "local"), [
+    (r"\sum_{c=1}^m p_c = 1", {"c": "index m"}),
+    ("p_c = p_j", {"c": "index m"}),
+    ("p_c = p_j + c", {}),
+])
+def test_a_letter_may_be_a_number_here_and_an_index_there(equation: str, local: dict[str, str], tmp_path: Path) -> None:
+    text = WEIGHTS + r"Let $c \in \mathbb{R}$. \begin{equation} \sum_{c=1}^m c = 1 \end{equation} Then "
+    assert restrictions(rf"{text} \begin{{equation}} {equation} \end{{equation}}", tmp_path)[0] == local
+
+
 @pytest.mark.parametrize("words", ["for", "if", "For all", "when"])
 def test_a_condition_defines_nothing(words: str, tmp_path: Path) -> None:
     assert meanings(WEIGHTS + rf"{words} $o = \sum_j p_j s_j$ this is known.", tmp_path)["o"] == "?"

@@ -1,0 +1,71 @@
+"""Guess which letters of a paper are indices, over which sizes, and in which equations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from derivations.latex.guesses import Guess, Guesses
+from derivations.latex.names import LETTER, index_parts, pattern
+from derivations.latex.signs import NUMBER
+from derivations.latex.sums import binds, occurs_free
+from derivations.latex.syntax import parse
+from derivations.latex.tree import Node, Scripted, spelled, walk
+from derivations.latex.uses import is_index_list, uses
+
+
+def range_indices(guesses: Guesses) -> None:
+    """Give each index without a range the size of what it indexes, or else the first size."""
+    sizes = [symbol for symbol, each in guesses.lines.items() if each.meaning.startswith("size")]
+    for name, nodes in guesses.used.items():
+        known = guesses.lines.get(guesses.names.get(name, ""))
+        shape = known.meaning.split()[1:] if known and not known.meaning.startswith("=") else []
+        shape = [each for each in shape if each not in ("vector", "matrix")]
+        for node in nodes:
+            if isinstance(node, Scripted) and node.sub is not None and is_index_list(node.sub):
+                for axis, part in enumerate(index_parts(node.sub)):
+                    letter = spelled(part).rstrip("'")
+                    named = spelled(node) in guesses.names or letter in guesses.called or letter in guesses.names
+                    if LETTER.fullmatch(letter) and letter not in sizes and not named:
+                        size = shape[axis] if axis < len(shape) else ""
+                        guesses.indices[letter] = guesses.indices.get(letter) or size
+    for letter, size in guesses.indices.items():
+        chosen = size or (sizes[0] if sizes else "")
+        if not chosen:
+            guesses.record("m", "size", "no size is named in the paper")
+            chosen, sizes = "m", ["m"]
+        if letter not in guesses.names:
+            why = "a bound index" if size else f"an index without a range; {chosen} is the first size"
+            guesses.record(letter.rstrip("'"), f"index {chosen}", why)
+    for (section, letter), size in guesses.ranges.items():
+        elsewhere = guesses.lines[letter].meaning if letter in guesses.lines else ""
+        if elsewhere.startswith("index ") and elsewhere != f"index {size}":
+            local = guesses.local.setdefault(("section", section), {})
+            local.setdefault(letter, Guess(f"index {size}", "the range of its sums in this section"))
+
+
+def fix_indices(guesses: Guesses, trees: Sequence[Node]) -> None:
+    """Fix the indices that a definition uses without showing them, if nothing binds or shows them anywhere: a label t."""
+    defined = {symbol: parse(each.meaning[1:]) for symbol, each in guesses.lines.items() if each.meaning.startswith("=")}
+    shown = {letter for symbol in defined for letter in (*pattern(symbol).indices, *pattern(symbol).arguments)}
+    for letter, line in guesses.lines.items():
+        free = letter not in shown and not any(binds(node, letter) for tree in trees for node in walk(tree))
+        if line.meaning.startswith("index ") and free and any(occurs_free(body, letter) for body in defined.values()):
+            line.meaning = f"fixed {line.meaning}"
+
+
+def rebind_indices(guesses: Guesses, displays: Sequence[tuple[int, Node]]) -> None:
+    """Make a letter that is a number elsewhere an index where a sum binds it, or where it is nothing but a subscript."""
+    numbers = {letter: size for letter, size in guesses.indices.items()
+               if size and letter in guesses.lines and NUMBER.fullmatch(guesses.lines[letter].meaning)}
+    for position, tree in displays:
+        for letter, size in numbers.items():
+            bound = any(binds(node, letter) for node in walk(tree))
+            subscripts = sum(spelled(part) == letter for node in walk(tree) for part in _subscripts(node))
+            if bound or (subscripts and subscripts == sum(name == letter for name, _ in uses(tree))):
+                local = guesses.local.setdefault(("formula", position), {})
+                local.setdefault(letter, Guess(f"index {size}", "an index in this equation, a number elsewhere"))
+
+
+def _subscripts(node: Node) -> tuple[Node, ...]:
+    indexed = isinstance(node, Scripted) and node.sub is not None and is_index_list(node.sub)
+    return tuple(index_parts(node.sub)) if indexed and isinstance(node, Scripted) and node.sub is not None else ()

@@ -1,0 +1,79 @@
+"""Conditions that the text puts on a displayed formula: “If p = q, then …”, “For α = 2, …”."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from derivations.latex.guesses import Guess, Guesses
+from derivations.latex.names import pattern
+from derivations.latex.paper import Formula
+from derivations.latex.signs import COMPARISONS
+from derivations.latex.sums import binds
+from derivations.latex.tree import Bracket, Chain, LatexError, Node, Product, Scripted, Symbol, spelled, walk
+
+CONDITION = re.compile(r"(if|when|whenever|assume|assuming|suppose|for|at|with|provided|in the case)\b", re.IGNORECASE)
+CASE = re.compile(r"(if|when|whenever|suppose|in the case)\b", re.IGNORECASE)
+SENTENCE_START = re.compile(r"[.;!?]\s|^")
+DECLARING = ("\\in", ":", "\\sim")
+
+
+def read_premises(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]]) -> None:
+    """Give the displays that follow “If x = …” in its sentence the meaning x = …, and any other condition as it is printed."""
+    for at, (_, formula, tree) in enumerate(formulas):
+        if formula.display or not isinstance(tree, Chain) or set(tree.signs) & {*DECLARING}:
+            continue
+        count = formula.rest.count("…")
+        displays = [position for position, other, _ in formulas[at + 1 : at + 1 + count] if other.display]
+        if displays and is_condition(formula):
+            _attach(guesses, tree, formula, displays)
+
+
+def is_condition(formula: Formula, words: re.Pattern[str] = CONDITION) -> bool:
+    """Return whether the sentence of a formula begins with a word such as “If”, before it or before formulas joined to it."""
+    sentence = SENTENCE_START.split(formula.words)[-1].strip(" …,")
+    just_before = formula.words.rpartition("…")[2].strip()
+    return bool(words.match(sentence)) or (bool(words.match(just_before)) and just_before[0].isupper())
+
+
+def _attach(guesses: Guesses, tree: Chain, formula: Formula, displays: Sequence[int]) -> None:
+    left, right = tree.parts[0], tree.parts[-1]
+    if left is None or right is None or _is_mass(left):
+        return
+    name = _name(left)
+    known = guesses.lines.get(guesses.names.get(name, ""))
+    meaning = known.meaning if known is not None else ""
+    defined = known is not None and meaning.startswith("=") and known.why.startswith(f"line {formula.line}")
+    if defined or _implied(meaning, tree.signs, spelled(right)):
+        return                                               # it was read as a declaration
+    if tree.signs == ("=",) and name and name not in guesses.indices and not meaning.startswith(("=", "size", "index")):
+        for display in displays:
+            local = guesses.local.setdefault(("formula", display), {})
+            local[spelled(left)] = Guess(f"= {spelled(right)}", f"line {formula.line}, which restricts this equation")
+    else:
+        for display in displays:
+            guesses.premises.setdefault(display, []).append(formula.latex)
+
+
+def _is_mass(left: Node) -> bool:
+    """Return whether a side is a sum, Σ_k p_k = 1, which `masses` reads."""
+    return isinstance(left, Product) and any(binds(left.factors[0], spelled(part)) for part in walk(left))
+
+
+def _implied(meaning: str, signs: Sequence[str], number: str) -> bool:
+    """Return whether a domain implies a comparison with a number."""
+    sign = COMPARISONS.get(signs[0], "") if len(signs) == 1 else ""
+    above = {">": ("positive", "interior"), ">=": ("positive", "interior", "nonnegative", "simplex", "stochastic")}
+    signed = number == "0" and meaning.startswith(above.get(sign, ()))
+    return bool(sign) and (signed or f"{sign} {number}" in meaning)
+
+
+def _name(node: Node) -> str:
+    """Return the name of a symbol, an entry or a value f(x); empty for anything else."""
+    called = isinstance(node, Product) and len(node.factors) == 2 and isinstance(node.factors[1], Bracket)
+    if not called and not isinstance(node, Symbol | Scripted):
+        return ""
+    try:
+        return pattern(spelled(node)).name
+    except LatexError:
+        return ""

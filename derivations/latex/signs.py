@@ -1,0 +1,82 @@
+"""Read signs and bounds of numbers in the text: τ > 0, p_i ≥ 0, m ≥ 2, α ≠ 1, 0 < λ ≤ 1."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import partial
+
+from derivations.latex.guesses import Guesses
+from derivations.latex.names import index_parts
+from derivations.latex.tree import Chain, Node, Number, Scripted, Sum, Symbol, spelled
+from derivations.latex.uses import RESERVED, is_index_list
+
+COMPARISONS = {"<": "<", ">": ">", "\\le": "<=", "\\leq": "<=", "\\leqslant": "<=", "\\ge": ">=", "\\geq": ">=",
+               "\\geqslant": ">=", "\\ne": "!=", "\\neq": "!="}
+NUMBER = re.compile(r"(size|real|positive|nonnegative)( [<>!]=? \S+)*")
+MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!="}
+
+
+def read_comparison(guesses: Guesses, before: Sequence[Node], chain: Chain, why: str) -> None:
+    """Read x, y > 0 (`before` is x), 0 < λ < 1 and 1 ≥ x as domains; a chain with other parts says nothing here."""
+    signs = [COMPARISONS[sign] for sign in chain.signs]
+    if len(chain.parts) == 2 and (number := _number(chain.parts[1])) is not None and chain.parts[0] is not None:
+        for symbol in (*before, chain.parts[0]):
+            _compare(guesses, symbol, signs[0], number, why)
+    elif (low := _number(chain.parts[0])) is not None and chain.parts[1] is not None:
+        high = _number(chain.parts[2]) if len(chain.parts) == 3 else None
+        if len(chain.parts) == 2 or high is not None:
+            _compare(guesses, chain.parts[1], MIRRORED[signs[0]], low, why)
+        if high is not None:
+            _compare(guesses, chain.parts[1], signs[1], high, why)
+
+
+def _number(node: Node | None) -> str | None:
+    """Return a number, or a number with a sign, as text."""
+    if isinstance(node, Sum) and len(node.terms) == 1 and isinstance(node.terms[0][1], Number):
+        return node.terms[0][0] + node.terms[0][1].text
+    return node.text if isinstance(node, Number) else None
+
+
+def _compare(guesses: Guesses, symbol: Node, sign: str, number: str, why: str) -> None:
+    kind = {(">", "0"): "positive", (">=", "0"): "nonnegative"}.get((sign, number), "")
+    if isinstance(symbol, Symbol) and kind:
+        known = guesses.lines.get(symbol.name)
+        if known is not None and known.meaning.split()[0] in ("vector", "matrix"):
+            known.meaning = f"{kind} {known.meaning}"        # of every entry
+        elif known is not None and known.meaning.startswith("real "):
+            known.meaning = known.meaning.replace("real", kind, 1)
+        else:
+            guesses.record(symbol.name, kind, why)
+    elif isinstance(symbol, Symbol):
+        _bound(guesses, symbol.name, sign, number, why)
+    elif isinstance(symbol, Scripted) and symbol.sub is not None and kind and is_index_list(symbol.sub):
+        _entries(guesses, symbol, kind, why)
+
+
+def _entries(guesses: Guesses, symbol: Scripted, kind: str, why: str) -> None:
+    """Give all entries of a vector or matrix a sign: p_i > 0."""
+    name = spelled(symbol.base)
+    known = guesses.lines.get(name)
+    letters = [spelled(part) for part in index_parts(symbol.sub)] if symbol.sub is not None else []
+    if known is None:
+        sizes = [guesses.range_of(letter) for letter in letters]
+        if all(sizes) and len(sizes) <= 2:
+            guesses.record(name, f"{kind} {'vector' if len(sizes) == 1 else 'matrix'} {' '.join(sizes)}", why)
+        else:
+            guesses.later.append((guesses.section, partial(_entries, guesses, symbol, kind, why)))
+    elif kind == "positive" and known.meaning.startswith("simplex"):
+        known.meaning = known.meaning.replace("simplex", "interior")
+    elif known.meaning.startswith(("vector", "matrix")):
+        known.meaning = f"{kind} {known.meaning}"
+
+
+def _bound(guesses: Guesses, name: str, sign: str, number: str, why: str) -> None:
+    """Record a bound such as m ≥ 2 for a size, or α > 1 for a number."""
+    known = guesses.lines.get(name)
+    if number == "1" and sign == ">=" and (known is None or known.meaning == "size") and len(name) == 1:
+        guesses.record(name, "size", why)
+    elif known is None and name not in RESERVED and name not in guesses.indices:
+        guesses.record(name, f"real {sign} {number}", why)
+    elif known is not None and NUMBER.fullmatch(known.meaning) and f"{sign} {number}" not in known.meaning:
+        known.meaning = f"{known.meaning} {sign} {number}"
