@@ -79,7 +79,8 @@ def jacobians(mapped: Function, leaves: Tensors) -> list[list[Tensor]]:
         rows = [repeated(x, shape.numel()).requires_grad_() for x in leaves]
         output = outputs(mapped, rows)[number]
         each = torch.eye(shape.numel(), dtype=torch.float64).reshape(output.shape)
-        of_rows = torch.autograd.grad(output, rows, each, materialize_grads=True)
+        zeros = [torch.zeros_like(x) for x in rows]
+        of_rows = torch.autograd.grad(output, rows, each, materialize_grads=True) if output.requires_grad else zeros
         columns.append([x.reshape(shape.numel(), -1).mT for x in of_rows])
     return columns
 

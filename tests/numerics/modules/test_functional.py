@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
-from torch.autograd import gradcheck, gradgradcheck
 from torch.nn.functional import scaled_dot_product_attention as theirs
 from torch.testing import assert_close
 
@@ -23,6 +22,7 @@ from numerics.modules import (
 )
 from numerics.modules.functional import attend
 from numerics.modules.fused import fused_attention
+from tests.numerics.derivatives import check_twice
 
 GENERATOR = torch.Generator().manual_seed(0)
 ROUNDING = 4 * tolerances.rounding("float64", 32, 8.0)  # 32 products at most; outputs and scores are below 8
@@ -210,8 +210,7 @@ def test_derivatives(kind: Any) -> None:
     def function(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
         return scaled_dot_product_attention(query, key, value, attention=kind)
 
-    assert gradcheck(function, inputs)
-    assert gradgradcheck(function, inputs)
+    check_twice(function, inputs, batched=True)
 
 
 # ── PyTorch's kernel ────────────────────────────────────────────────────────────────────────────────────────────────

@@ -9,12 +9,12 @@ import ot
 import pytest
 import torch
 from torch import Tensor
-from torch.autograd import gradcheck, gradgradcheck
 from torch.testing import assert_close
 
 from numerics import tolerances, transport
 from numerics.linear_program import exact_plan
 from numerics.transport import unbalanced
+from tests.numerics.derivatives import check_once, check_twice
 
 file = import_module("numerics.transport.unbalanced")
 GENERATOR = torch.Generator().manual_seed(0)
@@ -291,8 +291,7 @@ def test_derivatives(relaxations: tuple[float, float]) -> None:
         solution = unbalanced(cost, a, b, temperature, *relaxations)
         return solution.plan, solution.row_potential, solution.column_potential, solution.value
 
-    assert gradcheck(solved, (cost, a, b, temperature))
-    assert gradgradcheck(solved, (cost, a, b, temperature))
+    check_twice(solved, (cost, a, b, temperature), batched=True)
     solution = unbalanced(cost, a, b, temperature, *relaxations)
     slope = torch.autograd.grad(solution.value.sum(), cost)[0]
     close(slope, solution.plan.detach(), 1e-10)
@@ -301,8 +300,8 @@ def test_derivatives(relaxations: tuple[float, float]) -> None:
 def test_derivatives_in_the_relaxations() -> None:
     cost, a, b = problem(n=3, m=4)
     rhos = [torch.tensor(x, dtype=torch.float64, requires_grad=True) for x in (0.7, 2.0)]
-    assert gradcheck(lambda x, y: unbalanced(cost, a, b, 0.5, x, y).plan, rhos)
-    assert gradgradcheck(lambda x, y: unbalanced(cost, a, b, 0.5, x, y).value, rhos)
+    check_once(lambda x, y: unbalanced(cost, a, b, 0.5, x, y).plan, rhos, batched=True)
+    check_twice(lambda x, y: unbalanced(cost, a, b, 0.5, x, y).value, rhos, batched=True)
 
 
 def test_a_batch_equals_its_problems() -> None:
