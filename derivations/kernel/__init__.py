@@ -1,4 +1,4 @@
-"""A proof kernel that nobody here wrote: relations exported to Rocq, and what it says of them.
+"""An independent proof kernel: relations exported to Rocq, and its answers.
 
 `terms` writes an expression in Rocq's syntax, `statements` a relation; `certificate` finds the intermediate forms by which the
 fixed script (formal/theories/Script.v) proves it, and nobody has to believe them; `readback` reads an exported statement again

@@ -1,4 +1,4 @@
-"""What the kernel changes in what we believe: the claims of which Rocq says something else than our derivations."""
+"""Claims about which Rocq and our derivations give different answers."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,26 +20,26 @@ class Difference(StrEnum):
 
 
 class Held(NamedTuple):
-    """What our derivation found about the print and about its correction; None where it says nothing."""
+    """The derivation's result for the print and for its correction; None where there is none."""
 
     print: Outcome | None
     correction: Outcome | None
 
 
 def of_row(row: Mapping[str, Any]) -> Held:
-    """What the derivation found, as a row of a ledger has it."""
+    """The derivation's result in a row of a ledger."""
     vote: Mapping[str, Any] = next((vote for vote in row["evidence"] if vote["layer"] == Layer.SYMBOLIC), {})
     return Held(*(Outcome(outcome) if (outcome := vote.get(key)) else None for key in ("outcome", "correction")))
 
 
 def of_baseline(accepted: Kept) -> Held:
-    """What the derivation found when the baseline was accepted."""
+    """The derivation's result in the baseline."""
     repaired = accepted.verdict in (Verdict.CORRECTED, Verdict.PROVED_UNDER)
     return Held(accepted.layers.get(Layer.SYMBOLIC), Outcome.HOLDS if repaired else None)
 
 
 def difference(seals: Iterable[Seal], held: Held) -> Difference | None:
-    """How the answers about a claim differ from what our derivation found; None if they do not.
+    """The difference between Rocq's answers about a claim and our derivation's result; None if they agree.
 
     A theorem by hand states the claim, its correction, or the negation of a print that is refuted.
     """
@@ -60,7 +60,7 @@ def differences(seals: Mapping[str, Sequence[Seal]], held: Mapping[str, Held]) -
 
 
 def of_rows(rows: Iterable[Mapping[str, Any]]) -> tuple[dict[str, tuple[Seal, ...]], dict[str, Held]]:
-    """The seals in a ledger, and what its derivations found."""
+    """The seals in a ledger, and the results of its derivations."""
     sealed = [row for row in rows if row.get("kernel")]
     return ({row["id"]: from_json(row["kernel"], tuple[Seal, ...]) for row in sealed},
             {row["id"]: of_row(row) for row in sealed})
@@ -72,7 +72,7 @@ def described(differing: Mapping[Difference, Sequence[str]]) -> list[str]:
 
 
 def alarms(differing: Mapping[Difference, Sequence[str]]) -> list[str]:
-    """What is wrong: Rocq and a witness cannot both be right."""
+    """The contradictions: Rocq and a witness cannot both be right."""
     return [f"{id}: a theorem is {Difference.CONTRADICTED}" for id in differing[Difference.CONTRADICTED]]
 
 
@@ -87,5 +87,5 @@ def reasons(seals: Mapping[str, Sequence[Seal]]) -> list[str]:
 
 
 def cause(seal: Seal) -> str:
-    """Why a theorem was not accepted, without the expression that is to blame."""
+    """The reason why a theorem was not accepted, without the failing expression."""
     return seal.detail.split(":", 1)[0].split("\n", 1)[0]

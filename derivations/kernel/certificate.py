@@ -1,6 +1,6 @@
 """The intermediate forms by which the fixed script proves an equality, each as a `have` with the tactic that proves it.
 
-Nothing here is believed: a wrong form makes the proof fail.  A term is brought to a polynomial of atoms from the inside out;
+Nothing here is trusted: a wrong form makes the proof fail.  A term is brought to a polynomial of atoms from the inside out;
 every part that is no polynomial (a sum, a function, an inverse, a slope) gets a line of its own.
 """
 
@@ -44,7 +44,7 @@ class Certificate:
         return self.have(written(left, env), written(right, env), tactic, scope)
 
     def have(self, left: str, right: str, tactic: str, scope: Scope) -> list[int]:
-        """Write down left = right for all that is bound around it; the number of the line."""
+        """Write down left = right, quantified over the enclosing bound names; return the number of the line."""
         number = len(self.scopes) + 1
         self.scopes[number], self.lengths[number] = scope, len(left)
         binders = "".join(f" ({name} : {type})" for name, type in scope)
@@ -58,19 +58,19 @@ class Certificate:
         return [number]
 
     def used(self, number: int) -> str:
-        """A line, applied to what is bound around it."""
+        """A line, applied to the enclosing bound names."""
         names = " ".join(name for name, _ in self.scopes[number])
         return f"(H{number} {names})" if names else f"H{number}"
 
     def rewriting(self, numbers: Sequence[int]) -> str:
-        """A tactic that uses lines, those of larger terms first: a smaller one may be a part of them."""
+        """A tactic that rewrites with lines, larger terms first, since a smaller one may be a part of them."""
         chosen = sorted(set(numbers), key=lambda n: (-self.lengths[n], -n))
         return "rewrite " + " ".join(f"?{self.used(n)}" for n in chosen) if chosen else "idtac"
 
     # ── normal forms ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def normal(self, part: Term, scope: Scope = (), env: Environment | None = None) -> tuple[Polynomial, list[int]]:
-        """The polynomial of a term, and the lines that lead there."""
+        """The polynomial of a term, and the lines of its derivation."""
         env = env or {}
         text = written(alpha(part), env)
         named = set(re.findall(r"\w+", text))
@@ -119,7 +119,7 @@ class Certificate:
         return self._without_squares(result, scope, env), lines
 
     def _without_squares(self, poly: Polynomial, scope: Scope, env: Environment) -> Polynomial:
-        """A polynomial with the squares of absolute values as those of their arguments, which are in normal form."""
+        """A polynomial in which squares of absolute values are replaced by squares of their arguments in normal form."""
         if not self.squares:
             return poly
         result: Polynomial = {}
@@ -195,7 +195,7 @@ class Certificate:
         return result, self.equal(part, po.as_term(result), tactic, scope, env)
 
     def _logarithm_of(self, atom: Term, scope: Scope, env: Environment) -> Polynomial:
-        """The logarithm of an atom that is positive."""
+        """The logarithm of a positive atom."""
         if atom[0] == "exp":
             return self.normal(atom[1], scope, env)[0]
         if atom[0] == "sqrt":
@@ -203,7 +203,7 @@ class Certificate:
         return po.of_atom(("ln", atom))
 
     def _defined(self, part: Term, scope: Scope, env: Environment) -> tuple[Polynomial, list[int]]:
-        """What is an abbreviation of the library."""
+        """The definition of a function that is an abbreviation in the library."""
         poly, lines = self.normal(opened(part), scope, env)
         tactic = f"rewrite /kl /xlogx /exp_fun; {self.rewriting(lines)}; fld"
         return poly, self.equal(part, po.as_term(poly), tactic, scope, env)
@@ -252,7 +252,7 @@ class Certificate:
         return (part[0], *(self._without_slopes(each, scope, env) for each in part[1:]))
 
     def inner_slopes(self, part: Term, scope: Scope, env: Environment) -> list[int]:
-        """The lines of the slopes in a term that are under no sum."""
+        """The lines of the slopes in a term outside of all sums."""
         if part[0] == "slope":
             return self.normal(part, scope, env)[1]
         if part[0] in {*LEAVES, "sum"}:
@@ -288,7 +288,7 @@ class Certificate:
         return result, self.equal(part, po.as_term(result), tactic, scope, env)
 
     def fresh(self) -> str:
-        """A name for an index that is bound nowhere else."""
+        """A name for an index that is bound nowhere else in the proof."""
         self.bound += 1
         return f"y{self.bound}"
 

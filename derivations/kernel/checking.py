@@ -1,4 +1,4 @@
-"""What Rocq says of theorems: each is proved by itself, and its answer is stored by the content of theorem and library."""
+"""Rocq's answers to theorems: each is proved separately, and its answer is stored by the content of theorem and library."""
 
 import json
 import re
@@ -25,7 +25,7 @@ PER_THEOREM = 30.0                                           # seconds of the pr
 
 @dataclass(frozen=True)
 class Checked:
-    """What became of a theorem: accepted, with what it assumes at most, or the sentence that failed and the goal there."""
+    """The result for a theorem: accepted, with an upper bound of its assumptions, or the sentence that failed and its goal."""
 
     accepted: bool
     seconds: float
@@ -34,7 +34,7 @@ class Checked:
 
 
 def assumed(listing: str) -> tuple[str, ...]:
-    """The axioms that `Print Assumptions` names; raises ValueError for an answer that is none."""
+    """The axioms in the output of `Print Assumptions`; raises ValueError for any other output."""
     if "Closed under the global context" in listing:
         return ()
     if "Axioms:" not in listing:
@@ -44,7 +44,7 @@ def assumed(listing: str) -> tuple[str, ...]:
 
 
 def foreign(assumptions: Iterable[str]) -> list[str]:
-    """The assumptions that are none of mathcomp-analysis."""
+    """The assumptions that do not belong to mathcomp-analysis."""
     return [name for name in assumptions if name.rsplit(".", 1)[-1] not in ALLOWED]
 
 
@@ -70,7 +70,7 @@ def opened(library: Library, imports: Sequence[str]) -> Toplevel:
 
 def checked(theorems: Sequence[Theorem], library: Library, workers: int, store: Path | None = None,
             progress: Callable[[int], None] = lambda done: None) -> dict[str, Checked]:
-    """What Rocq says of each theorem, by name; a stored answer to the same statement, proof and library is used again."""
+    """Rocq's answer to each theorem, by name; stored answers to the same statement, proof and library are reused."""
     folder = (store or cache_folder()) / "answers"
     folder.mkdir(parents=True, exist_ok=True)
     files = {each.name: folder / f"{digest_of(library.digest, HEADER, each.content)[:32]}.json" for each in theorems}
@@ -106,7 +106,7 @@ def _next(waiting: deque[Theorem]) -> Theorem | None:
 
 
 def _session(waiting: deque[Theorem], library: Library) -> Iterator[tuple[str, Checked]]:
-    """What one process of Rocq says of the theorems that wait, the longest first, so that all workers end together.
+    """The answers of one process of Rocq to the pending theorems, the longest first, so that all workers end together.
 
     The assumptions of all that is proved are printed at the end, at once: that takes seconds, however many theorems there are.
     """
@@ -132,13 +132,13 @@ def _session(waiting: deque[Theorem], library: Library) -> Iterator[tuple[str, C
 
 
 def _resting(rocq: Toplevel, proved: Sequence[tuple[Theorem, float]]) -> Iterator[tuple[str, Checked]]:
-    """What theorems are, once it is known what they assume."""
+    """The results for theorems, given their assumptions."""
     listed = _assumptions(rocq, [each.name for each, _ in proved])
     yield from ((each.name, _judged(True, seconds, listed[each.name], "")) for each, seconds in proved)
 
 
 def _assumptions(rocq: Toplevel, names: Sequence[str]) -> dict[str, str]:
-    """What theorems assume: what all of them do together, or each for itself where that is more than is allowed."""
+    """The assumptions of theorems: jointly, or separately if the joint ones are more than allowed."""
     if not names:
         return {}
     rocq.say(f"Definition {TOGETHER} := ({', '.join(f'@{name}' for name in names)}, I).")
@@ -149,7 +149,7 @@ def _assumptions(rocq: Toplevel, names: Sequence[str]) -> dict[str, str]:
 
 
 def headlines_checked(headlines: Sequence[Headline], library: Library, store: Path | None = None) -> dict[Headline, Checked]:
-    """What the theorems of the library rest on; those of a file that was not compiled are not accepted."""
+    """The assumptions of the library's theorems; those of a file that was not compiled are not accepted."""
     folder = (store or cache_folder()) / "answers"
     folder.mkdir(parents=True, exist_ok=True)
     names = sorted({_full(each) for each in headlines if each.file not in library.broken})

@@ -1,4 +1,4 @@
-"""The command `kernel`: what Rocq says of the claims, by itself; and mutants, none of which it may accept."""
+"""The command `kernel`: Rocq's answers to the claims, and to mutants, none of which it may accept."""
 
 import os
 import sys
@@ -31,7 +31,7 @@ EACH = 4                                                     # mutants of one cl
 @click.option("--mutants", "sample", type=click.IntRange(1), help="so many mutants that are refuted: none may be accepted")
 @click.option("-n", "--workers", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True)
 def kernel(ids: tuple[str, ...], sample: int | None, workers: int) -> None:
-    """Ask Rocq's kernel for the claims, by exported theorems and by those of formal/."""
+    """Check claims with Rocq's kernel, by exported theorems and by those of formal/."""
     known = {*entries(), *documents()}
     if unknown := [name for name in ids if name not in known]:
         raise click.UsageError(f"ID: expected a claim or a document, got {unknown[0]}; see `python -m derivations list`")
@@ -65,7 +65,7 @@ def _progress(done: int) -> None:
 
 
 def _mutants(selected: Sequence[str], sample: int, workers: int) -> list[str]:
-    """What Rocq accepts though it is refuted at an exact point; the mutants are of statements that it accepts."""
+    """The mutants of accepted statements that Rocq accepts although an exact point refutes them."""
     library, chosen = built(), []
     order = check(selected, workers, progress=_progress).accepted()
     Random(0).shuffle(order)
@@ -81,7 +81,7 @@ def _mutants(selected: Sequence[str], sample: int, workers: int) -> list[str]:
 
 
 def wrong_theorems(entry: Entry) -> Iterator[tuple[Theorem, str]]:
-    """The theorems of relations that are refuted: one-edit mutants of a statement that Rocq accepts, and a refuted print."""
+    """The theorems of refuted relations: one-edit mutants of a statement that Rocq accepts, and a refuted print."""
     for number, (relation, text) in enumerate(_refuted(entry)):
         try:
             made = theorem(f"{entry.id}.wrong{number}", relation)

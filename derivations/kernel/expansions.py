@@ -49,7 +49,7 @@ def expansion(part: Term, name: str) -> Coefficients:
 
 
 def _small(part: Term) -> Term:
-    """A term without what the script drops at every step: 0 and 1 in sums and products, and their powers and functions."""
+    """A term simplified as by the script in every step: 0 and 1 in sums and products, and their powers and functions."""
     kind = part[0]
     if kind in LEAVES:
         return part

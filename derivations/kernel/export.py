@@ -1,4 +1,4 @@
-"""A relation as a theorem of Rocq with its proof: the statement, and the lines that lead to it."""
+"""A relation as a theorem of Rocq with its proof: the statement, and the lines of the proof."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -43,7 +43,7 @@ class Theorem:
 
 
 def theorem(id: str, relation: Relation) -> Theorem:
-    """The theorem of a relation; raises NotExportedError where it has none, with the part that is to blame."""
+    """The theorem of a relation; raises NotExportedError, naming the part that cannot be exported."""
     names = Names()
     if isinstance(relation, UniqueMinimum):
         statement, lines = _minimizer(relation, names)
@@ -72,7 +72,7 @@ def theorem(id: str, relation: Relation) -> Theorem:
 
 
 def _light(lines: Sequence[str], hypotheses: Sequence[str]) -> list[str]:
-    """The lines of a proof, each of which forgets those before it once they are used: `field` reads all that is in sight."""
+    """The lines of a proof; used lines are cleared from the context, since `field` reads all of it."""
     forgetting = f"(clear -{' '.join(hypotheses)}; fld)" if hypotheses else "fld"
     return [re.sub(r"\bfld\b", forgetting, line) for line in lines]
 
@@ -84,7 +84,7 @@ def _equality(statement: Statement) -> list[str]:
 
 
 def _inequality(relation: AtLeast, statement: Statement, names: Names) -> list[str]:
-    """The difference is a form whose sign can be seen."""
+    """The proof that the difference is a form with a visible sign."""
     if relation.taylor is not None:
         raise NotExportedError("an inequality by derivatives at a point")
     gap = relation.because if relation.because is not None else normal(relation.left - relation.right)
@@ -114,7 +114,7 @@ def _closing(statement: Statement, form: Term) -> tuple[Certificate, str]:
 
 
 def _implication(relation: Follows, names: Names) -> tuple[Statement, list[str]]:
-    """The conclusion's gap is a nonnegative combination of the premises' gaps, and of what is ≥ 0."""
+    """The proof that the conclusion's gap is a nonnegative combination of the premises' gaps and of terms ≥ 0."""
     statement = stated(replace(relation.conclusion, given=relation.given, about=tuple(relation.variables())), names)
     lines: list[str] = []
     summands: list[Term] = []
@@ -144,7 +144,7 @@ def _gap(number: int, premise: AtLeast | ForAll, weight: sp.Expr, names: Names) 
 
 
 def _minimizer(relation: UniqueMinimum, names: Names) -> tuple[Statement, list[str]]:
-    """Objective(q) − objective(p) is a positive factor times Σ kl(q ‖ p), and what is ≥ 0, for every q in the simplex."""
+    """Objective(q) − objective(p) is a positive factor times Σ kl(q ‖ p), plus a term ≥ 0, for every q in the simplex."""
     if relation.alpha is not None:
         raise NotExportedError("a minimizer by the divergence of a power")
     problem = _posed(relation, names, "only_minimizer")
@@ -182,7 +182,7 @@ def _plan(relation: UniquePlan, names: Names) -> tuple[Statement, list[str]]:
 
 @dataclass(frozen=True)
 class _Problem:
-    """A problem over points of a simplex, or row by row: what is minimized, and the candidate at its places."""
+    """A problem over points of a simplex, or row by row: the objective, and the candidate at its indices."""
 
     statement: Statement
     rival: str
@@ -212,7 +212,7 @@ class _Problem:
 
 
 def _posed(relation: UniqueMinimum | UniquePlan, names: Names, property: str) -> _Problem:
-    """The problem of a relation; its statement says that the candidate has the property."""
+    """The problem of a relation; its statement is that the candidate is the unique optimum."""
     statement = opened(relation, names)
     sizes, rival = tuple(names.of(axis) for axis in relation.axes), names.of(relation.base.label)
     places = tuple(names.of(position) for position in relation.places)

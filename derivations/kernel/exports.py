@@ -1,4 +1,4 @@
-"""What each claim is exported as, compared with its relation; stored by the content of all sources that it depends on."""
+"""The exported theorem of each claim, compared with its relation and stored by the content of all its sources."""
 
 import json
 import platform
@@ -19,7 +19,7 @@ from derivations.kernel.terms import NotExportedError
 
 @dataclass(frozen=True)
 class Export:
-    """The theorem of a claim, or what has no counterpart in Rocq, or where theorem and relation say different things."""
+    """The theorem of a claim, or the part without counterpart in Rocq, or a difference between theorem and relation."""
 
     name: str = ""
     statement: str = ""

@@ -1,4 +1,4 @@
-"""Theorems that are written by hand, each under a comment that names its claims: `(* claim: eot.59 *)`."""
+"""Handwritten theorems, each under a comment that names its claims: `(* claim: eot.59 *)`."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The kernel layer: which claims have a theorem that Rocq accepted, exported or by hand, and what is wrong, if anything is.
+"""The kernel layer: claims with a theorem that Rocq accepted, exported or handwritten, and faults, if there are any.
 
 It has no vote.  Where an exported statement does not say what its relation says, where a theorem rests on a foreign axiom,
 where the library does not compile, or where Rocq accepts what the symbolic layer refutes, that is a fault of the run.
@@ -23,7 +23,7 @@ LONGEST = 1500                                               # letters of the go
 
 @dataclass
 class Findings:
-    """The seals by claim, what is wrong, and how it went in one line."""
+    """The seals by claim, the faults, and a summary in one line."""
 
     seals: dict[str, list[Seal]] = field(default_factory=dict)
     alarms: list[str] = field(default_factory=list)
@@ -34,7 +34,7 @@ class Findings:
 
 
 def check(ids: Iterable[str], workers: int, progress: Callable[[int], None] = lambda done: None) -> Findings:
-    """What Rocq says of these claims; raises MissingError where there is none."""
+    """Rocq's findings about these claims; raises MissingError without Rocq."""
     claims = {id: entry for id, entry in entries().items() if id in set(ids)}
     texts = sources()
     findings = Findings(alarms=refused(texts))
@@ -108,7 +108,7 @@ def coverage(findings: Findings) -> list[str]:
 
 
 def summary(findings: Findings, verdicts: Mapping[str, str]) -> str:
-    """One line: what Rocq accepted, and how many of the proved claims are among it."""
+    """One line: the number of accepted theorems, and how many proved claims have one."""
     accepted = set(findings.accepted())
     proved = [id for id, verdict in verdicts.items() if verdict == "proved"]
     sealed = sum(id in accepted for id in proved)

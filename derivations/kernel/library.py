@@ -53,7 +53,7 @@ def cache_folder() -> Path:
 
 @dataclass(frozen=True)
 class Library:
-    """The compiled library: its folder, digests of the script's sources and of all, and what could not be compiled, by file."""
+    """The compiled library: its folder, digests of the script's sources and of all sources, and errors by file."""
 
     folder: Path
     digest: str
@@ -63,7 +63,7 @@ class Library:
 
     @property
     def options(self) -> list[str]:
-        """What Rocq's programs need to find it."""
+        """The options by which Rocq's programs find the library."""
         return ["-R", str(self.folder), LOGICAL]
 
 
@@ -82,7 +82,7 @@ def sources(root: Path = ROOT) -> dict[str, str]:
 
 
 def refused(texts: Mapping[str, str]) -> list[str]:
-    """What must not be in a source, with file and line."""
+    """The forbidden parts of a source, with file and line."""
     return [f"formal/theories/{name}.v:{line}: {words} is not allowed" for name, text in texts.items()
             for line, words in forbidden(text)]
 
@@ -107,7 +107,7 @@ def content(name: str, texts: Mapping[str, str]) -> str:
 
 
 def built(root: Path = ROOT, store: Path | None = None, workers: int = 1) -> Library:
-    """The library, compiled where that has not been done; an object that is not the one that was compiled is made again.
+    """Compile the library where necessary; an object that differs from the compiled one is made again.
 
     Files that do not rest on each other are compiled side by side.  Raises MissingError where there is no Rocq or no library.
     """

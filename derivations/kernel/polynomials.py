@@ -19,7 +19,7 @@ ONE: Polynomial = {(): Fraction(1)}
 
 @lru_cache(maxsize=2**16)
 def key(atom: Term) -> str:
-    """What atoms are ordered by."""
+    """The sort key of atoms."""
     return written(atom)
 
 
@@ -61,7 +61,7 @@ def scaled(poly: Polynomial, factor: Fraction) -> Polynomial:
 
 
 def content(poly: Polynomial) -> tuple[Fraction, Monomial]:
-    """The number and the monomial that all summands have in common; the number has the sign of the first of them."""
+    """The common number and monomial of all summands; the number has the sign of the first summand."""
     monomials = ordered(poly)
     common = dict(monomials[0])
     for each in monomials[1:]:
@@ -115,7 +115,7 @@ def height(part: Term) -> int:
 
 
 def bound_name(depth: int, used: set[str]) -> str:
-    """The name of an index that is bound around so many sums, and that captures nothing."""
+    """The name of an index that is bound around that many sums, and that captures nothing."""
     return next(name for n in count(depth + 1) if (name := f"x{n}") not in used)
 
 
@@ -127,9 +127,9 @@ def bounds(part: Term) -> frozenset[str]:
 
 
 def named(bound: str, factors: Iterable[Term]) -> tuple[str, list[Term]]:
-    """The name of an index that is bound around factors, by how many sums are in them, and the factors with it.
+    """The name of an index that is bound around factors, by the number of sums in them, and the renamed factors.
 
-    The old name makes room first: it may be the one that a sum inside has to have, or already the name of one.
+    The old name is replaced first: it may be required by an inner sum, or already be the name of one.
     """
     deep = list(factors)
     depth = max((height(each) for each in deep), default=0)
@@ -142,7 +142,7 @@ def named(bound: str, factors: Iterable[Term]) -> tuple[str, list[Term]]:
 
 @lru_cache(maxsize=2**16)
 def alpha(part: Term) -> Term:
-    """A term whose bound indices have names that say how many sums are inside."""
+    """A term whose bound indices are named by the number of sums inside."""
     if part[0] in LEAVES:
         return part
     if part[0] == "sum":

@@ -1,6 +1,6 @@
-"""An exported statement read again, and what it says at exact points beside what the relation says there.
+"""Read an exported statement back, and compare it with the relation at exact points.
 
-Nothing of what wrote the statement is used here but the names of the variables.
+Of the exporter only the names of the variables are used here.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def parts(statement: str) -> tuple[list[tuple[str, str]], str]:
 
 
 def disagreement(theorem: Theorem, relation: Relation) -> str:
-    """Where the exported statement and the relation say different things; empty if they do nowhere."""
+    """A difference between the exported statement and the relation; empty if there is none."""
     saved, ctx.prec = ctx.prec, BITS
     try:
         return next(_disagreements(theorem, relation), "")
@@ -90,7 +90,7 @@ def _assumed(texts: dict[str, str], relation: Relation, scope: Scope, point: Poi
 
 
 def _quantified(text: str) -> tuple[list[str], str]:
-    """The names that a hypothesis binds, and what it says of them."""
+    """The names that a hypothesis binds, and its statement about them."""
     if not text.startswith("forall"):
         return [], text
     head, text = text.removeprefix("forall").split(",", 1)
@@ -139,7 +139,7 @@ def _hypothesis(text: str, scope: Scope, binders: list[tuple[str, str]]) -> bool
 
 
 def _places(bound: list[str], text: str, scope: Scope, binders: list[tuple[str, str]]) -> Iterator[Scope]:
-    """The scope with every value of the indices, whose ranges are those of the vector that they are put into."""
+    """The scope with every value of the indices, whose ranges are those of the indexed vector."""
     if not bound:
         yield scope
         return

@@ -99,7 +99,7 @@ class Reader:
         return total
 
     def postfix(self) -> Rule:
-        """A name or a part with its arguments; what stands behind an argument belongs to it: f x^-1 is f (x^-1)."""
+        """A name or a part with its arguments; a postfix operator belongs to its argument: f x^-1 is f (x^-1)."""
         named = self.at < len(self.tokens) and re.match(r"[A-Za-z_]", self.tokens[self.at])
         if not named:
             return self._with_arguments("", self.operand())
@@ -159,7 +159,7 @@ class Reader:
 
 
 def _changed(rule: Rule, sign: str) -> Rule:
-    """What stands before ^-1, %:R or .+1."""
+    """The operand of ^-1, %:R or .+1."""
     change: dict[str, Callable[[Any], Any]] = {"^-1": lambda x: inverse(real(x)), "%:R": arb, ".+1": lambda x: x + 1}
     return lambda scope: change[sign](rule(scope))
 

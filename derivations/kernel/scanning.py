@@ -1,4 +1,4 @@
-"""What a source of Rocq must not contain: everything by which a theorem could be had without a proof."""
+"""Forbidden parts of a source of Rocq: everything that gives a theorem without a proof."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ OUTSIDE_SECTIONS = re.compile(r"\b(?:Variables?|Hypothes[ie]s|Context)\b")
 
 
 def without_comments(source: str) -> str:
-    """The source with its comments, which nest, and its strings blanked; line numbers stay."""
+    """The source with its nested comments and its strings blanked; line numbers are preserved."""
     blanked, depth, quoted = [], 0, False
     position = 0
     while position < len(source):
@@ -30,7 +30,7 @@ def without_comments(source: str) -> str:
 
 
 def forbidden(source: str) -> Iterator[tuple[int, str]]:
-    """The line and the words of each thing that must not be there; a variable outside of sections is an axiom."""
+    """The line and the words of each forbidden part; a variable outside of sections is an axiom."""
     depth = 0
     for number, line in enumerate(without_comments(source).splitlines(), start=1):
         yield from ((number, match.group()) for match in FORBIDDEN.finditer(line))

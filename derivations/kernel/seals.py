@@ -1,4 +1,4 @@
-"""The seal of a claim: a theorem that Rocq's kernel accepted, or why there is none.  It has no vote on any verdict."""
+"""The seal of a claim: a theorem that Rocq's kernel accepted, or the reason why there is none.  It never votes."""
 
 from enum import StrEnum
 
@@ -14,7 +14,7 @@ class About(StrEnum):
 
 
 class SealOutcome(StrEnum):
-    """What became of a theorem."""
+    """The result for a theorem."""
 
     ACCEPTED = "accepted"
     INCONCLUSIVE = "inconclusive"
@@ -23,7 +23,7 @@ class SealOutcome(StrEnum):
 
 
 class Seal(Record, frozen=True):
-    """What the kernel says of one theorem about a claim, with what it rests on; `where` is the file and the line."""
+    """The kernel's result for a theorem about a claim, with its assumptions; `where` is the file and the line."""
 
     theorem: str
     about: About

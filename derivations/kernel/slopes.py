@@ -9,7 +9,7 @@ ONE: Term = ("num", Fraction(1))
 
 
 def opened(part: Term) -> Term:
-    """A term in which x log x, divergences and real powers are what they are defined as."""
+    """A term in which x log x, divergences and real powers are replaced by their definitions."""
     kind = part[0]
     if kind in LEAVES:
         return part
@@ -61,7 +61,7 @@ def slope(part: Term, by: Term) -> Term:
 
 
 def _product(part: Term, by: Term) -> Term:
-    """Σ of the products with one factor replaced; a constant factor stays."""
+    """Σ of the products with one factor replaced; constant factors are not differentiated."""
     *others, last = part[1:]
     rest: Term = others[0] if len(others) == 1 else ("mul", *others)
     if not mentions(rest, by[1]):

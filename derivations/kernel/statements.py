@@ -1,4 +1,4 @@
-"""A relation as a theorem of Rocq: its variables, what is known of them, and what it says.
+"""A relation as a theorem of Rocq: its variables, hypotheses about them, and its statement.
 
     Theorem name (R : realType) (m : nat) (s : 'I_m -> R) (tau : R) (m_gt0 : (0 < m)%N) (tau_gt0 : 0 < tau) : left = right.
 """
@@ -23,7 +23,7 @@ Scope = tuple[tuple[str, str], ...]                          # names that are bo
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of the variables of a statement, by name; masses and marginals by the hypothesis that says so."""
+    """The known facts about a statement's variables, by name; masses and marginals by their hypothesis."""
 
     positive: frozenset[str] = frozenset()
     masses: Mapping[str, str] = field(default_factory=dict)                  # the hypothesis of the whole sum, by vector
@@ -49,7 +49,7 @@ class Statement:
 
     @property
     def introduced(self) -> list[str]:
-        """The names of all that is bound."""
+        """The names of all bound variables."""
         return ["R", *(name for name, _ in (*self.binders, *self.hypotheses))]
 
 
@@ -111,7 +111,7 @@ def _type(v: Variable, names: Names) -> str:
 
 
 def _domain(v: Variable, name: str, names: Names) -> Iterator[tuple[str, str]]:
-    """The hypotheses that say what a variable ranges over."""
+    """The hypotheses that state the domain of a variable."""
     kind, sizes = v.domain.kind, [size_of(part, names) for part in v.domain.shape if not band_of(v.domain.shape)]
     if kind is Kind.SIZE:
         yield f"{name}_gt0", f"(0 < {name})%N"
@@ -135,7 +135,7 @@ def _domain(v: Variable, name: str, names: Names) -> Iterator[tuple[str, str]]:
 
 
 def assumed(hypothesis: Relation, names: Names) -> str:
-    """A hypothesis; raises NotExportedError for one that is neither an inequality nor says that two quantities differ."""
+    """A hypothesis; raises NotExportedError unless it is an inequality or an inequation."""
     if isinstance(hypothesis, ForAll):
         bound = places(hypothesis)
         return f"forall {' '.join(bound.values())}, {_compared(hypothesis.bound, names, bound)}"

@@ -1,6 +1,6 @@
-"""The sum of one monomial over an index: a constant times the size, an entry, a mass, or a sum that stays.
+"""The sum of one monomial over an index: a constant times the size, an entry, a mass, or an irreducible sum.
 
-Sums inside of sums are brought to one order; the steps (a factor goes into a sum, two sums are exchanged) are written down.
+Nested sums are sorted; the steps (a factor moves into a sum, two sums are exchanged) are recorded.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ class Lines(Protocol):
     settles: bool
 
     def normal(self, part: Term, scope: Scope = (), env: Environment | None = None) -> tuple[Polynomial, list[int]]:
-        """The polynomial of a term, and the lines that lead there."""
+        """The polynomial of a term, and the lines of its derivation."""
         ...
 
     def equal(self, left: Term, right: Term, tactic: str, scope: Scope, env: Environment) -> list[int]:
@@ -40,7 +40,7 @@ class Lines(Protocol):
         ...
 
     def fresh(self) -> str:
-        """A name for an index that is bound nowhere else."""
+        """A name for an index that is bound nowhere else in the proof."""
         ...
 
 
@@ -54,7 +54,7 @@ class Flat:
 
 @dataclass
 class Summation:
-    """Σ over one index, inside of what is bound around it."""
+    """Σ over one index, in the scope of the enclosing bound names."""
 
     certificate: Lines
     bound: str
@@ -63,7 +63,7 @@ class Summation:
     env: Environment
 
     def of(self, each: Monomial, c: Fraction) -> tuple[str, Polynomial, list[int]]:
-        """The summand as written, the value of its sum, and the line that says so."""
+        """The summand as written, the value of its sum, and the line that proves it."""
         inside = tuple((a, n) for a, n in each if self.bound in indices(a))
         outside = tuple((a, n) for a, n in each if self.bound not in indices(a))
         if not inside:
@@ -79,7 +79,7 @@ class Summation:
     # ── what a sum is ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def atom(self, inside: Monomial) -> Term:
-        """The sum that stays, its index named by how many sums are in it."""
+        """The irreducible sum, whose index is named by the number of sums inside."""
         return named_sum(self.bound, self.size, inside)
 
     def _constant(self, outside: Monomial, c: Fraction) -> tuple[str, Polynomial, list[int]]:
@@ -90,7 +90,7 @@ class Summation:
         return self._line(summand, result, f"rewrite (@sum_const R {self.size} {summand}); fld")
 
     def _pulled(self, inside: Monomial, outside: Monomial, c: Fraction, total: Term) -> tuple[str, Polynomial, list[int]]:
-        """The sum stays, without its constant factors; naming its index may change the order of its factors."""
+        """Keep the sum without its constant factors; naming its index may change the order of its factors."""
         own = po.monomial_term(inside)
         lines = self.certificate.equal(("sum", self.bound, self.size, own), total, f"apply: eq_total => {self.bound}; fld",
                                        self.scope, self.env)
@@ -115,7 +115,7 @@ class Summation:
         return self._line(summand, result, tactic)
 
     def _mass(self, inside: Monomial) -> tuple[Polynomial, str] | None:
-        """What is known of the sum of one entry, and the hypothesis."""
+        """The known sum of an entry, and the hypothesis that states it."""
         facts = self.certificate.facts
         (part, n), *others = inside
         if others or n != 1:
@@ -143,7 +143,7 @@ class Summation:
         return self._line(self._product(outside, c, own), po.times({outside: c}, value), tactic)
 
     def _pull(self, outside: Monomial, c: Fraction, inner: Term) -> str:
-        """The lemma that takes a factor out of the sum, where there is one."""
+        """The lemma that moves a factor out of the sum, if there is one."""
         if not outside and c == 1:
             return ""
         factor, summand = written(po.monomial_term(outside, c), self.env), written(inner, self.env)
@@ -251,7 +251,7 @@ class Summation:
 
 
 def as_factors(part: Term) -> list[tuple[Term, int]]:
-    """The factors of a monomial that is written as a term."""
+    """The factors of a monomial written as a term."""
     if part[0] == "mul":
         return [factor for each in part[1:] for factor in as_factors(each)]
     if part[0] == "pow":
@@ -307,5 +307,5 @@ def closing(best: Term, order: tuple[tuple[str, str], ...], env: Environment) ->
 
 
 def _same_nest(part: Term, order: tuple[tuple[str, str], ...], position: int) -> bool:
-    """Whether a sum is the nest of the indices that are left."""
+    """Whether a sum is the nest of the remaining indices."""
     return part[2] == order[position][1] and po.height(part) >= len(order) - position

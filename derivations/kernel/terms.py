@@ -66,7 +66,7 @@ class Names:
         return self.known[variable]
 
     def fresh(self, like: str) -> str:
-        """An identifier that is not taken."""
+        """An unused identifier."""
         name, count = like, 0
         while name in self.taken:
             count += 1
@@ -224,7 +224,7 @@ Environment = Mapping[str, str]                              # what stands for a
 
 
 def written(part: Term, env: Environment | None = None) -> str:
-    """A term in Rocq's syntax, with parentheses around all that is composed."""
+    """A term in Rocq's syntax, with parentheses around all compound parts."""
     env = env or {}
     kind = part[0]
     if kind == "num":
@@ -272,7 +272,7 @@ def _number(value: Fraction) -> str:
 
 
 def _natural(n: int) -> str:
-    """A natural number; what is large in pieces, as Rocq counts such a number one by one."""
+    """A natural number; large ones as a product or sum of small ones, since Rocq's are unary."""
     if n >= LARGE:
         high, low = divmod(n, LARGE)
         rest = f" + {_natural(low)}" if low else ""
@@ -314,7 +314,7 @@ DEPTH = "#depth"                                             # how many variable
 
 @lru_cache(maxsize=2**16)
 def indices(part: Term) -> frozenset[str]:
-    """The indices that are free in a term."""
+    """The free indices of a term."""
     kind = part[0]
     if kind == "entry":
         return frozenset(part[2])
@@ -327,7 +327,7 @@ def indices(part: Term) -> frozenset[str]:
 
 
 def renamed(part: Term, names: Mapping[str, str]) -> Term:
-    """A term with other free indices; a sum that would capture one of them binds another name."""
+    """Rename the free indices of a term; a sum that would capture one of them gets another bound name."""
     kind = part[0]
     if kind == "entry":
         return (*part[:2], tuple(names.get(i, i) for i in part[2]))

@@ -1,4 +1,4 @@
-"""Rocq's interactive program, one sentence at a time: what it accepts, what it says, and how long it takes."""
+"""Rocq's interactive program, one sentence at a time: acceptance, messages and time."""
 
 import os
 import re
@@ -15,7 +15,7 @@ PER_SENTENCE = 120                                           # seconds by the cl
 
 @dataclass(frozen=True)
 class Answer:
-    """What became of a proof: the error with the goal that was left, if there is one."""
+    """The result of a proof: the error with the remaining goal, if there is one."""
 
     accepted: bool
     seconds: float
@@ -24,7 +24,7 @@ class Answer:
 
 
 def sentences(source: str) -> Iterator[str]:
-    """The sentences of a script that is written as `export` does: a period and a space end one, braces stand alone."""
+    """The sentences of a script in the style of `export`: a period and a space end one, and braces are separate."""
     for part in re.split(r"(?<=\.)\s+", source.strip()):
         while part.startswith(("{", "}")):
             yield part[0]
@@ -54,7 +54,7 @@ class Toplevel:
         self.process.communicate()
 
     def _read(self) -> str:
-        """What Rocq writes up to its next prompt, after which it waits."""
+        """Read Rocq's output up to its next prompt."""
         assert self.process.stdout is not None
         text = b""
         while not text.rstrip().endswith(b"</prompt>"):
@@ -65,14 +65,14 @@ class Toplevel:
         return PROMPT.sub("", text.decode(errors="replace"))
 
     def say(self, sentence: str) -> str:
-        """What is answered to one sentence."""
+        """Rocq's answer to one sentence."""
         assert self.process.stdin is not None
         self.process.stdin.write(sentence.replace("\n", " ").encode() + b"\n")
         self.process.stdin.flush()
         return self._read()
 
     def cpu(self) -> float:
-        """The seconds of the processor that Rocq has used, which do not depend on what else a machine does."""
+        """The processor time that Rocq has used, which does not depend on the load of the machine."""
         try:
             fields = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
         except OSError:                                      # no Linux
@@ -80,7 +80,7 @@ class Toplevel:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def prove(self, source: str, limit: float = float("inf")) -> Answer:
-        """Run the sentences of one theorem until one fails, or the time is over before the last; what failed is forgotten."""
+        """Run the sentences of one theorem until one fails or the time limit is reached; a failure is undone."""
         start, output = self.cpu(), ""
         for sentence in sentences(source):
             output = self.say(sentence)
