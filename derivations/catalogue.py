@@ -215,7 +215,7 @@ class Examination:
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """What is wrong with the derivation, the correction or the twins."""
+        """The faults of the derivation, the correction or the twins."""
         return self.evidence.faults
 
     @property

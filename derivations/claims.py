@@ -19,7 +19,7 @@ from derivations.theorems import Theorem
 
 
 class Kind(StrEnum):
-    """What sort of statement a claim makes."""
+    """The kind of statement that a claim makes."""
 
     DEFINITION = "definition"
     IDENTITY = "identity"
@@ -223,7 +223,7 @@ class Survivor(Record, frozen=True):
 
 
 class CauseKind(StrEnum):
-    """Why a verdict is what it is."""
+    """The kinds of reasons for a verdict."""
 
     CONTRADICTION = "contradiction"
     FAILURE = "failure"
@@ -242,7 +242,7 @@ class CauseKind(StrEnum):
 
 
 class Cause(Record, frozen=True):
-    """Why a verdict is what it is: the evidence that decides it, and the facts that its kind names.
+    """The reason for a verdict: the evidence that decides it, and the facts that its kind names.
 
     `undecided` holds the evidence of failed proofs, `twins` the number of twins if there are too few, and `part` the id of the
     part of the statement that decides.

@@ -132,7 +132,7 @@ def objections(printed: Relation, repaired: Relation, point: Point | None, repla
 
 
 def _says_nothing(relation: Relation) -> bool:
-    """Return whether the sides have variables but differ by a constant only: the statement then says nothing about them."""
+    """Return whether the sides have variables but differ by a constant only: the statement is then independent of them."""
     if not variables_of(sp.Tuple(*relation.sides)):
         return False
     try:

@@ -38,7 +38,7 @@ def weak(rows: Iterable[Mapping[str, Any]]) -> list[tuple[str, Mapping[str, Any]
 @click.argument("ids", nargs=-1, metavar="[ID|DOCUMENT]...")
 @click.option("--json", "path", type=Path, default=Path("ledger.json"), show_default=True, help="the ledger with the votes")
 def mutants(ids: tuple[str, ...], path: Path) -> None:
-    """Make one-edit mutants of claims, refute or prove each, and list what survives."""
+    """Make one-edit mutants of claims, refute or prove each, and list the survivors."""
     known = {*entries(), *documents()}
     if unknown := [name for name in ids if name not in known]:
         raise click.UsageError(f"ID: expected a claim or a document, got {unknown[0]}; see `python -m derivations list`")

@@ -47,7 +47,7 @@ PAGE = "{% extends 'lab/index.html.j2' %}{% block html_head_js_mathjax %}{% endb
 
 @dataclass(frozen=True)
 class Shown:
-    """One claim with what the symbolic layer finds about it; notebooks display it as HTML, `print` as text."""
+    """One claim with the symbolic layer's evidence; notebooks display it as HTML, `print` as text."""
 
     entry: Entry
     examination: Examination
@@ -158,7 +158,7 @@ def notebooks(names: tuple[str, ...], output: Path, run: bool) -> None:
 
 
 def execute(notebook: Any, executed: Callable[[], object] | None = None) -> None:
-    """Run a notebook in a kernel of its own and put the outputs into it.
+    """Run a notebook in a separate kernel and store the outputs in it.
 
     Args:
         notebook: as jupytext or nbformat read it.

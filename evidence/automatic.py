@@ -233,7 +233,7 @@ def _value(variable: Variable, shape: Sequence[int]) -> st.SearchStrategy[Any]:
 
 
 def register(claims: Container[str] | None = None) -> None:
-    """Register votes on what was read from the LaTeX of a paper, of some claims or of all, where nobody wrote one."""
+    """Register votes on claims read from the LaTeX of a paper, on selected or all claims, if they have none."""
     for id, entry in entries().items():
         if entry.read and (claims is None or id in claims) and id not in CASES[Layer.TORCH] and (made := case(entry)):
             CASES[Layer.TORCH][id] = made

@@ -112,7 +112,7 @@ class Vote:
         return f"drawn: {', '.join(ranges)}" if self.ranges else ""
 
     def scope(self) -> str:
-        """What was compared, in words."""
+        """The number of comparisons and their errors, in words."""
         parts = [f"{self.instances} drawn instances", f"{self.compared} numbers compared"]
         parts += [f"{self.incomparable} not comparable"] if self.incomparable else []
         parts += [f"{self.discarded} draws discarded"] if self.discarded else []
@@ -191,7 +191,7 @@ def _record_instance(vote: Vote, printed: Formula, reading: Reading) -> None:
 
 
 def _record_scale(vote: Vote, printed: Formula, reading: Reading, comparisons: Collection[Comparison]) -> None:
-    """Record whether the tolerance was small enough, beside the numbers compared, for a refutation to be possible."""
+    """Record whether the tolerance was small enough, relative to the compared numbers, for a refutation to be possible."""
     sized = any(c.derived for c in comparisons)
     size = min(c.largest for c in comparisons) if sized else size_of(printed, reading.point)
     vote.scales.setdefault(sized, Scale()).weigh(reading.tolerance, size)

@@ -45,7 +45,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Reading:
-    """What a layer computed at one instance.
+    """The numbers that a layer computed at one instance.
 
     Attributes:
         point: the value of every variable by its printed name; indices that are left out become axes.  An instance may
@@ -62,7 +62,7 @@ class Reading:
 
 
 class Formula:
-    """A relation's two sides, ready to be evaluated many times; of a disproof, what it disproves.
+    """A relation's two sides, ready to be evaluated many times; for a disproof, those of the disproved relation.
 
     Raises ValueError for two different variables of one name, which no reading could tell apart.
     """
@@ -105,7 +105,7 @@ def distinct(variables: Iterable[Variable], about: str) -> None:
 
 @dataclass(frozen=True)
 class Miss:
-    """One position, counted from 1 along the free indices, with what the route and the formula have there."""
+    """One position, counted from 1 along the free indices, with the values of the route and the formula."""
 
     position: tuple[int, ...]
     computed: float

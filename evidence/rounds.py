@@ -51,7 +51,7 @@ class Rounds:
 
 
 def _copied(reading: Reading) -> Reading:
-    """A reading in memory of its own, since a check may reuse that of its tensors."""
+    """A copy of a reading, since a check may reuse the memory of its tensors."""
     point, routes = ({name: value.clone() if isinstance(value, Tensor) else value for name, value in values.items()}
                      for values in (reading.point, reading.routes))
     return Reading(point, routes, reading.tolerance, reading.computed)

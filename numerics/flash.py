@@ -25,7 +25,7 @@ from numerics.arguments import Positive
 
 
 class Contribution(NamedTuple):
-    """What some keys contribute to each row.
+    """The contribution of some keys to each row.
 
     Attributes:
         peak: max_j s_j, (..., n); −inf without keys. It is held constant: what follows from a triple does not depend on it.
@@ -46,7 +46,7 @@ class Attention(NamedTuple):
 
 
 class Gradients(NamedTuple):
-    """The derivatives of a loss with respect to query, key and value, each in the shape of what it belongs to."""
+    """The derivatives of a loss with respect to query, key and value, each with the shape of its variable."""
 
     query: Tensor
     key: Tensor
@@ -59,7 +59,7 @@ def identity(like: Contribution) -> Contribution:
 
 
 def contribution(scores: Tensor, value: Tensor) -> Contribution:
-    """Return what the keys of a tile contribute.
+    """Return the contribution of the keys of a tile.
 
     Args:
         scores: s, floating, (..., n, t), −inf where masked.
@@ -78,7 +78,7 @@ def contribution(scores: Tensor, value: Tensor) -> Contribution:
 
 
 def combine(left: Contribution, right: Contribution) -> Contribution:
-    """Return what two disjoint sets of keys contribute together: associative, commutative, with ``identity``."""
+    """Return the joint contribution of two disjoint sets of keys: associative, commutative, with ``identity``."""
     peak = torch.maximum(left.peak, right.peak)
     base = torch.where(peak == -torch.inf, 0.0, peak)
     shrink, other = (left.peak - base).exp(), (right.peak - base).exp()
@@ -147,7 +147,7 @@ def tiled_gradients(
     log_sum_exp_gradient: Tensor | None = None,
     tile: int | Sequence[int] = 128,
 ) -> Gradients:
-    """Return the derivatives of a loss, tile by tile, from what the forward pass left behind.
+    """Return the derivatives of a loss, tile by tile, from the results of the forward pass.
 
     No n × m matrix is kept, only one tile of it at a time.
 

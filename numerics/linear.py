@@ -68,7 +68,7 @@ def linear_attention(
 def kernel_weights(
     query_features: Tensor, key_features: Tensor, mask: Tensor | None = None, *, causal: bool = False
 ) -> Tensor:
-    """Return W, (..., n, m): what ``linear_attention`` multiplies its values by. Arguments and errors as there."""
+    """Return the weights W, (..., n, m), of ``linear_attention``. Arguments and errors as there."""
     (q, k), dtype = arguments.tensors(query_features=(query_features, 2), key_features=(key_features, 2))
     _check_shapes(q, k, None, mask, causal=causal)
     kernel = torch.matmul(q, _unmasked(k, mask).mT)
@@ -199,7 +199,7 @@ def ratio_bias(query: Tensor, key: Tensor, features: int) -> Tensor:
 
 
 def _causal(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """Return Σ_{j≤i} ⟨q_i, k_j⟩ v_j, chunk by chunk: what came before a chunk is one F × dv matrix."""
+    """Return Σ_{j≤i} ⟨q_i, k_j⟩ v_j, chunk by chunk: everything before a chunk is summed in one F × dv matrix."""
     n = q.shape[-2]
     chunks = -(-n // _CHUNK)
     size = min(n, _CHUNK)

@@ -1,4 +1,4 @@
-"""Sparsemax, α-entmax and ALiBi: what other regularizers make of a row of scores (eot, Section 4).
+"""Sparsemax, α-entmax and ALiBi: the maps of scores by other regularizers (eot, Section 4).
 
 A row of weights solves  min over the simplex of  −⟨p, s⟩ + Σ_j (p_j^α − p_j) / (α(α−1)).  α = 2 is sparsemax, the
 projection on the simplex; α → 1 is softmax. Names and signatures are those of the ``entmax`` package, and these functions
@@ -180,7 +180,7 @@ def alibi_bias(
     dtype: torch.dtype | None = None,
     device: torch.device | str | None = None,
 ) -> Tensor:
-    """Return what ALiBi adds to the scores, −slope_h |i − j|: the penalty of ``eot.34`` with γ_h = slope_h.
+    """Return ALiBi's bias of the scores, −slope_h |i − j|: the penalty of ``eot.34`` with γ_h = slope_h.
 
     Args:
         num_heads: ≥ 1; see ``alibi_slopes``.

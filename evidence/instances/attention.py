@@ -143,7 +143,7 @@ class Tiled:
 
     @property
     def allowed(self) -> Tensor:
-        """What takes part, boolean, (*batch, n, m)."""
+        """Which entries take part, boolean, (*batch, n, m)."""
         shape = (*self.query.shape[:-1], self.key.shape[-2])
         if self.mask is None:
             return torch.ones(shape, dtype=torch.bool)

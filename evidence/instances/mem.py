@@ -123,7 +123,7 @@ class MemProblem(Placed):
         return {"n": self.n, "d": self.d, "alpha": self.alpha, **self.drawn}
 
     def tolerance(self, *magnitudes: Tensor | float) -> float:
-        """Rounding in float64 of sums over templates and coordinates, relative to what enters and to exp's argument."""
+        """Rounding in float64 of sums over templates and coordinates, relative to the inputs and to exp's argument."""
         largest = max(float(torch.as_tensor(x, dtype=torch.float64).abs().max().cpu()) for x in (1.0, *magnitudes))
         drawn = self.drawn
         exponent = float((drawn["T"].abs() @ torch.maximum(drawn["lam"].abs(), self.alpha * drawn["z"].abs())).max())
@@ -134,7 +134,7 @@ class MemProblem(Placed):
 
     @property
     def arguments(self) -> tuple[Tensor, Tensor, Tensor | None, float | Tensor, Tensor | None]:
-        """What `numerics.mem.solve` takes."""
+        """The arguments of `numerics.mem.solve`."""
         return self.templates, self.evidence, self.prior, self.alpha, self.mask
 
     @property

@@ -94,7 +94,7 @@ class OtProblem(Placed):
         return {"N": self.N, "d": self.d, "alpha": self.alpha, "gamma": self.gamma, **self.drawn, **own}
 
     def tolerance(self, *magnitudes: Tensor | float) -> float:
-        """Rounding in float64 of sums over templates and coordinates, relative to what enters and to exp's argument."""
+        """Rounding in float64 of sums over templates and coordinates, relative to the inputs and to exp's argument."""
         largest = max(float(torch.as_tensor(x, dtype=torch.float64).detach().abs().max().cpu()) for x in (1.0, *magnitudes))
         drawn = self.drawn
         duals = torch.stack([drawn["lam"].abs(), drawn["nu"].abs(), drawn["v"].abs(), self.alpha * drawn["z"].abs()]).amax(0)
@@ -126,7 +126,7 @@ class OtProblem(Placed):
 
     @property
     def arguments(self) -> tuple[Tensor, Tensor, Tensor, Tensor, float, float]:
-        """What `numerics.ot_attention.solve` takes."""
+        """The arguments of `numerics.ot_attention.solve`."""
         return *self.tensors, self.alpha, self.gamma
 
     @property
@@ -143,7 +143,7 @@ class OtProblem(Placed):
 
     @property
     def rounding(self) -> float:
-        """The error of weights whose logits are rounded in each of d products, and when cost, peak and γ are taken off."""
+        """The error of weights whose logits are rounded in each of d products, and when cost, peak and γ are subtracted."""
         return tolerances.plan(self.templates.dtype, self.N + self.n, (self.d + 3) * self.logit)
 
     def rounded_to(self, dtype: torch.dtype) -> OtProblem:

@@ -1,4 +1,4 @@
-"""The deviations of section 8 in trained models, beside a quantity that they ignore: the error of the layers' outputs."""
+"""The deviations of section 8 in trained models, and a quantity that they ignore: the error of the layers' outputs."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def listed(values: list[Tensor]) -> str:
 
 
 def by_layer(claim: str, run: Run) -> Finding:
-    """The largest mean over a layer, and all of them beside the errors that they hide."""
+    """The largest mean over a layer, and all means together with the errors that they hide."""
     measured = layers(run.quick)
     return of_encoder(measured, max(float(x.deviation.mean()) for x in measured), (
         f"mean deviation by layer {listed([x.deviation for x in measured])}; within the span of the templates' differences "

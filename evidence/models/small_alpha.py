@@ -1,4 +1,4 @@
-"""How small α is in trained models, in the units that matter: beside the conditions of the approximations and their bounds.
+"""The size of α in trained models, relative to the conditions of the approximations and their bounds.
 
 Attention alone does not say what α is: templates c·t and evidence z/c make the same weights for every c, and a problem in
 which α c² stands for α.  What the expansions need is that αΣ is small, and the bounds of `numerics.mem.certificate` that
@@ -160,7 +160,7 @@ def by_layer(heads: list[Head], value: Callable[[Head], float]) -> str:
 
 
 def judge(heads: list[Head], value: Callable[[Head], float], beside: Callable[[Head], float]) -> Finding:
-    """Judge whether a value is small in every trained head, beside the number that the bounds need, model by model."""
+    """Judge whether a value is small in every trained head, compared with the number in the bounds, model by model."""
     trained = [head for head in heads if head.weights == "trained"]
     groups = dict.fromkeys((head.model, head.weights) for head in heads)
     figures = [
@@ -179,7 +179,7 @@ def judge(heads: list[Head], value: Callable[[Head], float], beside: Callable[[H
 
 
 def of_attention(layout: Callable[[Head], Layout]) -> Observe:
-    """α λ_max(Σ) of every head, as a document reads it, beside κ = αR²."""
+    """α λ_max(Σ) of every head, in a document's reading, and κ = αR²."""
 
     def observe(claim: str, run: Run) -> Finding:
         def size(head: Head, value: float) -> float:

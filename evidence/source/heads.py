@@ -90,7 +90,7 @@ def t5_points(*roles: Role) -> Iterator[tuple[dict[str, Any], Tensor, Tensor]]:
 
 
 def t5_outputs(*roles: Role, **values: Tensor) -> list[Reading]:
-    """Outputs of the heads of these calls at points with some of the values replaced, whatever is printed about them."""
+    """Outputs of the heads of these calls at points with some of the values replaced, independent of the print."""
     return [Reading({**point, **values}, {"T5": output}, rounded(point)) for point, output, _ in t5_points(*roles)]
 
 

@@ -61,7 +61,7 @@ def luong_general_is_a_uniform_prior() -> Fact:
 
 
 def vaswani_is_a_uniform_prior_on_pairs() -> Fact:
-    """With keys and values of their own, a template has to hold both; no linear map takes the mean key to the mean value."""
+    """With separate keys and values, a template must contain both; no linear map takes the mean key to the mean value."""
     queries, keys, values = drawn(QUERIES, WIDTH), drawn(WORDS, WIDTH, seed=1), drawn(WORDS, WIDTH, seed=2)
     shipped = scaled_dot_product_attention(queries, keys, values)
     pairs, evidence = torch.cat((keys, values), -1), torch.cat((queries, torch.zeros_like(queries)), -1)

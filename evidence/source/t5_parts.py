@@ -1,4 +1,4 @@
-"""Parts of the shipped T5 beside its heads: its kinds of attention, the cost of its positions, its layer normalization."""
+"""Parts of the shipped T5 other than its heads: its kinds of attention, the cost of its positions, its layer normalization."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def solution(claim: str) -> Equation:
 
 
 def published(claim: str, proved: str, compute: Callable[[Point], Tensor]) -> Finding:
-    """The package's result beside the solution that is proved for another claim."""
+    """The package's result, and the solution proved for another claim."""
     readings = []
     for seed in range(32):
         point = Point(1 + seed % 5, seed, (0.25, 0.5, 1.0, 2.0)[seed % 4], seed % 3 == 0)

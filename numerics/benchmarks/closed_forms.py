@@ -18,7 +18,7 @@ Work = Callable[[], object]
 
 @dataclass(frozen=True)
 class Comparison:
-    """One closed form beside a peer that computes the same thing.
+    """One closed form compared with a peer that computes the same.
 
     Attributes:
         name, peer: what is compared.

@@ -1,4 +1,4 @@
-"""What `verify`, `mem.solve` and `deviation` cost, by size: measured where they are small, with the exponents of their growth.
+"""The cost of `verify`, `mem.solve` and `deviation` by size: measured at small sizes, with the exponents of growth.
 
 Seconds     of CPU time, which other work on the same machine changes less than the time of day; one thread
 Memory      of `solve` and `deviation`: the most that tensors take at a time; of `verify`: the largest resident set
@@ -92,7 +92,7 @@ def deviation_costs(tokens: Iterable[int] = TOKENS, depths: Iterable[int] = LAYE
 
 
 def verify_costs(folder: Path, shards: Iterable[int] = SHARDS) -> Iterator[Cost]:
-    """For each number of shards of all claims, verify the first shard in a process of its own."""
+    """For each number of shards of all claims, verify the first shard in a separate process."""
     for count in shards:
         path = folder / f"shard-of-{count}.json"
         command = [sys.executable, "-m", "derivations", "verify", f"--shard=1/{count}", f"--json={path}", "-n", "0"]

@@ -25,7 +25,7 @@ class PeakMemory(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self._seen = {x.untyped_storage().data_ptr() for x in arguments}
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Run the operation, and count what it made."""
+        """Run the operation, and count its results."""
         result = func(*args, **(kwargs or {}))
         for x in tree_leaves(result):
             if isinstance(x, torch.Tensor):

@@ -37,7 +37,7 @@ class Inputs:
 
 @dataclass(frozen=True)
 class Form:
-    """A closed form, its definition, what it may be off by in a precision, and whether it multiplies matrices (`product`)."""
+    """A closed form, its definition, its allowed error in a precision, and whether it multiplies matrices (`product`)."""
 
     compute: Callable[[Inputs], Tensor]
     defined: Callable[[Any], Any]
@@ -170,7 +170,7 @@ def cells(device: str) -> Iterator[Cell]:
 
 
 def verdict(results: list[Cell], precision: str) -> str:
-    """What the errors in one precision add up to, in words."""
+    """The verdict on the errors in one precision, in words."""
     own = [cell for cell in results if cell.precision == precision]
     if not own:
         return "not measured: the device has none"

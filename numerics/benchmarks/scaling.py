@@ -60,7 +60,7 @@ class Round:
 
 @dataclass(frozen=True)
 class Scaling:
-    """What several processes gain.
+    """The gain of several processes.
 
     Attributes:
         processes: how many.

@@ -19,7 +19,7 @@ from numerics.experiments.output import atomic_write
 @click.option("--problems", type=click.IntRange(1), default=200, show_default=True,
               help="random problems on which every halving of α is tried")
 def approximation(out: Path, problems: int) -> None:
-    """Make Figure 3 again: the closed form beside the exact estimate, and the order of its error."""
+    """Reproduce Figure 3: the closed form, the exact estimate, and the order of the error."""
     problem = experiment.figure_problem()
     panels = experiment.study(problem, torch.tensor(sorted(experiment.STRENGTHS, reverse=True), dtype=torch.float64))
     curve = experiment.study(problem, experiment.halvings())

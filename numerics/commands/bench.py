@@ -56,7 +56,7 @@ BASE = (64, 64, 512)
               help="also write all numbers to this file")
 def bench(only: tuple[str, ...], queries: int, keys: int, width: int, rounds: int, solver_rounds: int, singles: int, layer: int,
           tokens: int, alpha: float, doublings: int, points: int, device: str, threads: int, path: Path | None) -> None:
-    """Time closed forms and solvers beside their peers, in one run."""
+    """Time closed forms and solvers against their peers, in one run."""
     check_device(device)
     console, initial_threads = Console(), torch.get_num_threads()
     sections: dict[str, Callable[[], Any]] = {

@@ -46,7 +46,7 @@ def _alpha(_context: click.Context, _parameter: click.Parameter, value: float) -
 def deviation(
     out: Path, names: tuple[str, ...], text: Path | None, image: Path | None, alpha: float, tokens: int | None, device: str
 ) -> None:
-    """Reproduce Figures 4 to 8: attention beside the exact solution of the problem that it is supposed to solve.
+    """Reproduce Figures 4 to 8: attention against the exact solution of the problem that it is supposed to solve.
 
     Under torchrun the processes share the work, and one of them writes the table.
     """

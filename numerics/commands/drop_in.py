@@ -14,7 +14,7 @@ from numerics.modules import KINDS
 @click.option("--steps", type=click.IntRange(1), default=150, show_default=True, help="of training the small model")
 @click.option("--seed", type=int, default=0, show_default=True)
 def drop_in(names: tuple[str, ...], steps: int, seed: int) -> None:
-    """Measure what other attentions change: the tables of docs/drop_in_attention.md, in Markdown."""
+    """Measure the effect of other attentions: the tables of docs/drop_in_attention.md, in Markdown."""
     try:
         encoder = load_encoder()
     except ModelUnavailableError as error:

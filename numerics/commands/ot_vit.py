@@ -50,7 +50,7 @@ width = click.IntRange(1)
 def ot_vit(dataset: str, epochs: int | None, seeds: int, arms: tuple[str, ...], folder: Path, out: Path, device: str,
            precision: str, threads: int, only_sizes: bool, batch: int | None, rate: float | None,
            **widths: int | None) -> None:
-    """Train Section 9's OT-ViT beside ViT, with one arm for every ingredient in which they differ."""
+    """Train Section 9's OT-ViT and ViT, with one arm for every ingredient in which they differ."""
     console = Console()
     if only_sizes:
         _show_sizes(console)

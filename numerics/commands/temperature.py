@@ -31,7 +31,7 @@ from numerics.models.encoder import PARAGRAPH, ModelUnavailableError
 def temperature(
     out: Path, model: str, text: Path | None, image: Path | None, lowest: float, highest: float, count: int
 ) -> None:
-    """Show how concentrated each head of a model is against the temperature, beside the same model with random weights."""
+    """Show how concentrated each head of a model is against the temperature, and of the same model with random weights."""
     console, measured = Console(), list[Curves]()
     try:
         epsilons = temperatures(lowest, highest, count)

@@ -36,7 +36,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Study:
-    """The closed form beside the exact mean, for one problem and several α.
+    """The closed form and the exact mean, for one problem and several α.
 
     Attributes:
         problem: what was solved.

@@ -28,7 +28,7 @@ BATCH, HELD_OUT, RATE = 32, 512, 1e-2
 
 @dataclass(frozen=True)
 class Change:
-    """What an attention changes in the encoder.
+    """The effect of an attention in the encoder.
 
     Attributes:
         attention: its name.

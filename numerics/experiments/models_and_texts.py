@@ -39,7 +39,7 @@ Inputs = dict[str, Tensor]
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """One model with one kind of weights, and what it reads.
+    """One model with one kind of weights, and its texts.
 
     Attributes:
         name: for people and for file names.
@@ -91,7 +91,7 @@ def subjects(name: str, text: str = PARAGRAPH, image: Path | None = None, tokens
 
 
 def untrained(model: PreTrainedModel) -> PreTrainedModel:
-    """The same architecture with weights as the library draws them, from `SEED`; the global random state is left alone."""
+    """The same architecture with weights as the library draws them, from `SEED`; the global random state is unchanged."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(SEED)
         config = copy.deepcopy(model.config)

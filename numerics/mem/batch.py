@@ -28,7 +28,7 @@ _UNIT_ROUNDOFF = torch.finfo(torch.float64).eps / 2
 
 
 class Batch:
-    """The rows of a batch; templates that are shared by all of them stay one copy.
+    """The rows of a batch; templates that all of them share are stored once.
 
     Attributes:
         shape: of the rows.

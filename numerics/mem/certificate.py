@@ -44,7 +44,7 @@ from numerics.mem.arguments import Alpha, check, mean, positive, products, weigh
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """The closed form (18), and what is certain about its distance to the solution of (4).
+    """The closed form (18), and certified bounds of its distance to the solution of (4).
 
     Attributes:
         mean: ĥ_c, (..., d).

@@ -245,7 +245,7 @@ class Tile:
 
 
 def solve(problem: SharedProblem, solution: SolutionBuffers, rows: int) -> None:
-    """Solve the problems, one tile of so many rows after the other."""
+    """Solve the problems tile by tile, with that many rows each."""
     count = len(problem.target)
     for first in range(0, count, rows):
         part = slice(first, first + rows)

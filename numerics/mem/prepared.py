@@ -1,4 +1,4 @@
-"""What the solver needs of templates that all rows share, kept from one call to the next.
+"""The solver's data about templates that all rows share, cached between calls.
 
 Heads and queries of a layer come in many calls with the same templates. What depends on these alone is stored for the last
 ones, and used again only for templates and a prior that are equal, entry by entry: neither addresses nor version counters,
@@ -63,7 +63,7 @@ _last: SharedTemplates | None = None
 
 
 def prepared(templates: Tensor, prior: Tensor) -> SharedTemplates:
-    """Return what depends on templates, (n, d), and a prior, (n,), alone; both float64."""
+    """Return the data that depend only on templates, (n, d), and a prior, (n,), both float64."""
     global _last
     last, arguments = _last, (templates, prior)
     if last is not None and all(map(_same, last.given, arguments)):

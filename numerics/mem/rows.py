@@ -76,7 +76,7 @@ class Rows:
         return _row_products(dual_high, high.mT) + products
 
     def _split(self, terms: int) -> tuple[Tensor, Tensor, int]:
-        """The high and low parts of the templates, and the bits of a high part, for exact sums of so many products."""
+        """The high and low parts of the templates, and the bits of a high part, for exact sums of that many products."""
         bits = high_bits(terms)
         high = _high_part(self.templates, self.templates.abs().amax((-2, -1), keepdim=True), bits)
         return high, self.templates - high, bits
@@ -161,7 +161,7 @@ def mean_rounding(n: int, d: int) -> float:
 
 
 def high_bits(terms: int) -> int:
-    """The number of bits of two factors each if so many of their products are to be summed without rounding."""
+    """The number of bits of both factors for which that many products can be summed without rounding."""
     return (52 - terms.bit_length()) // 2
 
 

@@ -65,7 +65,7 @@ class Solution:
 
 @dataclass(frozen=True)
 class ApproximationBound:
-    """How far what belongs to a λ can be from what belongs to the λ* that maximizes the dual of (24).
+    """Bounds of the distances between the quantities at a λ and at the λ* that maximizes the dual of (24).
 
     Attributes:
         dual: of ‖λ − λ*‖, (...).

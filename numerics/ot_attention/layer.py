@@ -95,7 +95,7 @@ class OTAttention(nn.Module):
         mask: Tensor | None = None,
         extra_mask: Tensor | None = None,
     ) -> Tensor:
-        """Return what the queries attend to.
+        """Return the outputs of attention for the queries.
 
         Args:
             query: floating, (..., q, dim).
@@ -199,7 +199,7 @@ class OTAttention(nn.Module):
 
 
 def _scores(name: str, mask: Tensor | None, tokens: Tensor) -> Tensor:
-    """Return a mask as what it adds to the scores, of the shape of the tokens."""
+    """Return a mask as a term added to the scores, in the shape of the tokens."""
     shape = tokens.shape[:-1]
     if mask is None:
         return tokens.new_zeros(shape)

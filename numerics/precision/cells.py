@@ -1,4 +1,4 @@
-"""One cell of the table of errors: a function at one point of its range, in one dtype, beside its reference.
+"""One cell of the table of errors: a function at one point of its range, in one dtype, compared with its reference.
 
 Computed values are compared with the exact ones, entry by entry, in units of
 

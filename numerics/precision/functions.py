@@ -1,4 +1,4 @@
-"""What the table of errors compares: closed forms of rows, their derivatives, and where in their ranges they are tried."""
+"""Functions in the table of errors: closed forms of rows, their derivatives, and the tested points of their ranges."""
 
 from __future__ import annotations
 

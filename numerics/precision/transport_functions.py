@@ -1,4 +1,4 @@
-"""What the table of errors compares: plans of transport, the solution of the mean problem, and their derivatives."""
+"""Functions in the table of errors: plans of transport, the solution of the mean problem, and their derivatives."""
 
 from __future__ import annotations
 

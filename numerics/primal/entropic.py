@@ -255,7 +255,7 @@ def _solve(matrix: Array, right: Array) -> Array:
 
 
 def _divergence(x: Array, logarithm: Array, exponent: Array, error: Array) -> float:
-    """Return Σ (x log(x/x̂) − x + x̂) and what an error of log x − log x̂ by ``off`` may add to it."""
+    """Return Σ (x log(x/x̂) − x + x̂) plus the effect of an ``error`` of log x − log x̂."""
     used = x > 0
     if float(np.max(np.append((exponent - np.where(used, logarithm, 0.0)), 0.0))) > _LARGEST_EXPONENT:
         return math.inf

@@ -1,4 +1,4 @@
-"""The entropic problem over rows of the simplex: what the programs of one query and of a whole matrix share.
+"""The entropic problem over rows of the simplex: the common part of the programs of one query and of a matrix.
 
 Minimize  J(P) = −Σ_ij P_ij s_ij + ε Σ_ij P_ij log P_ij  over P ≥ 0 with P 1 = 1, stated once for all rows together.
 

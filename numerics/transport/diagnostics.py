@@ -80,7 +80,7 @@ def diagnose(plan: Tensor, target: Tensor | None = None) -> Diagnostics:
 
 
 def _divergence(p: Tensor, q: Tensor) -> Tensor:
-    """Return KL(p ‖ q) along the last axis, with 0 log 0 = 0 and +inf where q lacks what p has."""
+    """Return KL(p ‖ q) along the last axis, with 0 log 0 = 0 and +inf if q is 0 where p is not."""
     positive = p > 0
     ratio = torch.where(positive, p, 1.0) / torch.where(positive, q, 1.0)
     return (p * ratio.log()).sum(-1)

@@ -276,7 +276,7 @@ def _certified(
 def _did_not_converge(
     converged: Tensor, errors: tuple[Tensor, Tensor], x: Scaling, psi: Tensor, max_steps: int
 ) -> str:
-    """Say how far off the worst problem is, and whether its ε is one that float64 can resolve."""
+    """Return a message with the error of the worst problem, and whether float64 can resolve its ε."""
     worst = max(float(error.nan_to_num(nan=torch.inf).max()) for error in errors)
     point = solver.evaluate(x, psi)
     relative_rounding = float((solver.allowances(x, psi, point)[0] / torch.where(x.source > 0, x.source, 1.0)).max())
@@ -291,7 +291,7 @@ def _did_not_converge(
 
 
 def _masked(cost: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
-    """Return where a plan may have mass, and what is added to −C/ε there."""
+    """Return where a plan may have mass, and the term added to −C/ε there."""
     allowed, added = cost != torch.inf, cost.new_zeros(())
     if mask is None:
         return allowed, added

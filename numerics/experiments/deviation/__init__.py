@@ -1,4 +1,4 @@
-"""Figures 4 to 8: how close αz, which attention uses as the dual solution, is to the exact one, and what follows from that.
+"""Figures 4 to 8: the distance of αz, which attention uses as the dual solution, from the exact one, and its consequences.
 
 The models, with trained and with random weights, are those of `models_and_texts`; `problems` reads templates, evidence and
 priors off a forward pass; `statistics` compares attention with the exact solution; `shards` keeps the rows on disk;

@@ -1,4 +1,4 @@
-"""The document's figures again, with the other statistics beside them.
+"""The document's figures, with the other statistics.
 
 `layers` is its Figure 4: for each layer the distribution over queries of the average over heads.  `heads` is its
 Figures 5 to 8: for each head the distribution over queries.  `maps` has the mean of every statistic for each head.
@@ -86,7 +86,7 @@ def heads(modules: Sequence[LayerRows], name: str = "deviation") -> Figure:
 
 
 def maps(modules: Sequence[LayerRows]) -> Figure:
-    """The mean of every statistic for each head, trained beside random, one colour scale for the two."""
+    """The mean of every statistic for each head, trained and random, with one colour scale."""
     numbers = sorted({rows.layer for rows in modules})
     kinds = [w for w in COLOURS if any(rows.weights == w for rows in modules)]
     count = max(rows.heads for rows in modules)

@@ -151,7 +151,7 @@ def measure(templates: Tensor, evidence: Tensor, prior: Tensor, alpha: float, ba
 
 
 def _within(templates: Tensor, evidence: Tensor, prior: Tensor, alpha: float, span: Span, rows: Tensor) -> Measured:
-    """The rows of one span, solved in its basis: what is outside does not move, there λ* = αz."""
+    """The rows of one span, solved in its basis; in the orthogonal complement λ* = αz."""
     z, u = evidence[rows], prior[rows]
     counts = (u > 0).sum(-1)
     sizes = span.supports.sum(-1)

@@ -1,4 +1,4 @@
-"""The pictures: what each arm attends to, class by class, and how well it predicts."""
+"""The pictures: the attention of each arm, class by class, and its accuracy."""
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure

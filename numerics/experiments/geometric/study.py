@@ -54,7 +54,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Study:
-    """What is trained: arms, seeds, epochs, on a dataset of 8 × 8 images."""
+    """The configuration: arms, seeds, epochs, and a dataset of 8 × 8 images."""
 
     dataset: Dataset
     where: Where

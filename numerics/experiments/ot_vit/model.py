@@ -80,7 +80,7 @@ class Architecture:
 
 
 class Attention(nn.Module):
-    """Multi-head softmax attention with keys and values of their own."""
+    """Multi-head softmax attention with separate keys and values."""
 
     def __init__(self, hidden: int, heads: int) -> None:
         super().__init__()
@@ -91,7 +91,7 @@ class Attention(nn.Module):
         self.to_output = nn.Linear(hidden, hidden)
 
     def forward(self, query: Tensor, tokens: Tensor, extra: Tensor | None = None, extra_mask: Tensor | None = None) -> Tensor:
-        """Return what the queries (B, q, hidden) attend to.
+        """Return the outputs of attention for the queries (B, q, hidden).
 
         Args:
             query: (B, q, hidden).
@@ -180,7 +180,7 @@ def joined(tokens: Tensor, extra: Tensor | None, extra_mask: Tensor | None) -> t
 
 
 class Layer(nn.Module):
-    """What a transformer layer has beside its attention: two normalizations and a perceptron."""
+    """The rest of a transformer layer: two normalizations and a perceptron."""
 
     def __init__(self, hidden: int, mlp: int) -> None:
         super().__init__()

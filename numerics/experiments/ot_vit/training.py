@@ -110,7 +110,7 @@ def defaults(dataset: Dataset, epochs: int | None = None) -> Configuration:
 
 
 class Run:
-    """The state of one run: the model, its optimizer, and what has been seen so far."""
+    """The state of one run: the model, its optimizer, and its history so far."""
 
     def __init__(self, configuration: Configuration, dataset: Dataset, arm: Arm, seed: int, machine: Machine) -> None:
         self.configuration, self.arm, self.seed, self.machine = configuration, arm, seed, machine

@@ -1,4 +1,4 @@
-"""The pictures of `temperature`: each layer's curves, each head at ε = 1, and derived beside measured derivatives."""
+"""The pictures of `temperature`: each layer's curves, each head at ε = 1, and derived against measured derivatives."""
 
 from collections.abc import Sequence
 
