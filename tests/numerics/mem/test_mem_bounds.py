@@ -10,6 +10,7 @@ from torch import Tensor
 from numerics.mem import bounds as module
 from numerics.mem.bounds import Bounds, bounds_at
 from numerics.mem.newton import maximize
+from numerics.mem.pcg import UNDERFLOW_NORM
 from numerics.mem.rows import Hessian, Rows, high_bits, mean_rounding
 from numerics.tolerances import eps
 from tests.numerics.common import close, double
@@ -91,17 +92,25 @@ def test_templates_of_length_zero_leave_the_rounding_of_sums_and_logarithms() ->
     assert float(loose.mean_error[1] - loose.mean_error[0]) == pytest.approx(2 * UNIT, rel=1e-6)
 
 
+def test_a_problem_of_zeros_leaves_what_may_have_underflowed() -> None:
+    zeros = torch.zeros(1, 2, dtype=F64)
+    found = bounds_at(Rows(zeros, zeros[:, :1], zeros, double([0.5])), zeros, 1e-12, 0.0)
+    assert float(found.gradient_norm) == UNDERFLOW_NORM
+    assert float(found.error) == 1.5 * UNDERFLOW_NORM
+
+
 def test_logits_that_are_large_and_cancel_are_rounded() -> None:
-    """λ is orthogonal to the templates, the gradient exactly 0, and the trace of the covariance the square of their length."""
-    templates, length, radius = double(0.0, 8.0, 0.0, -8.0).reshape(2, 2), 2.0**20, 8.0
-    rows = Rows(templates, double(0.5, 0.5).log(), double([length, 0.0]), double([1.0]))
-    bounds = bounds_at(rows, rows.target, 1e-3, 1.0)
+    """λ is orthogonal to the differences of the templates, and the gradient exactly 0."""
+    templates, length, radius = double([6.0, 8.0], [6.0, -8.0]), 2.0**20, 10.0
+    rows = Rows(templates, double(0.5, 0.5).log(), double([length + 6, 0.0]), double([1.0]))
+    found = bounds_at(rows, double([length, 0.0]), 1e-3, 1.0)
     eta = UNIT * (14 + 6 * math.log(2) + (16 + 2**1.5 * 2.0 ** (2 - high_bits(2))) * radius * length)
-    rho = UNIT * (2 * (length + length) + mean_rounding(2, 2) * radius)
-    norm = rho + radius * eta
+    eta *= math.exp(2 * eta)
+    rho = UNIT * (2 * (length + 6 + length) + 6 * 6 + mean_rounding(2, 2) * radius)
+    norm = rho + 8 * eta                                      # 8 is the root of the trace of the covariance
     for name, value in {"gradient_norm": norm, "error": norm, "mean_error": norm + EPS * radius + 2 * UNIT * (1 + length),
                         "weights_error": norm / 2 + 2 * eta + 2 * EPS}.items():
-        assert float(getattr(bounds, name)) == pytest.approx(value, rel=1e-7), name
+        assert float(getattr(found, name)) == pytest.approx(value, rel=1e-12), name
 
 
 @pytest.mark.parametrize("shared", [True, False])
