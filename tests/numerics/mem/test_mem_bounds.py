@@ -52,8 +52,8 @@ def test_bounds_of_a_point_that_is_off(n: int, d: int, shared: bool, size: float
                     "weights_error": min(math.sqrt(alpha) * length / 2, 2 * math.tanh(r * error / 2)),
                     "mean_error": min(length, error / alpha)}
         for name, value in expected.items():
-            assert float(getattr(bounds, name)[i]) == pytest.approx(value, rel=1e-9), name
-        close(bounds.weights[i], p, 1e-14)
+            assert float(getattr(found, name)[i]) == pytest.approx(value, rel=1e-8, abs=0), name
+        close(found.weights[i], p, 1e-14)
         assert size <= error
         assert float((p - exact[i]).abs().sum()) <= expected["weights_error"]
         assert size / alpha <= expected["mean_error"]
@@ -81,15 +81,15 @@ def test_templates_of_length_zero_leave_the_rounding_of_sums_and_logarithms() ->
     for i in range(2):
         a, rho = float(alpha[i]), UNIT * 2 * (5 + 5) + float(rows.target_error[i])
         eta = UNIT * (14 + 6 * math.log(4)) + float(rows.log_prior_error[i])
-        assert float(bounds.gradient_norm[i]) == pytest.approx(rho, rel=1e-12)
-        assert float(bounds.error[i]) == pytest.approx(a * rho, rel=1e-12)
-        assert float(bounds.weights_error[i]) == pytest.approx(2 * eta + 4 * EPS, rel=1e-12)
-        assert float(bounds.mean_error[i]) == pytest.approx(rho + 2 * UNIT * (7 + 5), rel=1e-12)
-        assert float(bounds.gap[i]) == pytest.approx(a / 2 * rho**2, rel=1e-12)
-    assert bool(bounds.certified.all())
+        assert float(found.gradient_norm[i]) == pytest.approx(rho, rel=1e-12, abs=0)
+        assert float(found.error[i]) == pytest.approx(a * rho, rel=1e-12, abs=0)
+        assert float(found.weights_error[i]) == pytest.approx(2 * eta + 4 * EPS, rel=1e-12, abs=0)
+        assert float(found.mean_error[i]) == pytest.approx(rho + 2 * UNIT * (7 + 5), rel=1e-12, abs=0)
+        assert float(found.gap[i]) == pytest.approx(a / 2 * rho**2, rel=1e-12, abs=0)
+    assert bool(found.certified.all())
     loose = bounds_at(replace(rows, target_error=1e-8), alpha * b, 1e-12, double(7.0, 8.0))
     close(loose.error, alpha.squeeze(-1) * loose.gradient_norm, 1e-20)
-    assert float(loose.mean_error[1] - loose.mean_error[0]) == pytest.approx(2 * UNIT, rel=1e-6)
+    assert float(loose.mean_error[1] - loose.mean_error[0]) == pytest.approx(2 * UNIT, rel=1e-6, abs=0)
 
 
 def test_a_problem_of_zeros_leaves_what_may_have_underflowed() -> None:
@@ -110,7 +110,7 @@ def test_logits_that_are_large_and_cancel_are_rounded() -> None:
     norm = rho + 8 * eta                                      # 8 is the root of the trace of the covariance
     for name, value in {"gradient_norm": norm, "error": norm, "mean_error": norm + EPS * radius + 2 * UNIT * (1 + length),
                         "weights_error": norm / 2 + 2 * eta + 2 * EPS}.items():
-        assert float(getattr(found, name)) == pytest.approx(value, rel=1e-12), name
+        assert float(getattr(found, name)) == pytest.approx(value, rel=1e-12, abs=0), name
 
 
 @pytest.mark.parametrize("shared", [True, False])
@@ -124,15 +124,14 @@ def test_the_rounding_of_a_gradient_is_that_of_the_note(shared: bool) -> None:
         shift = float((weights[i] - rows.log_prior[i].exp()).abs().sum()) + mean_rounding(5, 3)
         rho = UNIT * (2 * (b + size / float(rows.alpha[i])) + 6 * mean_norm + shift * r) + 1e-16
         eta = UNIT * (14 + 6 * math.log(5) + (16 + 3**1.5 * 2.0 ** (2 - high_bits(3))) * r * size) + 0.1
-        assert float(sums[i]) == pytest.approx(rho, rel=1e-12)
-        assert float(logits[i]) == pytest.approx(eta * math.exp(2 * eta), rel=1e-12)
+        assert float(sums[i]) == pytest.approx(rho, rel=1e-12, abs=0)
+        assert float(logits[i]) == pytest.approx(eta * math.exp(2 * eta), rel=1e-12, abs=0)
 
 
-def test_the_radius_is_an_upper_bound() -> None:
+def test_the_radius_is_rounded_up() -> None:
     rows = problems(5, 3, shared=False)
     expected = rows.templates.norm(dim=-1).amax(-1)
-    assert bool((module._radius(rows) >= expected * (1 + 8 * EPS)).all())
-    assert bool((module._radius(rows) <= expected * (1 + 13 * EPS)).all())
+    close(module._radius(rows), expected * (1 + (3 + 8) * EPS), 0.0)
 
 
 @pytest.mark.parametrize(("alpha", "known"), [(1.0, True), (1e28, True), (1e34, False)])
@@ -153,7 +152,7 @@ def test_the_local_bound_counts_the_rounding_of_its_decrement(alpha: float, know
     squared = float((x * (gradient + residual)).sum() + alpha * residual.square().sum())
     kappa = 4 * (6 + 3 + 16) * EPS * (1 + math.sqrt(alpha) * 2 * r)
     decrement = math.sqrt(c) * (math.sqrt(squared) * (1 + kappa) + math.sqrt(c) * 1e-12 + 1e-4) * math.exp(2e-4)
-    assert bound == pytest.approx(-math.log1p(-2 * r * decrement) / (2 * r), rel=1e-9)
+    assert found == pytest.approx(-math.log1p(-2 * r * decrement) / (2 * r), rel=1e-9, abs=0)
 
 
 def test_bounds_that_are_not_known_yet_are_infinite_and_are_overwritten_row_by_row() -> None:
