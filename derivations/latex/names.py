@@ -88,7 +88,7 @@ def is_indices(node: Node) -> bool:
     return all(LETTER.fullmatch(spelled(part)) for part in index_parts(node))
 
 
-GREEK = {"epsilon": "ε", "varepsilon": "ε", "phi": "φ", "varphi": "φ", "vartheta": "ϑ", "lambda": "λ"}
+GREEK = {"epsilon": "ε", "varepsilon": "ε", "phi": "φ", "varphi": "φ", "vartheta": "ϑ", "lambda": "λ", "Lambda": "Λ"}
 
 
 def plain(latex: str) -> str:
@@ -113,7 +113,7 @@ def styled(latex: str) -> str:
 
 def thin(latex: str) -> str:
     """Return the name of the entries of a bold vector, z for \\mathbf{z}; any other name unchanged."""
-    return latex.removeprefix("\\mathbf{").removesuffix("}") if latex.startswith("\\mathbf{") else latex
+    return re.sub(r"^\\mathbf\{([^{}]*)\}", r"\1", latex)
 
 
 STYLES = ("mathrm", "mathbf", "mathcal", "mathbb", "mathsf", "mathit", "mathfrak", "mathscr", "text")

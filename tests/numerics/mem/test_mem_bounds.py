@@ -113,6 +113,26 @@ def test_logits_that_are_large_and_cancel_are_rounded() -> None:
         assert float(getattr(found, name)) == pytest.approx(value, rel=1e-12, abs=0), name
 
 
+def test_a_trace_of_0_may_be_what_rounding_leaves() -> None:
+    """All weight is on one template, so that only (n + d + 8) roundings of r² are left."""
+    rows = Rows(double([6.0, 8.0], [1.0, 2.0]), double(1.0, 0.0).log(), double([6.0, 8.0]), double([1.0]), None, 0.0, 1e-3)
+    found = bounds_at(rows, torch.zeros(1, 2, dtype=F64), 1e-3, 0.0)
+    eta = UNIT * (14 + 6 * math.log(2)) + 1e-3
+    rho = UNIT * (2 * 10 + 6 * 10 + mean_rounding(2, 2) * 10)
+    norm = rho + math.sqrt((2 + 2 + 8) * EPS) * 10 * eta * math.exp(2 * eta)
+    assert float(found.gradient_norm) == pytest.approx(norm, rel=1e-9, abs=0)
+
+
+def test_means_are_of_weights_that_sum_to_1_whatever_they_sum_to() -> None:
+    class Halved(Rows):
+        def weights(self, dual: Tensor) -> Tensor:
+            return super().weights(dual) / 2
+
+    rows = problems(6, 3, shared=True)
+    found = (bounds_at(kind(**vars(rows)), rows.target, 1e-9, 0.0) for kind in (Rows, Halved))
+    close(*(x.gradient_norm for x in found), 1e-13)
+
+
 @pytest.mark.parametrize("shared", [True, False])
 def test_the_rounding_of_a_gradient_is_that_of_the_note(shared: bool) -> None:
     rows, dual = replace(problems(5, 3, shared=shared), target_error=1e-16, log_prior_error=0.1), 100 * normal(3, 3, 3)
