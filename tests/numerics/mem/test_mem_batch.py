@@ -143,7 +143,8 @@ def test_a_target_is_written_to_scratch_unless_it_is_the_evidence() -> None:
     assert target is scratch
     shift = own.log_prior.exp() @ own.templates
     assumed = (2 * own._prior_error + UNIT * (N + 4)) * own.radius
-    assert torch.as_tensor(errors).tolist() == pytest.approx((UNIT * 4 * shift.norm(dim=-1) + assumed).tolist(), rel=1e-9, abs=0)
+    expected = UNIT * 4 * shift.norm(dim=-1) + assumed
+    assert torch.as_tensor(errors).tolist() == pytest.approx(expected.tolist(), rel=1e-9, abs=0)
 
 
 def test_a_gram_matrix_is_made_where_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:
