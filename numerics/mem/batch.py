@@ -179,9 +179,9 @@ class Batch:
         return self.tiles(torch.arange(len(self.alpha), device=self.alpha.device))
 
     def tiles(self, index: Tensor) -> Iterator[Tensor]:
-        """Split the numbers of some rows into tiles whose templates and Hessians have at most _TILE_NUMBERS entries."""
+        """Split the numbers of some rows into tiles whose templates have at most _TILE_NUMBERS entries, and Hessians no more."""
         n, d = self.size
-        yield from index.split(max(1, _TILE_NUMBERS // max(n * d, min(n, d) ** 2)))  # type: ignore[no-untyped-call]
+        yield from index.split(max(1, _TILE_NUMBERS // (n * d)))  # type: ignore[no-untyped-call]
 
 
 def _mean_prior(priors: Tensor) -> Tensor:

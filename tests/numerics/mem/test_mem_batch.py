@@ -34,6 +34,8 @@ LAYOUTS: dict[str, tuple[Tensor, Tensor, Tensor | None, float | Tensor, Tensor |
     "own priors": (normal(0, N, D), normal(1, D), positive(2, 4, N), 0.5, None),
     "own alpha and a mask": (normal(0, 1, N, D), normal(1, 3, 2, D), None, positive(3, 3, 1), KEPT),
     "one of two groups each": (normal(0, 2, 1, N, D), normal(1, 2, 4, D), positive(2, 2, 1, N), positive(3, 4), None),
+    "neither has the shape of the rows": (normal(0, 3, 1, N, D), normal(1, 2, D), None, 1.0, None),
+    "rows of alpha": (normal(0, N, D), normal(1, 4, D), None, positive(3, 2, 4), None),
     "own templates": (normal(0, 4, N, D), normal(1, D), None, 3.0, None),
     "own templates and a floating mask": (normal(0, 2, N, D), normal(1, 3, 2, D), 0.1 * positive(2, N), 3.0, normal(4, 2, N)),
 }
