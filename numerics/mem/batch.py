@@ -179,7 +179,7 @@ class Batch:
         return self.tiles(torch.arange(len(self.alpha), device=self.alpha.device))
 
     def tiles(self, index: Tensor) -> Iterator[Tensor]:
-        """Split the numbers of some rows into tiles whose templates have at most _TILE_NUMBERS entries; Hessians have no more."""
+        """Split the numbers of some rows into tiles whose templates, and so Hessians, have at most _TILE_NUMBERS."""
         n, d = self.size
         yield from index.split(max(1, _TILE_NUMBERS // (n * d)))  # type: ignore[no-untyped-call]
 

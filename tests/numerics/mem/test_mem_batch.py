@@ -32,6 +32,7 @@ LAYOUTS: dict[str, tuple[Tensor, Tensor, Tensor | None, float | Tensor, Tensor |
     "shared": (normal(0, N, D), normal(1, 4, D), None, 2.0, None),
     "a shared prior": (normal(0, N, D), normal(1, 4, D), 9 * positive(2, N), 2.0, None),
     "own priors": (normal(0, N, D), normal(1, D), positive(2, 4, N), 0.5, None),
+    "own priors and an axis of one": (normal(0, N, D), normal(1, D), positive(2, 1, 4, N), 0.5, None),
     "own alpha and a mask": (normal(0, 1, N, D), normal(1, 3, 2, D), None, positive(3, 3, 1), KEPT),
     "one of two groups each": (normal(0, 2, 1, N, D), normal(1, 2, 4, D), positive(2, 2, 1, N), positive(3, 4), None),
     "neither has the shape of the rows": (normal(0, 3, 1, N, D), normal(1, 2, D), None, 1.0, None),
@@ -179,6 +180,7 @@ def test_priors_with_nan_do_not_move_the_centre_of_the_others() -> None:
     priors = double([0.2, 0.8], [math.nan, 0.5], [0.6, 0.4])
     close(module._mean_prior(priors), double(0.4, 0.6), 2e-16)
     assert torch.equal(module._mean_prior(priors[:1]), priors[0])
+    close(module._mean_prior(priors[1:]), priors[2], 0.0)
     assert torch.equal(module._mean_prior(priors[1:2].expand(2, 2)), double(0.0, 0.0))
 
 

@@ -238,6 +238,12 @@ def test_narrow_dtypes_are_refined_in_float64_and_report_rounding(dtype: torch.d
     assert float(solution.error.max()) <= tolerances.eps(dtype) * float(1 + solution.dual.double().norm(dim=-1).max())
 
 
+def test_alpha_is_1_if_none_is_given() -> None:
+    problem = hard(6, 3, 1.0, 1.0, 1.0)
+    found, expected = mem.solve(problem.templates, problem.evidence), mem.solve(problem.templates, problem.evidence, None, 1.0)
+    assert_close(found.dual, expected.dual, rtol=0.0, atol=0.0)
+
+
 def test_a_far_origin_costs_nothing() -> None:
     problem = hard(6, 3, 1.0, 1.0, 1.0)
     shifted = problem.templates + 2.0**20
