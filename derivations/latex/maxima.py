@@ -39,7 +39,7 @@ def extremes(side: Node, *, greatest: bool) -> list[Extreme]:
     """Return the terms of a side that are maxima, or minima after a minus sign; if not `greatest`, the reverse."""
     terms = []
     for position, (sign, term) in enumerate(_terms(side)):
-        head = term.factors[0] if isinstance(term, Product) and len(term.factors) > 1 else None
+        head = term.factors[0] if isinstance(term, Product) else None
         names = GREATEST if greatest == (sign != "-") else LEAST
         if isinstance(head, Scripted) and spelled(head.base) in names and head.sub is not None and isinstance(term, Product):
             terms.append(Extreme(position, head, product_node(term.factors[1:])))

@@ -222,7 +222,7 @@ def _weights(reader: Reader) -> list[Value]:
     for name in names:
         with suppress(LatexError):
             value = reader.value(parse(name))
-            if len(value.shape) == 1:
+            if len(value.shape) == 1 and None not in value.shape:
                 vectors.append(value)
     return vectors
 

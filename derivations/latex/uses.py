@@ -42,6 +42,8 @@ RESERVED = {
     "\\top",
     "\\star",
     "\\intercal",
+    "+",
+    "++",
 }
 
 

@@ -77,6 +77,7 @@ REFUSED = [
 ]
 
 USED = [
+    (r"x_{i, \theta}", [r"x_{i,\theta}"]),
     (r"\tau s_i + K_{ij} f(x)", [r"\tau", "s", "i", "K", "i", "j", "f", "f", "x"]),
     (r"\frac{d x}{d y} + d", ["x", "y", "d"]),
     (r"\frac{\partial p_i}{\partial s_j}", ["p", "i", "s", "j"]),
