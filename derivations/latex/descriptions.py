@@ -30,9 +30,19 @@ def value_of(guesses: Guesses, node: Node, meaning: str, why: str) -> None:
 DESCRIBED = re.compile(
     r"(?:an? |any )?(?:(?P<size>(?:positive )?integer)|(?P<positive>positive(?! (?:semi-?)?definite))|(?P<real>real|scalar))"
     r"(?=[\s.,;:]|$)")
+FULL_SUPPORT = ("full support", "positive entries", "strictly positive", "positive probabilit", "positive distribution")
+INSIDE = (*FULL_SUPPORT, "interior", "open simplex", "positive weights", "positive masses", "nonzero entries")
 STOCHASTIC = re.compile(
     r"(?:an?|another|any|the|be|is|\W)*\b(row-|column-|doubly[ -])?stochastic(?= matri|\W*$|[,.;:]| and | with )")
-LAWS = re.compile(r"(distributions?|probability vectors?)( … and)?$")
+LAWS = re.compile(r"(distributions?|probability vectors?|polic(?:y|ies)|priors?)( … and)?$")
+LAWS_AFTER = re.compile(
+    r"(?:and … )?(?:be |is |are )?(?:an? |any |two |the )?(?:arbitrary |strictly |positive |probability |discrete )*"
+    r"(?:distributions?|probability vectors?)\b"
+    r"(?: (?:on|over|with support)(?: the)?(?: set| alphabet| states| actions)? …)?"
+    r"(?:,? (?:with|of|having|that have|which have) (?:all |strictly )?(?:positive|full|nonzero) \w+)?")
+IN_SIMPLEX = re.compile(
+    r"\W*(be |is |are |lies? )?((in|on) the )?(relative |open )*(interior of the )?"
+    r"(open |probability |unit |standard )*simplex\b")
 REWARDS = ("reward", "score", "logit", "utility", "energy", "cost", "loss", "action value", "return")
 
 

@@ -255,50 +255,6 @@ def _use(guesses: Guesses, tree: Node, formula: Formula) -> None:
             guesses.displayed.add(name)
 
 
-def _axes(guesses: Guesses, meaning: str) -> list[str]:
-    """The sizes of what an index of a symbol runs over: of x_i, where the x_i are the columns of a matrix, its second size."""
-    words = meaning.split()
-    if words[:1] in (["rows"], ["columns"]):
-        whole = guesses.lines.get(guesses.names.get(words[2], ""))
-        axes = _axes(guesses, whole.meaning) if whole else []
-        return axes if words[0] == "rows" else axes[::-1]
-    return [] if meaning.startswith("=") else [each for each in words[1:] if each not in ("vector", "matrix")]
-
-
-def _indices(guesses: Guesses) -> None:
-    """Give each index without a range the size of what it indexes, or else the first size."""
-    sizes = [symbol for symbol, each in guesses.lines.items() if each.meaning.startswith("size")]
-    for name, nodes in guesses.used.items():
-        known = guesses.lines.get(guesses.names.get(name, ""))
-        shape = _axes(guesses, known.meaning) if known else []
-        for node in nodes:
-            if isinstance(node, Scripted) and node.sub is not None and is_index_list(node.sub):
-                for axis, part in enumerate(index_parts(node.sub)):
-                    letter = spelled(part).rstrip("'")
-                    named = spelled(node) in guesses.names or letter in guesses.called or letter in guesses.names
-                    if LETTER.fullmatch(letter) and letter not in sizes and not named:
-                        size = shape[axis] if axis < len(shape) else ""
-                        guesses.indices[letter] = guesses.indices.get(letter) or size
-    for letter, size in guesses.indices.items():
-        chosen = size or (sizes[0] if sizes else "")
-        if not chosen:
-            guesses.record("m", "size", "no size is named in the paper")
-            chosen, sizes = "m", ["m"]
-        if letter not in guesses.names:
-            why = "a bound index" if size else f"an index without a range; {chosen} is the first size"
-            guesses.record(letter.rstrip("'"), f"index {chosen}", why)
-
-
-def _fix_indices(guesses: Guesses, trees: Sequence[Node]) -> None:
-    """Fix the indices that a definition uses without showing them, if nothing binds or shows them anywhere: a label t."""
-    defined = {symbol: parse(each.meaning[1:]) for symbol, each in guesses.lines.items() if each.meaning.startswith("=")}
-    shown = {letter for symbol in defined for letter in (*pattern(symbol).indices, *pattern(symbol).arguments)}
-    for letter, line in guesses.lines.items():
-        free = letter not in shown and not any(binds(node, letter) for tree in trees for node in walk(tree))
-        if line.meaning.startswith("index ") and free and any(occurs_free(body, letter) for body in defined.values()):
-            line.meaning = f"fixed {line.meaning}"
-
-
 def _stochastic(guesses: Guesses) -> None:
     """Give the rows of matrices that the paper calls stochastic the mass 1; other masses than those of rows are a question."""
     for name, masses in guesses.stochastic.items():

@@ -13,13 +13,22 @@ from derivations.latex.tree import Node, Scripted, spelled, walk
 from derivations.latex.uses import is_index_list, uses
 
 
+def _axes(guesses: Guesses, meaning: str) -> list[str]:
+    """The sizes of what an index of a symbol runs over: of x_i, where the x_i are the columns of a matrix, its second size."""
+    words = meaning.split()
+    if words[:1] in (["rows"], ["columns"]):
+        whole = guesses.lines.get(guesses.names.get(words[2], ""))
+        axes = _axes(guesses, whole.meaning) if whole else []
+        return axes if words[0] == "rows" else axes[::-1]
+    return [] if meaning.startswith("=") else [each for each in words[1:] if each not in ("vector", "matrix")]
+
+
 def range_indices(guesses: Guesses) -> None:
     """Give each index without a range the size of what it indexes, or else the first size."""
     sizes = [symbol for symbol, each in guesses.lines.items() if each.meaning.startswith("size")]
     for name, nodes in guesses.used.items():
         known = guesses.lines.get(guesses.names.get(name, ""))
-        shape = known.meaning.split()[1:] if known and not known.meaning.startswith("=") else []
-        shape = [each for each in shape if each not in ("vector", "matrix")]
+        shape = _axes(guesses, known.meaning) if known else []
         for node in nodes:
             if isinstance(node, Scripted) and node.sub is not None and is_index_list(node.sub):
                 for axis, part in enumerate(index_parts(node.sub)):

@@ -47,7 +47,8 @@ SAID = [
     (r"Let $p \in \Delta^{n-1}$ with full support.", "p", {"p": "interior n"}),
     (r"Let $p \in \mathrm{int}(\Delta_n)$.", "p", {"p": "interior n"}),
     (r"Let $p \in \mathrm{ri} \Delta_n$.", "p", {"p": "interior n"}),
-    (r"Let $p \in \mathbb{R}^n$ with $\sum_i p_i = 1$.", "p_i", {"p": "simplex n"}),
+    (r"Let $p \in \mathbb{R}^n$ with $\sum_i p_i = 1$.", "p_i", {"p": "?"}),
+    (r"Let $p \in \mathbb{R}_+^n$ with $\sum_i p_i = 1$.", "p_i", {"p": "simplex n"}),
     (r"Let $p \in \mathbb{R}_{++}^n$ with $\sum_i p_i = 1$.", "p_i", {"p": "interior n"}),
     (r"Let $p \in \Delta_n$ with $p_i > 0$.", "p_i", {"p": "interior n"}),
     (r"Let $x \in \mathbb{R}^n$ with $x_i > 0$.", "x_i", {"x": "positive vector n"}),
@@ -94,9 +95,8 @@ SAID = [
 
 @pytest.mark.parametrize(("sentence", "use", "meanings"), SAID)
 def test_what_is_said_of_a_symbol(sentence: str, use: str, meanings: dict[str, str | None], tmp_path: Path) -> None:
-    found = guessed(tmp_path, sentence + SHOWN % (use, use))
-    said = {name: line.meaning for name, line in found.lines.items()}
-    assert {name: said.get(name) for name in meanings} == meanings
+    lines = guessed(tmp_path, sentence + SHOWN % (use, use)).lines
+    assert {name: lines[name].meaning if name in lines else None for name in meanings} == meanings
 
 
 @pytest.mark.parametrize(

@@ -101,15 +101,15 @@ def test_the_rounding_of_a_prior_and_of_its_mean_is_that_of_the_note(name: str) 
     total = logarithms.logsumexp(-1).abs()
     largest = torch.zeros(()) if prior is None else prior.amax(-1).clamp(min=1).log()
     expected = (UNIT * (3 * total + 4 * largest)).expand(batch.shape).reshape(-1)
-    found = torch.as_tensor(batch.log_prior_error, dtype=F64).expand(count)
-    assert found.tolist() == pytest.approx(expected.tolist(), rel=1e-9, abs=0)
+    bound = torch.as_tensor(batch.log_prior_error, dtype=F64).expand(count)
+    assert bound.tolist() == pytest.approx(expected.tolist(), rel=1e-9, abs=0)
     error = torch.as_tensor(rows.target_error).expand(count)
     for i in range(count):
         t = rows.templates if rows.templates.ndim == 2 else rows.templates[i]
         radius, mean_norm = float(t.norm(dim=-1).max()), float((log_priors[i].exp() @ t).norm())
         allowed = UNIT * (4 * mean_norm + mean_rounding(N, D) * radius)
         if mask is not None and mask.dtype != torch.bool:
-            allowed += 2 * radius * (float(found[i]) + UNIT * (8 + 4 * math.log(N)))
+            allowed += 2 * radius * (float(bound[i]) + UNIT * (8 + 4 * math.log(N)))
         assert float(error[i]) == pytest.approx(allowed, rel=1e-9, abs=0)
         if mask is None:
             numbers = [1.0] * N if prior is None else prior.expand(*batch.shape, N).reshape(-1, N)[i].tolist()

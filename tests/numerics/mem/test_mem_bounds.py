@@ -52,8 +52,8 @@ def test_bounds_of_a_point_that_is_off(n: int, d: int, shared: bool, size: float
                     "weights_error": min(math.sqrt(alpha) * length / 2, 2 * math.tanh(r * error / 2)),
                     "mean_error": min(length, error / alpha)}
         for name, value in expected.items():
-            assert float(getattr(found, name)[i]) == pytest.approx(value, rel=1e-8, abs=0), name
-        close(found.weights[i], p, 1e-14)
+            assert float(getattr(bounds, name)[i]) == pytest.approx(value, rel=1e-8, abs=0), name
+        close(bounds.weights[i], p, 1e-14)
         assert size <= error
         assert float((p - exact[i]).abs().sum()) <= expected["weights_error"]
         assert size / alpha <= expected["mean_error"]
@@ -81,12 +81,12 @@ def test_templates_of_length_zero_leave_the_rounding_of_sums_and_logarithms() ->
     for i in range(2):
         a, rho = float(alpha[i]), UNIT * 2 * (5 + 5) + float(rows.target_error[i])
         eta = UNIT * (14 + 6 * math.log(4)) + float(rows.log_prior_error[i])
-        assert float(found.gradient_norm[i]) == pytest.approx(rho, rel=1e-12, abs=0)
-        assert float(found.error[i]) == pytest.approx(a * rho, rel=1e-12, abs=0)
-        assert float(found.weights_error[i]) == pytest.approx(2 * eta + 4 * EPS, rel=1e-12, abs=0)
-        assert float(found.mean_error[i]) == pytest.approx(rho + 2 * UNIT * (7 + 5), rel=1e-12, abs=0)
-        assert float(found.gap[i]) == pytest.approx(a / 2 * rho**2, rel=1e-12, abs=0)
-    assert bool(found.certified.all())
+        assert float(bounds.gradient_norm[i]) == pytest.approx(rho, rel=1e-12, abs=0)
+        assert float(bounds.error[i]) == pytest.approx(a * rho, rel=1e-12, abs=0)
+        assert float(bounds.weights_error[i]) == pytest.approx(2 * eta + 4 * EPS, rel=1e-12, abs=0)
+        assert float(bounds.mean_error[i]) == pytest.approx(rho + 2 * UNIT * (7 + 5), rel=1e-12, abs=0)
+        assert float(bounds.gap[i]) == pytest.approx(a / 2 * rho**2, rel=1e-12, abs=0)
+    assert bool(bounds.certified.all())
     loose = bounds_at(replace(rows, target_error=1e-8), alpha * b, 1e-12, double(7.0, 8.0))
     close(loose.error, alpha.squeeze(-1) * loose.gradient_norm, 1e-20)
     assert float(loose.mean_error[1] - loose.mean_error[0]) == pytest.approx(2 * UNIT, rel=1e-6, abs=0)
@@ -94,33 +94,33 @@ def test_templates_of_length_zero_leave_the_rounding_of_sums_and_logarithms() ->
 
 def test_a_problem_of_zeros_leaves_what_may_have_underflowed() -> None:
     zeros = torch.zeros(1, 2, dtype=F64)
-    found = bounds_at(Rows(zeros, zeros[:, :1], zeros, double([0.5])), zeros, 1e-12, 0.0)
-    assert float(found.gradient_norm) == UNDERFLOW_NORM
-    assert float(found.error) == 1.5 * UNDERFLOW_NORM
+    bounds = bounds_at(Rows(zeros, zeros[:, :1], zeros, double([0.5])), zeros, 1e-12, 0.0)
+    assert float(bounds.gradient_norm) == UNDERFLOW_NORM
+    assert float(bounds.error) == 1.5 * UNDERFLOW_NORM
 
 
 def test_logits_that_are_large_and_cancel_are_rounded() -> None:
     """λ is orthogonal to the differences of the templates, and the gradient exactly 0."""
     templates, length, radius = double([6.0, 8.0], [6.0, -8.0]), 2.0**20, 10.0
     rows = Rows(templates, double(0.5, 0.5).log(), double([length + 6, 0.0]), double([1.0]))
-    found = bounds_at(rows, double([length, 0.0]), 1e-3, 1.0)
+    bounds = bounds_at(rows, double([length, 0.0]), 1e-3, 1.0)
     eta = UNIT * (14 + 6 * math.log(2) + (16 + 2**1.5 * 2.0 ** (2 - high_bits(2))) * radius * length)
     eta *= math.exp(2 * eta)
     rho = UNIT * (2 * (length + 6 + length) + 6 * 6 + mean_rounding(2, 2) * radius)
     norm = rho + 8 * eta                                      # 8 is the root of the trace of the covariance
     for name, value in {"gradient_norm": norm, "error": norm, "mean_error": norm + EPS * radius + 2 * UNIT * (1 + length),
                         "weights_error": norm / 2 + 2 * eta + 2 * EPS}.items():
-        assert float(getattr(found, name)) == pytest.approx(value, rel=1e-12, abs=0), name
+        assert float(getattr(bounds, name)) == pytest.approx(value, rel=1e-12, abs=0), name
 
 
 def test_a_trace_of_0_may_be_what_rounding_leaves() -> None:
     """All weight is on one template, so that only (n + d + 8) roundings of r² are left."""
     rows = Rows(double([6.0, 8.0], [1.0, 2.0]), double(1.0, 0.0).log(), double([6.0, 8.0]), double([1.0]), None, 0.0, 1e-3)
-    found = bounds_at(rows, torch.zeros(1, 2, dtype=F64), 1e-3, 0.0)
+    bounds = bounds_at(rows, torch.zeros(1, 2, dtype=F64), 1e-3, 0.0)
     eta = UNIT * (14 + 6 * math.log(2)) + 1e-3
     rho = UNIT * (2 * 10 + 6 * 10 + mean_rounding(2, 2) * 10)
     norm = rho + math.sqrt((2 + 2 + 8) * EPS) * 10 * eta * math.exp(2 * eta)
-    assert float(found.gradient_norm) == pytest.approx(norm, rel=1e-9, abs=0)
+    assert float(bounds.gradient_norm) == pytest.approx(norm, rel=1e-9, abs=0)
 
 
 def test_means_are_of_weights_that_sum_to_1_whatever_they_sum_to() -> None:
@@ -129,8 +129,8 @@ def test_means_are_of_weights_that_sum_to_1_whatever_they_sum_to() -> None:
             return super().weights(dual) / 2
 
     rows = problems(6, 3, shared=True)
-    found = (bounds_at(kind(**vars(rows)), rows.target, 1e-9, 0.0) for kind in (Rows, Halved))
-    close(*(x.gradient_norm for x in found), 1e-13)
+    bounds = (bounds_at(kind(**vars(rows)), rows.target, 1e-9, 0.0) for kind in (Rows, Halved))
+    close(*(x.gradient_norm for x in bounds), 1e-13)
 
 
 @pytest.mark.parametrize("shared", [True, False])
@@ -172,7 +172,7 @@ def test_the_local_bound_counts_the_rounding_of_its_decrement(alpha: float, know
     squared = float((x * (gradient + residual)).sum() + alpha * residual.square().sum())
     kappa = 4 * (6 + 3 + 16) * EPS * (1 + math.sqrt(alpha) * 2 * r)
     decrement = math.sqrt(c) * (math.sqrt(squared) * (1 + kappa) + math.sqrt(c) * 1e-12 + 1e-4) * math.exp(2e-4)
-    assert found == pytest.approx(-math.log1p(-2 * r * decrement) / (2 * r), rel=1e-9, abs=0)
+    assert bound == pytest.approx(-math.log1p(-2 * r * decrement) / (2 * r), rel=1e-9, abs=0)
 
 
 def test_bounds_that_are_not_known_yet_are_infinite_and_are_overwritten_row_by_row() -> None:
