@@ -140,15 +140,15 @@ def test_command(uninterrupted: Path) -> None:
 def test_interrupted_and_resumed_gives_the_same_bytes(
     tmp_path: Path, uninterrupted: Path, sent: signal.Signals, status: int
 ) -> None:
-    waiting, said = tmp_path / "digits" / "ot-vit-0.safetensors", tmp_path / "said.txt"
-    process = started(numerics, "ot-vit", *TINY, "--out", str(tmp_path), folder=tmp_path, out=said, err=said)
+    waiting, log = tmp_path / "digits" / "ot-vit-0.safetensors", tmp_path / "log.txt"
+    process = started(numerics, "ot-vit", *TINY, "--out", str(tmp_path), folder=tmp_path, out=log, err=log)
     give_up = time.monotonic() + 240
     while not waiting.exists() and process.is_alive() and time.monotonic() < give_up:
         time.sleep(0.005)
     assert process.pid is not None
     os.kill(process.pid, sent)
     process.join(60)
-    output = said.read_text(encoding="utf-8")
+    output = log.read_text(encoding="utf-8")
     assert process.exitcode == status, output
     assert not (tmp_path / "digits" / "results.json").exists()
     assert ("the same command goes on" in " ".join(output.split())) == (sent == signal.SIGINT)
