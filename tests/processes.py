@@ -24,7 +24,8 @@ CHAPTERS = [f"derivations.{path.parent.name}.{path.stem}" for document in DOCUME
 FORKS.set_forkserver_preload([
     "cvxpy", "matplotlib.figure", "pytest", "transformers", "transformers.models.gpt2.modeling_gpt2",
     "transformers.models.byt5", "derivations.latex.new", "derivations.notebooks", "derivations.pytest_plugin", *CHAPTERS,
-    "evidence.harness", "numerics.commands.deviation", "numerics.mem", "ipykernel.kernelapp"])
+    "evidence.harness", "numerics.commands.deviation", "numerics.mem", "tests.warm",
+    "ipykernel.kernelapp"])
 # A pytest that such a process runs finds plugins imported already, which it then cannot rewrite, and warns of.
 ALREADY_IMPORTED = "-W ignore::pytest.PytestAssertRewriteWarning"
 

@@ -2,8 +2,8 @@
 
 import contextlib
 import json
+import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from numerics.models import loading
 from numerics.models.encoder import load_encoder, load_model
 from numerics.models.loading import ModelUnavailableError, pretrained
 from numerics.models.zoo import zoo
+from tests.processes import forked, numerics
 
 ROOT = Path(loading.__file__).parents[2]
 
@@ -70,14 +71,20 @@ def test_no_code_of_a_folder_is_run(
 @pytest.mark.parametrize("command", ["temperature", "deviation"])
 def test_a_yes_on_standard_input_runs_nothing(folder: Path, tmp_path: Path, command: str) -> None:
     custom_code(folder, known=False)
-    run = subprocess.run(
-        [sys.executable, "-m", "numerics", command, "--model", str(folder), "--out", str(tmp_path / "out")],
-        input="y\n" * 100, capture_output=True, text=True, check=False, cwd=tmp_path, env={"PYTHONPATH": str(ROOT)},
-    )
+    run = forked(told_yes, command, "--model", str(folder), "--out", str(tmp_path / "out"), folder=tmp_path)
     assert run.returncode == 2, run.stderr
     assert "cannot load" in run.stderr
     assert "Traceback" not in run.stderr
     assert not list(tmp_path.rglob(MARKER))
+
+
+def told_yes(*arguments: str) -> None:
+    """A command with a hundred times yes on its standard input."""
+    reader, writer = os.pipe()
+    os.write(writer, b"y\n" * 100)
+    os.dup2(reader, 0)
+    sys.stdin = os.fdopen(0)
+    numerics(*arguments)
 
 
 def test_models_are_loaded_by_one_function() -> None:
