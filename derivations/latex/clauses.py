@@ -114,6 +114,10 @@ def without_words(node: Node) -> tuple[set[str], Node | None]:
     """Return the words that a clause begins or ends with, and the clause without them."""
     words: set[str] = set()
     first = node.parts[0] if isinstance(node, Chain) else node
+    if isinstance(first, Sum) and len(first.terms) > 1:      # “for a − b > 0”
+        sign, term = first.terms[0]
+        words, start = without_words(term)
+        first = Sum((*(((sign, start),) if start is not None else ()), *first.terms[1:]))
     factors = _factors(first)
     while factors and _is_word(factors[0]):
         words |= _words_of(factors.pop(0))

@@ -266,6 +266,8 @@ class Elaborator:
                 raise LatexError(f"expected sums, logarithms, exponentials, powers and derivatives, got {base.name}")
             if base.name == "e" and sup is not None and self.meaning("e") is None:
                 return entrywise(sp.exp, self.value(sup), what="exp")
+            if base.name == "\\delta" and sub is not None and len(index_parts(sub)) == 2 and self.is_number("\\delta"):
+                return operators.apply(self, "delta", sub, sup, rest)   # δ_ij is Kronecker's, whatever number δ is
             return symbols.symbol(self, first, base, sub, sup, primes, rest)
         if (
             isinstance(base, Fraction)
@@ -336,10 +338,12 @@ class Elaborator:
     def may_index(self, name: str) -> bool:
         """Return whether a name may be a free index: a declared one, or a letter not declared as a number."""
         letter = name.rstrip("'")
-        if letter in self.notation.indices:
-            return True
-        meaning = self.notation.meanings.get(letter)
-        return len(letter) == 1 and letter.islower() and not (isinstance(meaning, Value) and not meaning.shape)
+        return letter in self.notation.indices or (len(letter) == 1 and letter.islower() and not self.is_number(letter))
+
+    def is_number(self, name: str) -> bool:
+        """Return whether the notation declares a name as a number."""
+        meaning = self.notation.meanings.get(name)
+        return isinstance(meaning, Value) and not meaning.shape
 
     def index_over(self, name: str, size: sp.Expr) -> Variable:
         """Return an index over a size, the declared one if it has that range."""

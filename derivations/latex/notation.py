@@ -56,7 +56,7 @@ SCALARS = {"real": Kind.REAL, "positive": Kind.POSITIVE, "nonnegative": Kind.NON
 ENTRIES = {**SCALARS, "random": Kind.RANDOM}
 ARRAYS = {"simplex": Kind.SIMPLEX, "interior": Kind.INTERIOR, "stochastic": Kind.STOCHASTIC}
 ACCEPTED = (
-    "size, [fixed] index M, real, positive, nonnegative (with bounds, size >= 2, positive < 1, real != 1), "
+    "size, [fixed] index M, real, positive, nonnegative (with bounds, size >= 2, size = 2, positive < 1, real != 1), "
     "[positive|nonnegative|random] vector M, [positive|nonnegative|random] matrix N M, rows of M, columns of M, simplex [N] M, "
     "interior [N] M, stochastic N M, coupling A B, complement of p, normal m (of a density u(a)), fixed, "
     "= definition, or an operator: "
@@ -267,6 +267,10 @@ class Notation:
     def _number(self, name: str, words: list[str]) -> None:
         """A size or a number with its bounds: size >= 2, positive < 1, real != 1."""
         kind, *comparisons = words
+        if words[:2] == ["size", "="] and len(words) == 3 and words[2].isdigit() and int(words[2]) >= 1:
+            self.sizes[name] = sp.Integer(words[2])
+            self.meanings[name] = scalar(self.sizes[name])
+            return
         number = variables.size(self.called(name)) if kind == "size" else variables.scalar(self.called(name), SCALARS[kind])
         for sign, end in zip(comparisons[::2], comparisons[1::2], strict=True):
             if sign not in ("<", "<=", ">", ">=", "!="):

@@ -15,7 +15,7 @@ from derivations.latex.names import index_parts, parts, plain
 from derivations.latex.notation import Named
 from derivations.latex.reader import Reader
 from derivations.latex.syntax import parse
-from derivations.latex.tree import Bracket, Chain, LatexError, Listing, Node, Operator, Product, Scripted, spelled
+from derivations.latex.tree import Bracket, Chain, LatexError, Listing, Node, Operator, Product, Scripted, Symbol, spelled
 from derivations.latex.values import (
     IDENTITY,
     ONES,
@@ -106,6 +106,8 @@ def _argument(operator: str, rest: list[Node]) -> tuple[Node, Node | None, Node 
         raise LatexError(f"{operator}: expected an argument in parentheses, got nothing")
     first = rest.pop(0)
     node, after, power = (first.base, first.sub, first.sup) if isinstance(first, Scripted) else (first, None, None)
+    if operator == "trace" and isinstance(first, Symbol) and not rest:
+        return first, None, None                             # \tr A with nothing after it
     if not isinstance(node, Bracket):
         raise LatexError(f"{operator}: expected an argument in parentheses, got {spelled(first)}")
     return node.inside, after, power

@@ -46,7 +46,11 @@ def _attach(guesses: Guesses, tree: Chain, formula: Formula, displays: Sequence[
     defined = known is not None and meaning.startswith("=") and known.why.startswith(f"line {formula.line}")
     if defined or _implied(meaning, tree.signs, spelled(right)):
         return                                               # it was read as a declaration
-    if tree.signs == ("=",) and name and name not in guesses.indices and not meaning.startswith(("=", "size", "index")):
+    if tree.signs == ("=",) and meaning == "size" and spelled(right).isdigit():
+        for display in displays:
+            local = guesses.local.setdefault(("formula", display), {})
+            local[name] = Guess(f"size = {spelled(right)}", f"line {formula.line}, which restricts this equation")
+    elif tree.signs == ("=",) and name and name not in guesses.indices and not meaning.startswith(("=", "size", "index")):
         for display in displays:
             local = guesses.local.setdefault(("formula", display), {})
             local[spelled(left)] = Guess(f"= {spelled(right)}", f"line {formula.line}, which restricts this equation")

@@ -96,6 +96,9 @@ def restrictions(text: str, folder: Path) -> tuple[dict[str, str], list[str]]:
     (r"For $j \ne l$", {}, [r"j \ne l"]),
     (r"With $\tau > 0$ as before,", {}, []),
     (r"This holds if $\tau = 1$. In general,", {}, []),
+    (r"For $m = 2$", {"m": "size = 2"}, []),
+    (r"For $\tau = 1$ \begin{equation} x = y, \end{equation}", {r"\tau": "= 1"}, []),
+    (r"For $\tau = 1$ \begin{equation} x = y. \end{equation}", {}, []),
     (r"We have $\tau = \tau$ and", {}, []),
 ])
 def test_conditions_before_an_equation_restrict_it(

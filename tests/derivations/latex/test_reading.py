@@ -32,8 +32,13 @@ NOTATION = Notation(
         r"\theta": "?",
     }
 )
+MARGIN = Notation({"m": "size", "j, k": "index m", r"\delta": "positive", "s": "vector m"})
+JOINT = Notation({"m, n": "size", "i": "index n", "j": "index m", "J": "interior n m", r"\alpha": "positive != 1"})
 
 TRUE = [
+    r"\mathrm{tr} F = \tfrac1{\tau^2}(1 - \sum_j p_j^2)",
+    r"\phi(s) \ge u_j, \quad \text{if } s_j - u_j \ge 0",
+    r"\phi(s) \ge u_j, \quad \text{for } - u_j + s_j \ge 0",
     r"\sum_j p_j = 1",
     r"\mathbf 1^\top p = 1",
     r"\mathbf 1^\top p = 1 \in \mathbb{R}",
@@ -312,3 +317,16 @@ def test_a_free_index_takes_the_range_of_the_indexed_vector() -> None:
     wide = Notation({"m, n": "size", "i": "index m", "v": "vector n"})
     (relation,) = read(r"v_i = v_i + 0 \cdot v_i", wide)
     assert [str(v.domain.shape[0]) for v in relation.variables() if v.name == "i"] == ["n"]
+
+
+@pytest.mark.parametrize(("latex", "notation", "true"), [
+    (r"\frac{\partial s_j}{\partial s_k} = \delta_{jk}", MARGIN, True),
+    (r"\frac{\partial s_j}{\partial s_k} = \delta \delta_{jk}", MARGIN, False),
+    (r"\sum_{i,j} J_{ij} = 1", JOINT, True),
+    (r"\sum_j J_{ij} = 1", JOINT, False),
+    (r"\frac{\alpha^2 - 1}{\alpha - 1} = \alpha + 1", JOINT, True),
+])
+def test_declared_numbers_and_joint_distributions(latex: str, notation: Notation, true: bool) -> None:
+    (relation,) = read(latex, notation)
+    assert relation.prove() is true
+    assert (relation.counterexample() is None) is true
