@@ -13,6 +13,8 @@ from derivations.latex.sums import binds
 from derivations.latex.tree import Bracket, Chain, LatexError, Node, Product, Scripted, Symbol, spelled, walk
 
 CONDITION = re.compile(r"(if|when|whenever|assume|assuming|suppose|for|at|with|provided|in the case)\b", re.IGNORECASE)
+ASSUMPTION = re.compile(r"(assume|suppose)\b", re.IGNORECASE)
+CONSEQUENCE = re.compile(r"[.;]\s+(then|thus|hence|so|it follows|in this case|we have)\b", re.IGNORECASE)
 CASE = re.compile(r"(if|when|whenever|suppose|in the case)\b", re.IGNORECASE)
 SENTENCE_START = re.compile(r"[.;!?]\s|^")
 DECLARING = ("\\in", ":", "\\sim")
@@ -21,11 +23,13 @@ DECLARING = ("\\in", ":", "\\sim")
 def read_premises(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]]) -> None:
     """Give the displays that follow “If x = …” in its sentence the meaning x = …, and any other condition as it is printed."""
     for at, (_, formula, tree) in enumerate(formulas):
-        if formula.display or not isinstance(tree, Chain) or set(tree.signs) & {*DECLARING}:
+        if formula.display or not isinstance(tree, Chain) or set(tree.signs) & {*DECLARING} or not is_condition(formula):
             continue
-        count = formula.rest.count("…")
-        displays = [position for position, other, _ in formulas[at + 1 : at + 1 + count] if other.display]
-        if displays and is_condition(formula):
+        end = at + 1 + formula.rest.count("…")
+        following = formulas[end][1].words.rpartition("…")[2].strip() if end < len(formulas) else ""
+        if is_condition(formula, ASSUMPTION) and CONSEQUENCE.match(following):
+            end += 1 + formulas[end][1].rest.count("…")      # “Suppose that x = …. Then …”
+        if displays := [position for position, other, _ in formulas[at + 1 : end] if other.display]:
             _attach(guesses, tree, formula, displays)
 
 
