@@ -185,7 +185,7 @@ REFUSED = [
     (r"\frac{\partial h(x)}{\partial x}\Big|_{x \ge y} = 1", "expected x = y below the bar"),
     (r"\log = 1", r"\log: expected an argument, got none"),
     (r"\mathrm{tr} = 1", "trace: expected an argument in parentheses, got nothing"),
-    (r"\mathrm{tr} S = 1", "trace: expected an argument in parentheses, got S"),
+    (r"\mathrm{tr} S S = 1", "trace: expected an argument in parentheses, got S"),
     (r"\mathrm{tr}(K) = 1", "tr: expected a square matrix, got a matrix [m×d]"),
     (r"\mathrm{tr}(s) = 1", "tr: expected a square matrix, got a vector [m]"),
     (r"\mathrm{diag}(x) = 1", "diag: expected a vector or a matrix, got a number"),
