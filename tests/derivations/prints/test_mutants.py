@@ -83,7 +83,7 @@ def standings_of_templates() -> dict[tuple[str, str], Standing]:
     formulas = [id for id, entry in catalogue.items() if id.split(".")[0] in WITH_REMAINDERS and is_formula(entry.latex)]
     by_edit: dict[tuple[str, str], Standing] = {}
     for turn, id in enumerate(formulas[::EVERY]):
-        own, changed = print_of(catalogue[id], catalogue), list(edits(catalogue[id].latex))
+        own, changed = as_printed(id), list(edits(catalogue[id].latex))
         if own is None or own.standing is not Standing.AGREES or not changed:
             continue
         name, latex = changed[turn % len(changed)]
@@ -100,7 +100,7 @@ def standings_of_unnumbered() -> dict[tuple[str, str], Standing]:
     for id, entry in catalogue.items():
         if id.split(".")[0] not in UNNUMBERED or not is_formula(entry.latex):
             continue
-        own = print_of(entry, catalogue)
+        own = as_printed(id)
         if own is None or own.standing is not Standing.AGREES:
             continue
         for name, latex in edits(entry.latex):
