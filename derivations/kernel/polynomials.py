@@ -72,8 +72,6 @@ def content(poly: Polynomial) -> tuple[Fraction, Monomial]:
     first = poly[monomials[0]]
     numerators = [abs(c) for c in poly.values()]
     shared = numerators[0] if all(c == numerators[0] for c in numerators) else Fraction(1)
-    if len(poly) == 1:
-        shared = abs(first)
     return (shared if first > 0 else -shared), monomial({**common, **lowest}.items())
 
 
@@ -94,8 +92,6 @@ def monomial_term(each: Monomial, c: Fraction = Fraction(1)) -> Term:
     value = abs(c)
     factors = [("num", value), *above, *below] if value != 1 or not (above or below) else [*above, *below]
     product: Term = factors[0] if len(factors) == 1 else ("mul", *factors)
-    if len(factors) > 1 and product[1] == ("num", Fraction(1)):
-        product = factors[1] if len(factors) == 2 else ("mul", *factors[1:])
     return ("neg", product) if c < 0 else product
 
 

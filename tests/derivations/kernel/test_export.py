@@ -2,6 +2,9 @@
 
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 import sympy as sp
@@ -14,6 +17,7 @@ from derivations import (
     delta,
     derivative,
     index,
+    interior,
     kl,
     positive,
     simplex,
@@ -22,8 +26,10 @@ from derivations import (
     vector,
     xlogx,
 )
+from derivations.calculus import variables
 from derivations.catalogue import entries
-from derivations.kernel import export
+from derivations.entry import Entry
+from derivations.kernel import export, exports
 from derivations.kernel.export import Theorem, theorem
 from derivations.kernel.polynomials import alpha
 from derivations.kernel.readback import disagreement, parts
@@ -134,6 +140,59 @@ def test_positivity_is_a_hypothesis() -> None:
     other = index("k", m, other_than=(j,))
     binders, _ = parts(theorem("domains", Equation(total(k, q[k]) * delta(j, other) + tau, tau)).statement)
     assert {"m_gt0", "tau_gt0", "q_ge0", "q_mass", "k_j"} <= {name for name, _ in binders}
+
+
+def test_rows_columns_and_slack_are_hypotheses() -> None:
+    """Of a plan both sums, of a stochastic matrix its rows, of a multiplier that it is 0 where the point is positive."""
+    n, a, r = size("n"), simplex("a", size("n")), interior("r", m)
+    plan, rows = variables.coupling("P", a, q), vector("K", n, m, kind=variables.Kind.STOCHASTIC)
+    slack = variables.complementary("c", q)
+    i = index("i", n)
+    binders = dict(parts(theorem("domains", Equation(plan[i, j] * rows[i, j] + slack[j] + r[j], 0)).statement)[0])
+    assert {name: binders[name] for name in ("P_rows", "P_columns", "K_rows", "c_slack", "r_gt0", "r_mass")} == {
+        "P_rows": "forall i1, \\Sum_(i2 < m) P i1 i2 = a i1", "P_columns": "forall i2, \\Sum_(i1 < n) P i1 i2 = q i2",
+        "K_rows": "forall i1, \\Sum_(i2 < m) K i1 i2 = 1", "c_slack": "forall i1, c i1 * q i1 = 0",
+        "r_gt0": "forall i1, 0 < r i1", "r_mass": "\\Sum_(i1 < m) r i1 = 1"}
+    assert "c_columns" not in binders
+
+
+def test_a_sum_over_a_part_of_a_range_is_not_exported() -> None:
+    """From 2 on, or up to another size."""
+    for low, high in ((2, m), (1, size("n")), (2, size("n"))):
+        with pytest.raises(NotExportedError, match="a sum over a part of a range"):
+            theorem("none", Equation(sp.Sum(s[j], (j, low, high)), 0))
+
+
+def test_an_export_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is stored is read again; of a claim without a relation it is stored that there is none."""
+    monkeypatch.setattr(exports.incremental, "project", lambda: None)
+    monkeypatch.setattr(exports, "content_of", lambda modules, sources: "of these modules")
+    claims = {"eot.59": entries()["eot.59"]}
+    ((id, made),) = exports.exports(claims, tmp_path / "store")
+    relation = claims["eot.59"].printed()
+    assert relation is not None
+    expected = theorem("eot.59", relation)
+    assert (id, made.wrong, made.not_exported) == ("eot.59", "", "")
+    assert (made.theorem.statement, made.theorem.source) == (expected.statement, expected.source)
+    monkeypatch.setattr(exports, "exported", lambda entry: pytest.fail("is made again"))
+    assert list(exports.exports(claims, tmp_path / "store")) == [("eot.59", made)]
+    monkeypatch.setattr(exports, "exported", lambda entry: None)
+    assert list(exports.exports(claims, tmp_path / "other")) == []
+    monkeypatch.setattr(exports, "exported", lambda entry: pytest.fail("is made again"))
+    assert list(exports.exports(claims, tmp_path / "other")) == []
+
+
+def test_what_is_exported_of_a_claim() -> None:
+    """The relation of its correction or of its print; none without either; the reason where there is no counterpart."""
+    def of(printed: Relation | None, repaired: Relation | None = None) -> exports.Export | None:
+        return exports.exported(cast(Entry, SimpleNamespace(id="it", printed=lambda: printed, repaired=lambda: repaired)))
+
+    assert of(None) is None
+    assert of(SOUND[0]) == of(SOUND[1], SOUND[0]) != of(SOUND[1])
+    reason = of(Equation(total(j, q[j] ** tau), tau))
+    assert reason is not None
+    assert "a power of a base that may be 0" in reason.not_exported
+    assert not reason.statement
 
 
 def test_no_index_is_captured() -> None:
