@@ -33,7 +33,7 @@ from derivations.kernel import export, exports
 from derivations.kernel.export import Theorem, theorem
 from derivations.kernel.polynomials import alpha
 from derivations.kernel.readback import disagreement, parts
-from derivations.kernel.terms import NotExportedError, renamed
+from derivations.kernel.terms import NotExportedError, Term, indices, renamed, written
 from derivations.relations import Relation
 
 m = size("m")
@@ -201,6 +201,35 @@ def test_no_index_is_captured() -> None:
     inner = renamed(("sum", "x1", "n", entry), {"j": "x1"})
     assert inner == ("sum", "x1_1", "n", ("entry", "T", ("x1_1", "x1")))
     assert alpha(("sum", "x1", "d", inner)) == ("sum", "x2", "d", ("sum", "x1", "n", ("entry", "T", ("x1", "x2"))))
+
+
+def test_the_indices_of_a_term_are_those_that_no_sum_binds() -> None:
+    """At a position, in δ, in an entry and in a difference."""
+    assert indices(("position", "i")) == {"i"}
+    assert indices(("dlt", "i", "j")) == {"i", "j"}
+    assert indices(("band", "w", "n", "i", "j")) == {"i", "j"}
+    assert indices(("sum", "i", "n", ("mul", ("entry", "K", ("i", "k")), ("dlt", "i", "j")))) == {"j", "k"}
+
+
+def test_an_entry_is_replaced_everywhere() -> None:
+    """In sums and powers, at the index that is there; entries of other vectors stay."""
+    summand: Term = ("mul", ("entry", "q", ("k",)), ("entry", "r", ("k",)))
+    square: Term = ("pow", ("entry", "q", ("j",)), 2)
+    whole: Term = ("add", ("entry", "q", ("i",)), square, ("sum", "k", "n", summand), ("var", "x"))
+    replaced = export._at(whole, "q", ("x",), ("entry", "s", ("x",)))
+    assert written(replaced) == "((s i) + ((s j) ^+ 2) + (\\Sum_(k < n) ((s k) * (r k))) + x)"
+
+
+def test_a_conclusion_follows_from_the_sum_of_its_premises_and_what_is_not_negative() -> None:
+    """Each premise has its sign, its weight and its place in the gap."""
+    above, below = AtLeast(s[j], tau), AtLeast(tau, s[k])
+    both = Follows((above, below), AtLeast(s[j] + tau**2, s[k]), (1, 1), slack=tau**2)
+    proof = theorem("both", both).proof
+    assert "have sign1 : 0 <= ((s j) + (- tau)) by" in proof
+    assert "have sign2 : 0 <= (tau + (- (s k))) by" in proof
+    assert "= ((1 * ((s j) + (- tau))) + (1 * (tau + (- (s k)))) + (tau ^+ 2))." in proof
+    one = theorem("one", Follows((above,), AtLeast(2 * s[j], 2 * tau), (2,))).proof
+    assert "= (2%:R * ((s j) + (- tau)))." in one
 
 
 def test_no_more_sums_are_opened_than_a_sign_needs() -> None:

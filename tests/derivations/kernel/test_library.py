@@ -27,6 +27,7 @@ def test_theorems_without_proof_are_refused(source: str) -> None:
 
 @pytest.mark.parametrize("source", [
     "(* Admitted (* Axiom *) *) Lemma a : True. Proof. by []. Qed.", "Section S.\nVariable R : realType.\nEnd S.",
+    "(*) Axiom a : False. *) Lemma a : True. Proof. by []. Qed.",
     'Notation "Axiom x" := x.', "Lemma no_axioms_admitted : True."])
 def test_words_in_comments_are_no_axioms(source: str) -> None:
     """Comments nest, and words in strings or longer names are ignored."""
@@ -52,6 +53,7 @@ def test_headlines_are_recognized() -> None:
     theorems = list(headlines("File", "(* claim: eot.59, eot.60 *)\nTheorem jacobian x :\n  x = x."))
     assert [(each.claim, each.theorem, each.line) for each in theorems] == [
         ("eot.59", "jacobian", 2), ("eot.60", "jacobian", 2)]
+    assert [each.line for each in headlines("File", "\n\n(* claim: a *)\nLemma b : True.")] == [4]
     with pytest.raises(ValueError, match="expected a theorem"):
         list(headlines("File", "(* claim: eot.59 *)"))
 

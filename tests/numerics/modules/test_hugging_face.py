@@ -185,6 +185,15 @@ def test_additive_padding_masks_of_the_library_exclude_padding():
     assert _without_padding(mask > 0).tolist() == [False, True, False, False, False]
 
 
+def test_a_causal_mask_is_always_made():
+    """Where the library would leave it to a flag, which says nothing of the offsets of a cache."""
+    register("softmax")
+    mask = AttentionMaskInterface()["numerics_softmax"]
+    for skipped in ({}, {"allow_is_causal_skip": True}):
+        made = mask(batch_size=1, q_length=3, kv_length=3, **skipped)
+        assert made.squeeze().tolist() == torch.ones(3, 3).tril().bool().tolist()
+
+
 def test_unsupported_options_are_refused():
     register("softmax")
     forward = AttentionInterface()["numerics_softmax"]
