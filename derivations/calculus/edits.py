@@ -104,7 +104,7 @@ def _here(expr: sp.Expr, path: tuple[int, ...], indices: Sequence[Variable]) -> 
         yield from _of_sum(expr, path, indices)
     elif isinstance(expr, Variable) and expr.domain.kind is Kind.POSITIVE and not expr.domain.shape and path:
         yield Edit("lost", f"{expr} is lost once", path, sp.S.One)
-    elif isinstance(expr, sp.Rational) and path and expr not in (1, -1) and expr > 0:
+    elif isinstance(expr, sp.Rational) and path and expr > 0 and expr != 1:
         yield Edit("coefficient", f"1 for {expr}", path, sp.S.One)
     else:
         yield from _of_function(expr, path)

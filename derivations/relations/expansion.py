@@ -192,7 +192,7 @@ def _coefficients(
     """The coefficients of a quantity, in which each vector is the solution of its equation."""
     small: frozenset[sp.Dummy] = frozenset()
     for vector, index, image in solved:
-        known = series.solution(image, vector, index, variable, max(order, 1))
-        side, more = series.substituted(side, vector, index, known[: order + 1])
+        known = series.solution(image, vector, index, variable, order)
+        side, more = series.substituted(side, vector, index, known)
         small |= more
     return series.coefficients(side, variable, order, small)

@@ -86,6 +86,11 @@ def test_functions_not_known_to_be_analytic_are_refused(expr: sp.Expr) -> None:
         coefficients(expr, t, 2)
 
 
+def test_a_derivative_is_taken_before_it_is_expanded() -> None:
+    assert coefficients(derivative(sp.exp(t * x), x), t, 2) == [0, 1, x]
+    assert coefficients(derivative(t**2 * x, t), t, 2) == [0, 2 * x, 0]
+
+
 def test_a_polynomial_is_its_own_series() -> None:
     assert coefficients(x + y * t + x * y * t**2, t, 2) == [x, y, x * y]
 

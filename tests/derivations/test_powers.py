@@ -192,3 +192,8 @@ def test_equal_does_not_take_a_multiplier_for_zero() -> None:
 def test_text() -> None:
     assert text(plus(x - 1)) == "(x - 1)₊"
     assert text(bregman(y, w, two)) == "D(y ‖ w)"
+
+
+def test_a_positive_part_is_known_not_to_be_negative_where_its_argument_is_real() -> None:
+    assert plus(scalar("x")).is_nonnegative is True
+    assert plus(sp.Symbol("w")).is_nonnegative is None

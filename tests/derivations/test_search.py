@@ -1,0 +1,79 @@
+"""Descent over points of a domain: every point that it tries belongs to the domain, and it ends near where it is low."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from derivations import index, interior, positive, scalar, simplex, size, vector
+from derivations.calculus.search import descent
+from derivations.calculus.variables import Kind, Variable, complementary, coupling
+
+n, m = size("n"), size("m")
+a, b, q, r = simplex("a", n), simplex("b", m), simplex("q", m), interior("r", m)
+slack, plan, rows = complementary("c", q), coupling("P", a, b), vector("K", n, m, kind=Kind.STOCHASTIC)
+x, y, z, s, S = positive("x"), scalar("y"), scalar("z", Kind.NONNEGATIVE), vector("s", m), vector("S", n, m)
+THIRD = Fraction(1, 3)
+SIZES = {n: 2, m: 3, index("i", n): 1}
+
+
+def wrong(point: Mapping[Variable, Any]) -> list[str]:
+    """The names of what is not in its domain."""
+    inside = {
+        x: lambda v: v > 0, z: lambda v: v >= 0, y: lambda v: isinstance(v, Fraction),
+        q.label: lambda v: sum(v) == 1 and min(v) >= 0, r.label: lambda v: sum(v) == 1 and min(v) > 0,
+        slack.label: lambda v: min(v) >= 0 and not any(c * mass for c, mass in zip(v, point[q.label], strict=True)),
+        plan.label: lambda v: [*map(sum, v)] == [*point[a.label]] and [*map(sum, zip(*v, strict=True))] == [*point[b.label]]
+        and all(part >= 0 for row in v for part in row),
+        rows.label: lambda v: all(sum(row) == 1 and min(row) >= 0 for row in v),
+    }
+    return [str(v) for v, value in point.items() if v in inside and not inside[v](value)]
+
+
+STARTS: dict[str, dict[Variable, Any]] = {
+    "numbers": {x: Fraction(1), y: Fraction(1), z: Fraction(1)},
+    "masses": {q.label: [THIRD] * 3, r.label: [THIRD] * 3},
+    "a multiplier": {q.label: [Fraction(0), *[Fraction(1, 2)] * 2], slack.label: [Fraction(1), *[Fraction(0)] * 2]},
+    "a plan": {a.label: [Fraction(1, 2)] * 2, b.label: [THIRD] * 3, plan.label: [[Fraction(1, 6)] * 3 for _ in range(2)]},
+    "rows": {rows.label: [[THIRD] * 3 for _ in range(2)]},
+    "vectors": {s.label: [Fraction(1)] * 3, S.label: [[Fraction(1)] * 3 for _ in range(2)]},
+}
+GOALS: dict[str, dict[Variable, Any]] = {
+    "numbers": {x: Fraction(3), y: Fraction(-2), z: Fraction(0)},
+    "masses": {q.label: [Fraction(1), 0, 0], r.label: [Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)]},
+    "a multiplier": {q.label: [Fraction(0), Fraction(1, 4), Fraction(3, 4)], slack.label: [Fraction(3), 0, 0]},
+    "a plan": {plan.label: [[Fraction(1, 3), Fraction(1, 6), 0], [0, Fraction(1, 6), Fraction(1, 3)]]},
+    "rows": {rows.label: [[1, 0, 0], [0, 0, 1]]},
+    "vectors": {s.label: [2, 2, -1], S.label: [[0, 3, 0], [1, 1, 1]]},
+}
+
+
+def flat(value: Any) -> list[float]:
+    return [part for each in value for part in flat(each)] if isinstance(value, list) else [float(value)]
+
+
+@pytest.mark.parametrize("name", STARTS)
+def test_what_is_tried_is_in_the_domain_and_leads_to_the_lowest_point(name: str) -> None:
+    start, goal = {**SIZES, **STARTS[name]}, GOALS[name]
+    tried: list[Mapping[Variable, Any]] = []
+
+    def height(point: Mapping[Variable, Any]) -> float:
+        tried.append(point)
+        return sum((one - other) ** 2 for v in goal for one, other in zip(flat(point[v]), flat(goal[v]), strict=True))
+
+    path = list(descent(start, height, lambda point: not wrong(point), 800))
+    assert path[0] == start
+    assert [wrong(point) for point in tried if wrong(point)] == []
+    assert all(point[v] == start[v] for point in tried for v in SIZES)
+    heights = [height(point) for point in path]
+    assert heights == sorted(heights, reverse=True)
+    assert heights[-1] < 0.01 < heights[0]
+
+
+def test_nothing_moves_that_cannot_and_nothing_is_taken_that_is_not_admitted() -> None:
+    assert list(descent(SIZES, lambda point: 0.0, lambda point: True, 10)) == [SIZES]
+    start = {**SIZES, x: Fraction(1)}
+    assert list(descent(start, lambda point: -float(point[x]), lambda point: False, 50)) == [start]
