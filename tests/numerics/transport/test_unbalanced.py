@@ -2,6 +2,7 @@
 
 import math
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -351,3 +352,14 @@ def test_almost_no_mass_is_transported_at_high_costs(relaxation: float, dtype: t
     nothing_carried = relaxation * (a.sum(-1) + b.sum(-1)) + 0.01 * a.sum(-1) * b.sum(-1)
     assert bool((solution.value <= nothing_carried * (1 + 1e-5)).all())  # carrying nothing is allowed
     assert float(solution.plan.sum((-2, -1)).median()) < 0.3 * float(a.sum(-1).median())
+
+
+@pytest.mark.parametrize(("kernel", "spread"), [
+    ([[0.0, -5.0], [2.0, 1.0]], 5.0), ([[0.0, -40.0], [7.0, 6.0]], 40.0), ([[3.0, -1e5], [1e6, 1e6 - 2.0]], 1e5 + 3),
+    ([[0.0, -math.inf], [-3.0, -math.inf]], 0.0), ([[math.nan, -50.0], [0.0, -300.0]], 300.0)])
+def test_annealing_starts_where_no_exponential_underflows(kernel: list[list[float]], spread: float) -> None:
+    factors = file._schedule(SimpleNamespace(kernel=torch.tensor(kernel, dtype=torch.float64)))
+    assert factors == [file._ANNEALING_RATE**k for k in reversed(range(len(factors)))]
+    assert spread / factors[0] <= file._INITIAL_TILT
+    assert len(factors) == 1 or spread / factors[1] > file._INITIAL_TILT
+    assert file._schedule(SimpleNamespace(kernel=torch.empty(0, 2))) == [1.0]
