@@ -64,7 +64,8 @@ def _law(guesses: Guesses, symbol: Node, formula: Formula) -> None:
     """Note names that the words call distributions or points of the simplex, and whether all entries are positive."""
     after = LAWS_AFTER.match(formula.rest) or IN_SIMPLEX.match(formula.rest)
     if after or LAWS.search(formula.words):
-        names = {spelled(each) for each in parts(symbol)}
+        heads = [each.parts[0] if isinstance(each, Chain) and each.signs == ("\\in",) else each for each in parts(symbol)]
+        names = {spelled(head) for head in heads if head is not None}
         guesses.distributions |= names
         if any(words in f"{formula.words[-30:]} {after[0] if after else ''}" for words in INSIDE):
             guesses.interior |= names

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from derivations.latex.descriptions import FULL_SUPPORT, described, is_value, lines_of, value_of
 from derivations.latex.guesses import Guesses
-from derivations.latex.masses import read_mass
+from derivations.latex.masses import read_marginal, read_mass
 from derivations.latex.names import LETTER, index_parts, parts
 from derivations.latex.paper import Formula
 from derivations.latex.premises import CASE, is_condition
@@ -32,6 +32,7 @@ from derivations.latex.uses import is_index_list, short
 ENTRIES = ("real", "positive", "nonnegative")
 DOTS = ("\\dots", "\\ldots", "\\cdots")
 DEFINE = (":=", "\\coloneqq", "\\triangleq")
+PLANS = ("\\Pi", "U", "\\mathcal{U}", "\\mathcal{C}", "\\Gamma", "\\mathbf{U}")
 INTERIORS = ("\\mathrm{int}", "\\mathrm{ri}", "\\mathrm{relint}", "\\mathring")
 POSITIVE_ENTRIES = re.compile(
     r"(be |is |are |has |have |with )?(the |entrywise |strictly )*positive "
@@ -147,6 +148,8 @@ def read_domains(guesses: Guesses, tree: Node, formula: Formula) -> None:
                 read_comparison(guesses, before, clause, why)  # on a line of its own, I ≥ 0 is asserted and not assumed
         elif sign == "=" and spelled(right) == "1" and not formula.display:
             read_mass(guesses, left, why)
+        elif clause.signs == ("=",) and not formula.display and read_marginal(guesses, left, right):
+            pass
         elif sign == "=" and (inside := _listed(right)) is not None:
             _tuple(guesses, left, inside, why, clause.parts[2] if clause.signs[1:2] == ("\\in",) else None)
         before = []
@@ -266,6 +269,8 @@ def _set(guesses: Guesses, node: Node, why: str) -> str | None:
         return f"{kind} {'vector' if len(sizes) == 1 else 'matrix'} {' '.join(map(str, sizes))}".strip()
     if isinstance(base, Symbol) and base.name in ("\\mathbb{N}", "\\mathbb{Z}"):
         return "size"
+    if isinstance(node, Product) and spelled(node.factors[0]) in PLANS and isinstance(plans := node.factors[-1], Bracket):
+        return f"coupling {' '.join(map(spelled, parts(plans.inside)))}"
     if isinstance(base, Symbol) and base.name == "\\Delta":
         return _simplex(guesses, sub, sup, why)
     if isinstance(node, Product) and spelled(node.factors[0]) in INTERIORS and len(node.factors) == 2:

@@ -49,6 +49,7 @@ class Guesses:
     position: int | None = None  # of the formula being read, if it is displayed
     distributions: set[str] = field(default_factory=set)  # names that the words call distributions
     interior: set[str] = field(default_factory=set)  # of these, those with positive entries
+    marginals: dict[str, dict[str, str]] = field(default_factory=dict)  # matrix → the names of its sums of rows and of columns
     stochastic: dict[str, str] = field(default_factory=dict)  # names of stochastic matrices, with “row-”, “column-” or “doubly”
     later: list[tuple[int, Callable[[], None]]] = field(default_factory=list)  # by section, readings that need index ranges
     premises: dict[int, list[str]] = field(default_factory=dict)  # position of a display → conditions in the text before it

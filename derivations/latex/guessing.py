@@ -14,9 +14,10 @@ from derivations.latex.derivatives import PARTIAL, STARTING
 from derivations.latex.domains import DEFINE, read_bounds, read_domains, read_sets, read_simplex
 from derivations.latex.guesses import Guess, Guesses
 from derivations.latex.index_guesses import fix_indices, range_indices, rebind_indices
+from derivations.latex.masses import settle_masses
 from derivations.latex.names import LETTER, index_parts, parts, pattern, thin
 from derivations.latex.paper import Formula, Paper
-from derivations.latex.premises import read_premises
+from derivations.latex.premises import read_premises, read_updates
 from derivations.latex.syntax import parse
 from derivations.latex.tree import (
     EMPTY,
@@ -80,11 +81,13 @@ def guess(paper: Paper) -> Guesses:
         for section, reading in waiting:
             guesses.section = section
             reading()
+    settle_masses(guesses)
     for name, nodes in guesses.used.items():
         _rest(guesses, name, nodes)
     _stochastic(guesses)
     rebind_indices(guesses, [(position, tree) for position, formula, tree in trees if formula.display])
     read_premises(guesses, trees)
+    read_updates(guesses, trees)
     for position, formula, tree in trees:
         _off_simplex(guesses, position, tree, formula)
     return guesses

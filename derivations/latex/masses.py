@@ -1,13 +1,16 @@
-"""Read masses in the text, Σ_k p_k = 1, as distributions: of a vector, of a matrix, or of its rows."""
+"""Read masses in the text: Σ_k p_k = 1 as a distribution, P1 = a and P^⊤1 = b as a coupling of a and b."""
 
 from __future__ import annotations
 
 from functools import partial
 
+from derivations.latex.derivatives import TRANSPOSED
 from derivations.latex.guesses import Guess, Guesses
 from derivations.latex.names import index_parts
 from derivations.latex.sums import binds
-from derivations.latex.tree import Node, Product, Scripted, spelled
+from derivations.latex.tree import Node, Product, Scripted, Symbol, spelled
+
+ONES = ("\\mathbf{1}", "\\mathbb{1}", "\\boldsymbol{1}", "\\bm{1}")
 
 
 def read_mass(guesses: Guesses, left: Node | None, why: str) -> None:
@@ -29,6 +32,50 @@ def read_mass(guesses: Guesses, left: Node | None, why: str) -> None:
         guesses.record(name, f"simplex {size}", why)
     elif known is None:
         guesses.later.append((guesses.section, partial(read_mass, guesses, left, why)))
+
+
+def read_marginal(guesses: Guesses, left: Node | None, right: Node | None) -> bool:
+    """Note P1 = a and P^⊤1 = b, or Σ_j P_ij = a_i and Σ_i P_ij = b_j, and return whether a formula is one of these.
+
+    `settle_masses` uses them once everything is declared.
+    """
+    if not (isinstance(left, Product) and len(left.factors) == 2 and isinstance(right, Symbol | Scripted)):
+        return False
+    first, last = left.factors
+    law = spelled(right.base if isinstance(right, Scripted) else right)
+    if spelled(last.base if isinstance(last, Scripted) else last) in ONES:
+        transposed = isinstance(first, Scripted) and first.sup is not None and spelled(first.sup) in TRANSPOSED
+        matrix = spelled(first.base if isinstance(first, Scripted) else first)
+        guesses.marginals.setdefault(matrix, {})["columns" if transposed else "rows"] = law
+        return True
+    letters = list(map(spelled, index_parts(last.sub))) if isinstance(last, Scripted) and last.sub is not None else []
+    summed = [letter for letter in letters if binds(first, letter)]
+    if not isinstance(last, Scripted) or len(letters) != 2 or len(summed) != 1:
+        return False
+    guesses.marginals.setdefault(spelled(last.base), {})["rows" if summed == letters[1:] else "columns"] = law
+    return True
+
+
+def settle_masses(guesses: Guesses) -> None:
+    """Give vectors that the words call distributions the mass 1, and matrices with marginals the kind of a coupling."""
+    for name in guesses.distributions & set(guesses.lines):
+        words = guesses.lines[name].meaning.split()
+        if words[-2:-1] == ["vector"] and words[0] in ("vector", "nonnegative", "positive"):
+            inside = words[0] == "positive" or name in guesses.interior
+            guesses.lines[name].meaning = f"{'interior' if inside else 'simplex'} {words[-1]}"
+    for name, marginals in guesses.marginals.items():
+        known = guesses.lines.get(name)
+        if known is None or known.meaning.split()[-3:-2] != ["matrix"]:
+            continue
+        laws = [marginals.get(side, "") for side in ("rows", "columns")]
+        kinds = [guesses.lines[law].meaning.split()[0] for law in laws if law in guesses.lines]
+        if known.meaning.startswith("nonnegative") and len(kinds) == 2 and set(kinds) <= {"simplex", "interior"}:
+            known.meaning = f"coupling {laws[0]} {laws[1]}"
+        elif known.meaning.startswith("nonnegative") and laws[0] in ONES and not laws[1]:
+            known.meaning = f"stochastic {' '.join(known.meaning.split()[-2:])}"
+        else:
+            known.meaning = "?"
+            known.why += f" and sums of {' and '.join(f'{side} {law}' for side, law in marginals.items())}"
 
 
 def _vector_mass(known: Guess) -> None:

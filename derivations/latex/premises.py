@@ -15,6 +15,7 @@ from derivations.latex.tree import Bracket, Chain, LatexError, Node, Product, Sc
 CONDITION = re.compile(r"(if|when|whenever|assume|assuming|suppose|for|at|with|provided|in the case)\b", re.IGNORECASE)
 ASSUMPTION = re.compile(r"(assume|suppose)\b", re.IGNORECASE)
 CONSEQUENCE = re.compile(r"[.;]\s+(then|thus|hence|so|it follows|in this case|we have)\b", re.IGNORECASE)
+UPDATE = re.compile(r"\b(update|step|iteration|assignment)s?( \w+){0,2}( is| are| reads?| becomes?| sets?)?:?$")
 CASE = re.compile(r"(if|when|whenever|suppose|in the case)\b", re.IGNORECASE)
 SENTENCE_START = re.compile(r"[.;!?]\s|^")
 DECLARING = ("\\in", ":", "\\sim")
@@ -31,6 +32,15 @@ def read_premises(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]
             end += 1 + formulas[end][1].rest.count("…")      # “Suppose that x = …. Then …”
         if displays := [position for position, other, _ in formulas[at + 1 : end] if other.display]:
             _attach(guesses, tree, formula, displays)
+
+
+def read_updates(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]]) -> None:
+    """Leave displays open that the words call updates of a variable: u = … assigns, and asserts nothing of every u."""
+    for position, formula, tree in formulas:
+        if formula.display and isinstance(tree, Chain) and UPDATE.search(formula.words) and tree.parts[0] is not None:
+            known = guesses.lines.get(name := _name(tree.parts[0]))
+            if known is not None and not known.meaning.startswith("="):
+                guesses.local.setdefault(("formula", position), {})[name] = Guess("?", "assigned by an update")
 
 
 def is_condition(formula: Formula, words: re.Pattern[str] = CONDITION) -> bool:

@@ -45,6 +45,8 @@ def test_symbols_get_the_meaning_given_in_the_text(text: str, symbol: str, meani
 
 SUM = r"\begin{equation} S = \sum_{i=1}^m p_i \end{equation}"
 TOTAL = r"\begin{equation} S = \sum_{i=1}^n \sum_{j=1}^m J_{ij} \end{equation}"
+PLAN = r"""Let $a \in \mathbb{R}^n_{\ge 0}$ and $b \in \mathbb{R}^m_{\ge 0}$ be probability vectors.
+A plan is a matrix $P \in \mathbb{R}_{\ge 0}^{n \times m}$ with """
 EQUATION = r"\begin{equation} x = y \end{equation}"
 
 
@@ -63,6 +65,15 @@ EQUATION = r"\begin{equation} x = y \end{equation}"
     (r"Let $J \in \mathbb{R}^{n \times m}$ with $\sum_{i,j} J_{ij} = 1$." + TOTAL, "J", "?"),
     (r"Let $c \in \mathbb{R}^m$ with $\sum_{i=1}^m c_i = 1$.", "c", "?"),
     (r"Let $c \in \mathbb{R}^m$ with $\sum_{i=1}^m c_i = 1$ and $c_i \ge 0$.", "c", "simplex m"),
+    (r"Let $a \in \mathbb{R}_{>0}^n$ and $b \in \mathbb{R}^m$ be probability vectors.", "a", "interior n"),
+    (r"Let $a \in \mathbb{R}_{>0}^n$ and $b \in \mathbb{R}^m$ be probability vectors.", "b", "simplex m"),
+    (PLAN + r"$P \mathbf{1}_m = a$ and $P^\top \mathbf{1}_n = b$.", "P", "coupling a b"),
+    (PLAN + r"$\sum_j P_{ij} = a_i$ and $\sum_i P_{ij} = b_j$." + TOTAL.replace("J", "P"), "P", "coupling a b"),
+    (PLAN + r"$P \mathbf{1} = \mathbf{1}$.", "P", "stochastic n m"),
+    (PLAN + r"$P \mathbf{1}_m = a$.", "P", "?"),
+    (PLAN.replace(r"\ge 0", "> 0") + r"$P \mathbf{1}_m = a$ and $P^\top \mathbf{1}_n = b$.", "P", "?"),
+    (PLAN.replace("probability vectors", "vectors") + r"$P \mathbf{1}_m = a$ and $P^\top \mathbf{1}_n = b$.", "P", "?"),
+    (PLAN + r"$P = 2$. For $R \in \Pi(a, b)$", "R", "coupling a b"),
     (r"Let $\alpha > 0$, $\alpha \ne 1$.", r"\alpha", "positive != 1"),
     (r"Let $\alpha \ne 1$ and $\alpha > 0$.", r"\alpha", "positive != 1"),
     (r"For $0 < \lambda \le 1$ this is known.", r"\lambda", "positive <= 1"),
@@ -72,6 +83,12 @@ EQUATION = r"\begin{equation} x = y \end{equation}"
 ])
 def test_domains_are_those_of_the_text(text: str, symbol: str, meaning: str, tmp_path: Path) -> None:
     assert meanings(text, tmp_path)[symbol] == meaning
+
+
+def test_an_update_is_no_assertion(tmp_path: Path) -> None:
+    display = r" \begin{equation} \tau = 2 \tau \end{equation}"
+    assert restrictions(WEIGHTS + "The update reads" + display, tmp_path)[0] == {r"\tau": "?"}
+    assert restrictions(WEIGHTS + "The updated weight is" + display, tmp_path)[0] == {}
 
 
 @pytest.mark.parametrize("sign", [r"\ge 0", "> 0", r"\le 1", r"\ne 0"])
@@ -99,6 +116,7 @@ def restrictions(text: str, folder: Path) -> tuple[dict[str, str], list[str]]:
     (r"Suppose that $\tau = 1$. Then", {r"\tau": "= 1"}, []),
     (r"Suppose $\tau = 1$. Nothing is lost. Then", {}, []),
     (r"Suppose that $\tau = 1$. In general,", {}, []),
+    (r"The gradient step is \begin{equation} \tau = 2 \end{equation} for", {}, []),
     (r"For $m = 2$", {"m": "size = 2"}, []),
     (r"For $\tau = 1$ \begin{equation} x = y, \end{equation}", {r"\tau": "= 1"}, []),
     (r"For $\tau = 1$ \begin{equation} x = y. \end{equation}", {}, []),
