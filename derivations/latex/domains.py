@@ -144,12 +144,14 @@ def read_domains(guesses: Guesses, tree: Node, formula: Formula) -> None:
             for symbol in [*before, left]:
                 _declare(guesses, symbol, meaning or "?", why)
         elif set(clause.signs) <= {*COMPARISONS} and not (formula.display and clause is tree):
-            if not (is_condition(formula, CASE) and spelled(left) in guesses.names):
-                read_comparison(guesses, before, clause, why)  # on a line of its own, I ≥ 0 is asserted and not assumed
+            hypothetical = is_condition(formula, CASE) and spelled(left) in guesses.names
+            if not hypothetical and read_comparison(guesses, before, clause, why):  # I ≥ 0 on its own line is asserted
+                guesses.read.add(formula.latex)
         elif sign == "=" and spelled(right) == "1" and not formula.display:
+            guesses.read.add(formula.latex)
             read_mass(guesses, left, why)
         elif clause.signs == ("=",) and not formula.display and read_marginal(guesses, left, right):
-            pass
+            guesses.read.add(formula.latex)
         elif sign == "=" and (inside := _listed(right)) is not None:
             _tuple(guesses, left, inside, why, clause.parts[2] if clause.signs[1:2] == ("\\in",) else None)
         before = []

@@ -52,6 +52,8 @@ class Guesses:
     marginals: dict[str, dict[str, str]] = field(default_factory=dict)  # matrix → the names of its sums of rows and of columns
     stochastic: dict[str, str] = field(default_factory=dict)  # names of stochastic matrices, with “row-”, “column-” or “doubly”
     later: list[tuple[int, Callable[[], None]]] = field(default_factory=list)  # by section, readings that need index ranges
+    read: set[str] = field(default_factory=set)  # formulas of the text that give domains without being their source
+    unread: list[tuple[int, str]] = field(default_factory=list)  # line and LaTeX of statements of the text that are not used
     premises: dict[int, list[str]] = field(default_factory=dict)  # position of a display → conditions in the text before it
     homes: dict[str, int] = field(default_factory=dict)  # name → the section of its guess
 

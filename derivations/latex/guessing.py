@@ -17,7 +17,7 @@ from derivations.latex.index_guesses import fix_indices, range_indices, rebind_i
 from derivations.latex.masses import settle_masses
 from derivations.latex.names import LETTER, index_parts, parts, pattern, thin
 from derivations.latex.paper import Formula, Paper
-from derivations.latex.premises import read_premises, read_updates
+from derivations.latex.premises import read_premises, read_updates, unread
 from derivations.latex.syntax import parse
 from derivations.latex.tree import (
     EMPTY,
@@ -90,6 +90,7 @@ def guess(paper: Paper) -> Guesses:
     read_updates(guesses, trees)
     for position, formula, tree in trees:
         _off_simplex(guesses, position, tree, formula)
+    guesses.unread = list(unread(guesses, trees))
     return guesses
 
 

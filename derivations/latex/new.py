@@ -94,7 +94,8 @@ def _write_notation(path: Path, title: str, guesses: Guesses, local: Mapping[str
             path,
             f'"""What the symbols of the paper stand for: {_quoted(title)}.\n\nCorrect what is guessed wrong; '
             'see docs/a_document_of_your_own.md for what a line may say.\n"""\n\n'
-            "from derivations.latex.notation import Notation\n\nNOTATION = Notation({\n" + "".join(lines) + _closing(local),
+            "from derivations.latex.notation import Notation\n\nNOTATION = Notation({\n" + "".join(lines) + _closing(local)
+            + _unread(guesses),
         )
         return
     text = path.read_text(encoding="utf-8")
@@ -106,6 +107,13 @@ def _write_notation(path: Path, title: str, guesses: Guesses, local: Mapping[str
         lines = text.splitlines(keepends=True)
         end = sum(map(len, lines[: (table.end_lineno or 1) - 1])) + (table.end_col_offset or 1) - 1
         write_whole(path, text[:end] + "".join(new) + text[end:])
+
+
+def _unread(guesses: Guesses) -> str:
+    """Return comments with the statements of the text that are not used, each of which may restrict what is claimed."""
+    head = "\n# Not used: statements of the text that may restrict the equations after them.\n"
+    lines = (f"#     line {line}: {latex}\n" for line, latex in dict.fromkeys(guesses.unread))
+    return "".join([head, *lines]) if guesses.unread else ""
 
 
 def _table(text: str) -> ast.Dict:

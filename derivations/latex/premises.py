@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from derivations.latex.guesses import Guess, Guesses
 from derivations.latex.names import pattern
 from derivations.latex.paper import Formula
 from derivations.latex.signs import COMPARISONS
 from derivations.latex.sums import binds
+from derivations.latex.syntax import parse
 from derivations.latex.tree import Bracket, Chain, LatexError, Node, Product, Scripted, Symbol, spelled, walk
+from derivations.latex.uses import uses
 
 CONDITION = re.compile(r"(if|when|whenever|assume|assuming|suppose|for|at|with|provided|in the case)\b", re.IGNORECASE)
 ASSUMPTION = re.compile(r"(assume|suppose)\b", re.IGNORECASE)
@@ -41,6 +43,21 @@ def read_updates(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]]
             known = guesses.lines.get(name := _name(tree.parts[0]))
             if known is not None and not known.meaning.startswith("="):
                 guesses.local.setdefault(("formula", position), {})[name] = Guess("?", "assigned by an update")
+
+
+def unread(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]]) -> Iterator[tuple[int, str]]:
+    """Yield the statements of the text that no meaning and no condition of an equation comes from."""
+    tables = [guesses.lines, *guesses.local.values()]
+    sources = {(_name(parse(symbol)), line.why) for table in tables for symbol, line in table.items()}
+    conditions = {each for premises in guesses.premises.values() for each in premises}
+    for _, formula, tree in formulas:
+        if formula.display or not isinstance(tree, Chain) or set(tree.signs) - {"=", *COMPARISONS}:
+            continue
+        names = {name for name, _ in uses(tree)}
+        source = re.compile(rf"line {formula.line}\b")
+        declared = any(source.match(why) and name in names for name, why in sources)
+        if not declared and formula.latex not in guesses.read | conditions:
+            yield formula.line, formula.latex
 
 
 def is_condition(formula: Formula, words: re.Pattern[str] = CONDITION) -> bool:

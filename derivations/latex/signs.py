@@ -17,18 +17,21 @@ NUMBER = re.compile(r"(size|real|positive|nonnegative)( [<>!]=? \S+)*")
 MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!="}
 
 
-def read_comparison(guesses: Guesses, before: Sequence[Node], chain: Chain, why: str) -> None:
-    """Read x, y > 0 (`before` is x), 0 < λ < 1 and 1 ≥ x as domains; a chain with other parts says nothing here."""
+def read_comparison(guesses: Guesses, before: Sequence[Node], chain: Chain, why: str) -> bool:
+    """Read x, y > 0 (`before` is x), 0 < λ < 1 and 1 ≥ x as domains; return False for a chain with other parts."""
     signs = [COMPARISONS[sign] for sign in chain.signs]
     if len(chain.parts) == 2 and (number := _number(chain.parts[1])) is not None and chain.parts[0] is not None:
         for symbol in (*before, chain.parts[0]):
             _compare(guesses, symbol, signs[0], number, why)
-    elif (low := _number(chain.parts[0])) is not None and chain.parts[1] is not None:
+        return True
+    if (low := _number(chain.parts[0])) is not None and chain.parts[1] is not None:
         high = _number(chain.parts[2]) if len(chain.parts) == 3 else None
         if len(chain.parts) == 2 or high is not None:
             _compare(guesses, chain.parts[1], MIRRORED[signs[0]], low, why)
         if high is not None:
             _compare(guesses, chain.parts[1], signs[1], high, why)
+        return len(chain.parts) == 2 or high is not None
+    return False
 
 
 def _number(node: Node | None) -> str | None:

@@ -85,6 +85,19 @@ def test_domains_are_those_of_the_text(text: str, symbol: str, meaning: str, tmp
     assert meanings(text, tmp_path)[symbol] == meaning
 
 
+@pytest.mark.parametrize(("text", "unread"), [
+    (r"It is known that $s_1 = 2 s_2$.", [r"s_1 = 2 s_2"]),
+    (r"Suppose $s_1 \ge s_2$. In general,", [r"s_1 \ge s_2"]),
+    (r"If $s_1 \ge s_2$ then", []),
+    (r"If $\tau = 1$ then", []),
+    (r"Let $c > 0$ and $P \mathbf{1} = a$ and $o = 2 c$, $\sum_j r_j = 1$.", []),
+])
+def test_statements_of_the_text_that_are_not_used_are_listed(text: str, unread: list[str], tmp_path: Path) -> None:
+    (tmp_path / "paper.tex").write_text(rf"\begin{{document}}\section{{One}} {WEIGHTS + text + EQUATION} \end{{document}}",
+                                        encoding="utf-8")
+    assert [latex for _, latex in guess(read_paper(tmp_path / "paper.tex")).unread] == unread
+
+
 def test_an_update_is_no_assertion(tmp_path: Path) -> None:
     display = r" \begin{equation} \tau = 2 \tau \end{equation}"
     assert restrictions(WEIGHTS + "The update reads" + display, tmp_path)[0] == {r"\tau": "?"}
