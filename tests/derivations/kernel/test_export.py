@@ -33,7 +33,8 @@ from derivations.kernel import export, exports
 from derivations.kernel.export import Theorem, theorem
 from derivations.kernel.polynomials import alpha
 from derivations.kernel.readback import disagreement, parts
-from derivations.kernel.terms import NotExportedError, Term, indices, renamed, written
+from derivations.kernel.statements import opened
+from derivations.kernel.terms import Names, NotExportedError, Term, indices, renamed, written
 from derivations.relations import Relation
 
 m = size("m")
@@ -154,6 +155,9 @@ def test_rows_columns_and_slack_are_hypotheses() -> None:
         "K_rows": "forall i1, \\Sum_(i2 < m) K i1 i2 = 1", "c_slack": "forall i1, c i1 * q i1 = 0",
         "r_gt0": "forall i1, 0 < r i1", "r_mass": "\\Sum_(i1 < m) r i1 = 1"}
     assert "c_columns" not in binders
+    facts = opened(Equation(plan[i, j] * rows[i, j], 0), Names()).facts
+    assert facts.marginals == {("P", 1): ("a", "P_rows"), ("P", 0): ("q", "P_columns"), ("K", 1): ("", "K_rows")}
+    assert facts.masses == {"a": "a_mass", "q": "q_mass"}
 
 
 def test_a_sum_over_a_part_of_a_range_is_not_exported() -> None:
