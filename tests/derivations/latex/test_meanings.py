@@ -67,6 +67,7 @@ TRUE = [
     r"\int \rho(v) e^{\langle v, w\rangle + x} dv = e^{\frac32 \|w\|^2 + x}",
     r"\int e^{2 \langle v, w\rangle} \rho(v) \mathrm{d} v = e^{4 w^\top w}",
     r"\int r(t) dt = 1",
+    r"\int r(t) dt \, x = x",
     r"\int r(t) t \, dt = K^\top r",
     r"\int r(t') s(t') \, dt' = s^\top r",
     r"\sum_t r(t) t = \sum_i r(t_i) t_i",
@@ -223,6 +224,7 @@ REFUSED = [
     (r"s^{(k)} = 1", "the superscript (k) can be a label, the order of a derivative or a power"),
     (r"[s_i]_{i=1}^n = s", "expected entries up to m, got n"),
     (r"s + s^\top = s", "expected two rows or two columns, got one of each"),
+    (r"\sum_t t v = x", "can be an inner product"),
     (r"s S = s", "expected a row before a matrix, got a column"),
     (r"S s^\top = s", "expected a column after a matrix, got a row"),
     (r"S K^\top = S", "expected factors whose inner sizes agree, got a matrix [m×m] and a matrix [d×m]"),
@@ -274,3 +276,13 @@ def test_what_is_false_is_refuted(latex: str) -> None:
 def test_what_cannot_be_read_says_why(latex: str, why: str) -> None:
     with pytest.raises(LatexError, match=re.escape(why)):
         read(latex, NOTATION)
+
+
+@pytest.mark.parametrize(("declared", "why"), [
+    ({"x": "positive", "v": "vector x"}, "expected one of the sizes"),
+    ({"n": "size", "v": "vector 0"}, "expected one of the sizes n, got 0"),
+    ({"n": "size", "i": "index n", "v(x)": "real"}, "expected an index among its arguments, got x"),
+    ({"n": "size", "i": "index n", "v": "real", "v_i": "real"}, "expected one meaning, got a second one"),
+])
+def test_what_cannot_be_declared_says_why(declared: dict[str, str], why: str) -> None:
+    assert why in Notation(declared).broken["v"]

@@ -77,3 +77,10 @@ def test_statements_are_written_with_their_signs() -> None:
     assert statement(Equation(lam, t1)) == r"\lambda = t_{1}"
     assert statement(AtLeast(lam, t1, strict=True)) == r"\lambda > t_{1}"
     assert statement(Fails(Equation(lam, t1))) == r"\lambda = t_{1}"
+
+
+def test_a_power_of_a_logarithm_is_in_parentheses() -> None:
+    x = positive("x")
+    assert written(sp.log(x) ** 2) == r"\left(\log{\left(x \right)}\right)^{2}"
+    assert written(sp.sqrt(sp.log(x))) == r"\sqrt{\log{\left(x \right)}}"
+    assert written(1 / sp.log(x)) == r"\frac{1}{\log{\left(x \right)}}"
