@@ -17,6 +17,7 @@ n, m = size("n"), size("m")
 i, j, k = index("i", n), index("j", n), index("k", m)
 x, y, t = scalar("x"), positive("y"), positive("t")
 s, q, r, K = vector("s", n), simplex("q", n), interior("r", n), vector("K", n, n)
+L = vector("L", n, m)
 
 WHOLE = {"sign: the sign of all of it": lambda expr: -expr, "factor: twice as much": lambda expr: 2 * expr,
          "factor: half as much": lambda expr: expr / 2}
@@ -58,6 +59,9 @@ EDITED: list[tuple[sp.Expr, Sequence[Variable], Mapping[str, str]]] = [
         "index: i for j in K[i, j]": "K[i, i]*s[i]",
         "index: j for i in K[i, j]": "K[j, j]*s[i]",
         "index: j for i in s[i]": "K[i, j]*s[j]",
+    }),
+    (L[i, k], [i, j, k], {
+        "index: j for i in L[i, k]": "L[j, k]",
     }),
     (delta(i, j), [], {
         "delta: δ[i,j] is 1": "1",

@@ -33,6 +33,8 @@ FUNCTIONS = {
     "a logarithm of a sum of exponentials": (sp.log(sp.exp(y / x) + 1) * x, sp.oo),
     "a power of the variable": (sp.exp(2 * sp.log(x) + x), 10),
     "an integer power": ((1 + x) ** 3 / x, sp.oo),
+    "a product of series": (sp.exp(x) * sp.log(1 + x), 4),
+    "a product with logarithms": ((sp.log(x) + x) * (sp.log(x) + x + 1), sp.oo),
     "a divergence": (kl(1 + x, 1), 4),
     "x log x": (xlogx(x), sp.oo),
     "x log x at 1": (xlogx(1 + x), 4),
