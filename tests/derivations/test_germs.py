@@ -75,3 +75,12 @@ def test_terms_that_cancel_leave_nothing_to_divide_by() -> None:
     germs = Germs({x: START})
     with pytest.raises(UndecidedError, match="the leading terms cancel"):
         germs.invert(germs.add(START, germs.multiply(Germ({(sp.S.Zero, 0): -sp.S.One}), START)))
+
+
+def test_factors_may_be_exchanged() -> None:
+    germs, one = Germs({x: START}), sp.S.One
+    pole, series = (germs.of(expr) for expr in (1 / x, sp.exp(x)))
+    assert germs.multiply(pole, series) == germs.multiply(series, pole)
+    forth, back = Germ({(sp.S.Zero, 1): one, (one, 0): one}), Germ({(one, 0): one, (sp.S.Zero, 1): one})
+    for left, right in ((forth, back), (back, forth), (forth, forth)):
+        assert germs.multiply(left, right).terms == {(0, 2): 1, (1, 1): 2, (2, 0): 1}
