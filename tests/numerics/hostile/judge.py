@@ -70,13 +70,14 @@ def _compared(function: Function, result: Tensor, arguments: Arguments) -> str:
         expected = np.asarray(function.reference(**arrays))
         if tuple(expected.shape) != tuple(result.shape):
             return f"shape {tuple(result.shape)}, expected {tuple(expected.shape)}"
-        sensitivity = np.zeros(expected.shape, dtype=np.longdouble)
+        actual, sensitivity = _wide(result), np.zeros(expected.shape, dtype=np.longdouble)
+        if _entries(actual, expected, sensitivity, dtype, arguments) == "right":     # whatever more is allowed
+            return "right"
         random = np.random.default_rng(0)
         for _ in range(_DRAWS):
             near = {name: x if x is None or x.dtype == bool else x * (1 + unit * random.uniform(-1, 1, x.shape))
                     for name, x in arrays.items()}
             sensitivity = np.fmax(sensitivity, np.abs(np.asarray(function.reference(**near)) - expected))
-        actual = _wide(result)
         verdict = _entries(actual, expected, sensitivity, dtype, arguments)
         if verdict.startswith("silent") and function.solves is not None and function.solves(actual, **arrays):
             return "right"
