@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from derivations.kernel import polynomials as po
-from derivations.kernel.polynomials import Polynomial, alpha
+from derivations.kernel.polynomials import Monomial, Polynomial, alpha
 from derivations.kernel.slopes import opened, slope
 from derivations.kernel.statements import Facts, Scope
 from derivations.kernel.sums import Summation
@@ -28,6 +28,7 @@ class Certificate:
     depth: int | None = None                                 # sums under so many indices that are bound stay as they are
     settles: bool = True                                     # whether exchanged sums have their factors in order again
     squares: bool = False                                    # whether the square of |x| is that of x
+    halves: bool = False                                     # whether |x| is x₊ + (−x)₊, and (−x)₊ is x₊ − x
     lines: list[str] = field(default_factory=list)
     memory: dict[tuple[str, Scope], tuple[Polynomial, list[int]]] = field(default_factory=dict)
     scopes: dict[int, Scope] = field(default_factory=dict)
@@ -65,7 +66,7 @@ class Certificate:
     def rewriting(self, numbers: Sequence[int]) -> str:
         """A tactic that rewrites with lines, larger terms first, since a smaller one may be a part of them."""
         chosen = sorted(set(numbers), key=lambda n: (-self.lengths[n], -n))
-        return "rewrite " + " ".join(f"?{self.used(n)}" for n in chosen) if chosen else "idtac"
+        return "; ".join(f"put {self.used(n)}" for n in chosen) or "idtac"
 
     # ── normal forms ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -97,7 +98,8 @@ class Certificate:
             return self._arithmetic(part, scope, env)
         rule: Callable[[Term, Scope, Environment], tuple[Polynomial, list[int]]] = {
             "inv": self._inverse, "exp": self._exponential, "ln": self._logarithm, "sum": self._sum, "slope": self._slope,
-            "xlogx": self._defined, "kl": self._defined, "rpow": self._defined}.get(kind, self._function)
+            "xlogx": self._defined, "kl": self._defined, "rpow": self._defined, "plus": self._positive_part,
+            "abs": self._absolute}.get(kind, self._function)
         return rule(part, scope, env)
 
     def _arithmetic(self, part: Term, scope: Scope, env: Environment) -> tuple[Polynomial, list[int]]:
@@ -106,7 +108,7 @@ class Certificate:
             result = po.ONE
             for _ in range(part[2]):
                 result = po.times(result, inner)
-            return self._without_squares(result, scope, env), lines
+            return self._reduced(result, scope, env), lines
         parts = [self.normal(each, scope, env) for each in part[1:]]
         lines = [n for _, each in parts for n in each]
         if part[0] == "neg":
@@ -116,10 +118,12 @@ class Certificate:
         result = po.ONE
         for poly, _ in parts:
             result = po.times(result, poly)
-        return self._without_squares(result, scope, env), lines
+        return self._reduced(result, scope, env), lines
 
-    def _without_squares(self, poly: Polynomial, scope: Scope, env: Environment) -> Polynomial:
-        """A polynomial in which squares of absolute values are replaced by squares of their arguments in normal form."""
+    def _reduced(self, poly: Polynomial, scope: Scope, env: Environment) -> Polynomial:
+        """A polynomial without products of a slack variable; squares of absolute values are squares of their arguments."""
+        if self.facts.slacks:
+            poly = {each: c for each, c in poly.items() if not self._slack(each)}
         if not self.squares:
             return poly
         result: Polynomial = {}
@@ -131,12 +135,17 @@ class Certificate:
             result = po.plus(result, summand)
         return result
 
+    def _slack(self, each: Monomial) -> bool:
+        """Whether both a slack variable and its entry are factors of a monomial."""
+        entries = {a[1:] for a, n in each if a[0] == "entry" and n > 0}
+        return any((self.facts.slacks.get(name), place) in entries for name, place in entries)
+
     def _inverse(self, part: Term, scope: Scope, env: Environment) -> tuple[Polynomial, list[int]]:
         poly, lines = self.normal(part[1], scope, env)
         if not poly:
             raise NotExportedError("a division by 0")
-        if part[1][0] == "num":                              # 2⁻¹ is in 1/2 again: a line about it would never end
-            return po.constant(1 / part[1][1]), []
+        if set(poly) == {()}:                                # no line: 2⁻¹ = 1/2 would be rewritten without end
+            return po.constant(1 / poly[()]), lines
         c, common = po.content(poly)
         rest = po.divided(poly, c, common)
         result: Polynomial = {po.monomial([(a, -n) for a, n in common]): 1 / c}
@@ -216,7 +225,43 @@ class Certificate:
             parts.append(po.as_term(poly))
             lines += self.equal(each, parts[-1], f"{self.rewriting(inner)}; fld", scope, env)
         result = (part[0], *parts)
-        return po.of_atom(result), self.equal(part, result, f"by {self.rewriting(lines)}", scope, env)
+        return po.of_atom(result), self.equal(part, result, f"by ({self.rewriting(lines)})", scope, env)
+
+    def _positive_part(self, part: Term, scope: Scope, env: Environment) -> tuple[Polynomial, list[int]]:
+        """Rewrite (p − μ)₊ as p, where μ is the slack variable of p, and (−x)₊ as x₊ − x."""
+        poly, lines = self.normal(part[1], scope, env)
+        for slack, vector in self.facts.slacks.items():
+            entries = [(("entry", vector, a[2]), a) for each in poly for a, _ in each if a[:2] == ("entry", slack)]
+            for own, other in entries:
+                if poly == po.plus(po.of_atom(own), po.scaled(po.of_atom(other), Fraction(-1))):
+                    tactic = f"apply: (@plus_slack R _ _ {written(other, env)}); [{self.rewriting(lines)}; fld | " \
+                             f"exact: {vector}_ge0 | exact: {slack}_ge0 | exact: {slack}_slack]"
+                    return po.of_atom(own), self.equal(part, own, tactic, scope, env)
+        if not self.halves or po.leads(poly):
+            return self._function(part, scope, env)
+        half: Term = ("plus", po.as_term(po.scaled(poly, Fraction(-1))))
+        sides = half, po.as_term(poly)
+        return self._halved(part, po.plus(po.of_atom(half), poly), sides, "plus_opp", scope, env)
+
+    def _absolute(self, part: Term, scope: Scope, env: Environment) -> tuple[Polynomial, list[int]]:
+        """Rewrite |x| as 2 x₊ − x, for x or −x."""
+        poly, _ = self.normal(part[1], scope, env)
+        if not self.halves or not poly:
+            return self._function(part, scope, env)
+        inner = poly if po.leads(poly) else po.scaled(poly, Fraction(-1))
+        half: Term = ("plus", po.as_term(inner))
+        result = po.plus(po.scaled(po.of_atom(half), Fraction(2)), po.scaled(inner, Fraction(-1)))
+        sides: tuple[Term, Term] = ("mul", ("num", Fraction(2)), half), ("neg", po.as_term(inner))
+        return self._halved(part, result, sides, "abs_plus" if inner is poly else "abs_opp", scope, env)
+
+    def _halved(self, part: Term, result: Polynomial, summands: tuple[Term, Term], lemma: str, scope: Scope,
+                env: Environment) -> tuple[Polynomial, list[int]]:
+        """Rewrite a part as the sum of two summands, by a lemma about its argument."""
+        poly, lines = self.normal(part[1], scope, env)
+        lines = self.equal(part[1], po.as_term(poly), f"{self.rewriting(lines)}; fld", scope, env)
+        between = " + ".join(written(each, env) for each in summands)
+        tactic = f"{self.rewriting(lines)}; transitivity (({between}) : R); [apply: {lemma}; fld | fld]"
+        return result, self.equal(part, po.as_term(result), tactic, scope, env)
 
     def _slope(self, part: Term, scope: Scope, env: Environment) -> tuple[Polynomial, list[int]]:
         _, by, body = part
@@ -232,7 +277,7 @@ class Certificate:
             steps.append(f"rewrite (_ : (fun {variable} : R => _) = {function}); last (apply/funext => {variable}; "
                          f"{self.rewriting(lines)}; first [reflexivity | fld])")
         value = slope(inner, by)
-        steps.append("apply: slope; apply: is_derive_val; "
+        steps.append("apply: slope; notypeclasses refine (is_derive_val _ _); "
                      "[derive | cbv beta; rewrite ?upd1_id ?upd2_id; first [reflexivity | fld]]")
         first = self.equal(part, value, "; ".join(steps), scope, env)
         poly, lines = self.normal(value, scope, env)
@@ -282,7 +327,7 @@ class Certificate:
         sum_of_terms = " + ".join(terms)
         apart = " + ".join(f"(\\Sum_({bound} < {size}) {each})" for each in terms)
         result = po.plus(*results)
-        split = "" if len(terms) == 1 else f" transitivity (({apart}) : R); first by rewrite !total_add."
+        split = "" if len(terms) == 1 else f" transitivity (({apart}) : R); first by apart."
         tactic = (f"transitivity ((\\Sum_({bound} < {size}) ({sum_of_terms})) : R). "
                   f"{{ apply: eq_total => {bound}; {self.rewriting(lines)}; fld. }}{split} {self.rewriting(uses)}; fld")
         return result, self.equal(part, po.as_term(result), tactic, scope, env)

@@ -13,12 +13,12 @@ from derivations.kernel.export import HEADER, Theorem
 from derivations.kernel.headline import Headline
 from derivations.kernel.library import Library, cache_folder, digest_of
 from derivations.kernel.scanning import forbidden
-from derivations.kernel.toplevel import PER_SENTENCE, Toplevel
+from derivations.kernel.toplevel import Toplevel
 
 ALLOWED = {"propositional_extensionality", "functional_extensionality_dep", "constructive_indefinite_description"}
 """The axioms of mathcomp-analysis; whatever else a theorem rests on refuses it."""
 
-LETTERS = 500_000                                            # that one process of Rocq reads: it keeps every state, and grows
+LETTERS = 1_000_000                                          # that one process of Rocq reads: it keeps every state, and grows
 TOGETHER = "what_all_rest_on"
 PER_THEOREM = 30.0                                           # seconds of the processor
 
@@ -63,7 +63,7 @@ def _judged(accepted: bool, seconds: float, listing: str, error: str) -> Checked
 def opened(library: Library, imports: Sequence[str]) -> Toplevel:
     """A running Rocq that has read parts of the library."""
     rocq = Toplevel(library.options, library.folder)
-    for sentence in (*imports, f"Set Default Timeout {PER_SENTENCE}.", "Set Silent."):
+    for sentence in (*imports, "Set Silent."):
         rocq.say(sentence)
     return rocq
 

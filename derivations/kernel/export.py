@@ -20,6 +20,7 @@ HEADER = """From AttentionProofs Require Import Script.
 Local Open Scope ring_scope.
 """
 DEPTHS = (0, 1, 2, None)                                     # of nested sums that a proof of a sign opens; the last: all
+LONGEST_OPEN = 100_000                                       # letters of a proof that leaves a goal in our own normal form
 
 
 @dataclass(frozen=True)
@@ -72,9 +73,15 @@ def theorem(id: str, relation: Relation) -> Theorem:
 
 
 def _light(lines: Sequence[str], hypotheses: Sequence[str]) -> list[str]:
-    """The lines of a proof; used lines are cleared from the context, since `field` reads all of it."""
-    forgetting = f"(clear -{' '.join(hypotheses)}; fld)" if hypotheses else "fld"
-    return [re.sub(r"\bfld\b", forgetting, line) for line in lines]
+    """The lines of a proof, each cleared from the context after its last use: tactics and elaboration read all of it."""
+    cleared = f"(clear -{' '.join(hypotheses)}; fld)" if hypotheses else "fld"
+    last = {name: n for n, line in enumerate(lines) for name in re.findall(r"\bH\d+\b", line)}
+    unused: dict[int, list[str]] = {}
+    for name, n in last.items():
+        unused.setdefault(n, []).append(name)
+    return [re.sub(r"\bfld\b", cleared, line)
+            + (f"\nclear {' '.join(unused[n])}." if n in unused and line.startswith("have H") else "")
+            for n, line in enumerate(lines)]
 
 
 def _equality(statement: Statement) -> list[str]:
@@ -94,23 +101,32 @@ def _inequality(relation: AtLeast, statement: Statement, names: Names) -> list[s
 def _signed(statement: Statement, form: Term, strict: bool) -> list[str]:
     certificate, used = _closing(statement, form)
     gap = f"have gap : ({written(statement.left)} - {written(statement.right)} : R) = {written(form)}."
-    sign = "subr_gt0" if strict else "subr_ge0"
     lines = _light([*certificate.lines, gap, f"{{ {used}; fld. }}"], statement.given)
-    return [*lines, f"rewrite -{sign} gap; positive."]
+    return [*lines, f"apply: ({'gap_gt0' if strict else 'gap_ge0'} gap); positive."]
 
 
 def _closing(statement: Statement, form: Term) -> tuple[Certificate, str]:
     """Why left − right is a form: a certificate that opens no more nested sums than it has to, for they multiply."""
     gap: Term = ("add", statement.left, ("neg", statement.right), ("neg", form))
-    squares = (False, True) if "`|" in written(gap) else (False,)
-    for even, settles, depth in product(squares, (True, False), DEPTHS):
-        certificate = Certificate(statement.facts, depth, settles, even)
+    for rules, depth in product(_rules(written(gap)), DEPTHS):
+        certificate = Certificate(statement.facts, depth, **rules)
         with suppress(NotExportedError):
             rest, lines = certificate.normal(gap)
             if not rest:
                 return certificate, certificate.rewriting(lines)
     certificate = Certificate(statement.facts)
-    return certificate, certificate.rewriting(certificate.normal(gap)[1])
+    lines = certificate.normal(gap)[1]
+    if certificate.letters > LONGEST_OPEN:
+        certificate = Certificate(statement.facts, 0)
+        lines = certificate.normal(gap)[1]
+    return certificate, certificate.rewriting(lines)
+
+
+def _rules(gap: str) -> list[dict[str, bool]]:
+    """Sets of rules for sums, absolute values and positive parts, the simplest first."""
+    values, parts = "`|" in gap, "(plus " in gap
+    return [{}, {"settles": False}, *([{"squares": True}, {"squares": True, "settles": False}] if values else []),
+            *([{"halves": True}] if values or parts else [])]
 
 
 def _implication(relation: Follows, names: Names) -> tuple[Statement, list[str]]:

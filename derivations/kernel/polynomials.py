@@ -85,6 +85,11 @@ def ordered(poly: Polynomial) -> list[Monomial]:
     return sorted(poly, key=lambda each: [(key(a), n) for a, n in each])
 
 
+def leads(poly: Polynomial) -> bool:
+    """Whether the first coefficient of a polynomial is positive, or there is none."""
+    return not poly or poly[ordered(poly)[0]] > 0
+
+
 def monomial_term(each: Monomial, c: Fraction = Fraction(1)) -> Term:
     """A monomial with its coefficient, as a term."""
     above = [powered(a, n) for a, n in each if n > 0]

@@ -29,6 +29,7 @@ class Facts:
     masses: Mapping[str, str] = field(default_factory=dict)                  # the hypothesis of the whole sum, by vector
     marginals: Mapping[tuple[str, int], tuple[str, str]] = field(default_factory=dict)
     """By matrix and the axis that is summed over: the vector that comes out, or none for ones, and the hypothesis."""
+    slacks: Mapping[str, str] = field(default_factory=dict)                  # by slack variable: the vector that it is of
 
 
 @dataclass
@@ -76,6 +77,7 @@ def opened(relation: Relation, names: Names) -> Statement:
     positive: set[str] = set()
     masses: dict[str, str] = {}
     marginals: dict[tuple[str, int], tuple[str, str]] = {}
+    slacks: dict[str, str] = {}
     order = [Kind.SIZE, *(kind for kind in Kind if kind not in (Kind.SIZE, Kind.INDEX)), Kind.INDEX]
     for v in sorted(variables, key=lambda v: order.index(v.domain.kind)):
         name = names.of(v)
@@ -90,9 +92,11 @@ def opened(relation: Relation, names: Names) -> Statement:
         if v.domain.kind is Kind.COUPLING:
             a, b = (names.of(vector.label) for vector in v.domain.marginals)
             marginals |= {(name, 1): (a, f"{name}_rows"), (name, 0): (b, f"{name}_columns")}
+        if v.domain.kind is Kind.SLACK:
+            slacks[name] = names.of(v.domain.marginals[0].label)
     for n, hypothesis in enumerate(relation.given, start=1):
         statement.hypotheses.append((f"given{n}", assumed(hypothesis, names)))
-    statement.facts = Facts(frozenset(positive), masses=masses, marginals=marginals)
+    statement.facts = Facts(frozenset(positive), masses, marginals, slacks)
     return statement
 
 

@@ -199,7 +199,7 @@ class Summation:
             rest = po.monomial_term(po.monomial(factors))
             product = f"{written(rest, self.env)} * (\\Sum_({name} < {part[2]}) {written(body, self.env)})"
             tactic += (f" transitivity ({product} : R); "
-                       f"first by fld. rewrite -sum_pull; apply: eq_total => {name}.")
+                       f"first by fld. apply: pulled => {name}.")
             ranges.append((name, part[2]))
             factors += as_factors(body)
             factors = list(po.monomial(factors))
@@ -300,8 +300,9 @@ def closing(best: Term, order: tuple[tuple[str, str], ...], env: Environment) ->
         if position:
             rest = po.monomial_term(po.monomial(others))
             steps += (f" transitivity ({written(rest, env)} * (\\Sum_({name} < {part[2]}) {written(body, env)}) : R); "
-                      f"first by fld. rewrite -sum_pull;")
-        steps += f" apply: eq_total => {name}."
+                      f"first by fld. apply: pulled => {name}.")
+        else:
+            steps += f" apply: eq_total => {name}."
         factors = [*others, *as_factors(body)]
     return steps + " fld"
 

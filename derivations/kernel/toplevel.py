@@ -2,15 +2,20 @@
 
 import os
 import re
+import signal
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
+from select import select
 from types import TracebackType
 
 PROMPT = re.compile(r"<prompt>.*?</prompt>", re.S)
-PER_SENTENCE = 120                                           # seconds by the clock, on a machine that does other things too
+BETWEEN = 0.2                                                # seconds by the clock between two looks at the processor time
+GRACE = 10.0                                                 # seconds of processor time until an interrupted Rocq is killed
+NOTHING = "nothing_of_this_name"
 
 
 @dataclass(frozen=True)
@@ -53,23 +58,37 @@ class Toplevel:
         self.process.kill()
         self.process.communicate()
 
-    def _read(self) -> str:
-        """Read Rocq's output up to its next prompt."""
-        assert self.process.stdout is not None
-        text = b""
-        while not text.rstrip().endswith(b"</prompt>"):
-            more = os.read(self.process.stdout.fileno(), 2**16)
-            if not more:
-                raise EOFError(f"coqtop ended: {text[-500:].decode(errors='replace')}")
-            text += more
-        return PROMPT.sub("", text.decode(errors="replace"))
-
-    def say(self, sentence: str) -> str:
-        """Rocq's answer to one sentence."""
+    def _write(self, sentence: str) -> None:
         assert self.process.stdin is not None
         self.process.stdin.write(sentence.replace("\n", " ").encode() + b"\n")
         self.process.stdin.flush()
-        return self._read()
+
+    def _read(self, until: float = inf) -> str:
+        """Read Rocq's output up to its next prompt; raises TimeoutError once its processor time exceeds `until`."""
+        assert self.process.stdout is not None
+        text = b""
+        while not text.rstrip().endswith(b"</prompt>"):
+            if select([self.process.stdout], [], [], BETWEEN)[0]:
+                more = os.read(self.process.stdout.fileno(), 2**16)
+                if not more:
+                    raise EOFError(f"coqtop ended: {text[-500:].decode(errors='replace')}")
+                text += more
+            elif self.cpu() > until:
+                raise TimeoutError(f"coqtop: expected an answer in {until:.0f} s of the processor, got none")
+        return PROMPT.sub("", text.decode(errors="replace"))
+
+    def say(self, sentence: str, until: float = inf) -> str:
+        """Rocq's answer to one sentence: an error, by an interrupt, once its processor time exceeds `until`."""
+        self._write(sentence)
+        try:
+            return self._read(until)
+        except TimeoutError:
+            self.process.send_signal(signal.SIGINT)
+            answer = self._read(until + GRACE)
+            self._write(f"Locate {NOTHING}.")                # an interrupt after the end has an answer of its own
+            while NOTHING not in self._read():
+                pass
+            return answer
 
     def cpu(self) -> float:
         """The processor time that Rocq has used, which does not depend on the load of the machine."""
@@ -79,17 +98,19 @@ class Toplevel:
             return time.perf_counter()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
-    def prove(self, source: str, limit: float = float("inf")) -> Answer:
-        """Run the sentences of one theorem until one fails or the time limit is reached; a failure is undone."""
+    def prove(self, source: str, limit: float = inf) -> Answer:
+        """Run the sentences of one theorem until one fails, or the time is over before the last; what failed is forgotten."""
         start, output = self.cpu(), ""
         for sentence in sentences(source):
-            output = self.say(sentence)
-            late = sentence != "Qed." and self.cpu() - start > limit
-            if "Error" in output or late:
-                reason = output if "Error" in output else f"not finished in {limit:.0f} s of the processor"
+            output = self.say(sentence, start + limit)
+            late = self.cpu() - start > limit
+            if "Error" in output or (late and sentence != "Qed."):
+                reason = f"{sentence}\n{_cleaned(output)}"
+                if late:
+                    reason = f"not finished in {limit:.0f} s of the processor: {sentence}"
                 goal = self.say("Show.")
                 self.say("Abort All.")
-                return Answer(False, self.cpu() - start, f"{sentence}\n{_cleaned(reason)}\n{_cleaned(goal)}")
+                return Answer(False, self.cpu() - start, f"{reason}\n{_cleaned(goal)}")
         return Answer(True, self.cpu() - start, output=_cleaned(output))
 
 

@@ -7,6 +7,7 @@
    here, and a wrong one makes the proof fail. *)
 
 From AttentionProofs Require Export Prelude Divergence Expansion Identity.
+From AttentionProofs Require Import Sparse.
 From mathcomp.analysis Require Export trigo.
 
 Set Implicit Arguments.
@@ -82,6 +83,12 @@ Proof. by rewrite /total sumr_const card_ord mulr_natl. Qed.
 
 Lemma sum_pull c f : \Sum_(l < m) (c * f l) = c * (\Sum_(l < m) f l).
 Proof. by rewrite /total mulr_sumr. Qed.
+
+Lemma total_apart f g x y : total f = x -> total g = y -> \Sum_(l < m) (f l + g l) = x + y.
+Proof. by move=> <- <-; exact: total_add. Qed.
+
+Lemma pulled c f g : (forall i, c * f i = g i) -> c * total f = total g.
+Proof. by move=> fg; rewrite -sum_pull; exact: eq_total. Qed.
 
 Lemma sum_ord_gt0 f : (0 < m)%N -> (forall i, 0 < f i) -> 0 < total f.
 Proof. by move=> m0 f0; apply: (sum_gt0 (Ordinal m0)). Qed.
@@ -172,11 +179,32 @@ Proof. by move=> x0; rewrite /root -{2}(sqr_sqrtr (ltW x0)) ln_pow ?sqrtr_gt0 //
 Lemma ln_natE n : ln (n%:R : R) = ln_nat n.
 Proof. by []. Qed.
 
-Lemma plus_ge0 x : 0 <= plus x.
-Proof. by rewrite /plus le_maxr lexx orbT. Qed.
-
 Lemma powr_gt0 x a : 0 < x `^ a.
 Proof. exact: exp_fun_gt0. Qed.
+
+Lemma plus_slack x p mu : x = p - mu -> 0 <= p -> 0 <= mu -> mu * p = 0 -> plus x = p.
+Proof. by move=> -> p0 mu0; rewrite mulrC; exact: plus_complementary. Qed.
+
+Lemma plus_opp x y : y = - x -> plus x = plus y + x.
+Proof. by move=> ->; have [_ {3}<-] := plus_parts x; rewrite addrC subrK. Qed.
+
+Lemma abs_plus x y : y = x -> `|x| = 2%:R * plus y + (- y).
+Proof.
+move=> ->; have [x0|/ltW x0] := leP x 0; first by rewrite plus_neg // mulr0 sub0r ler0_norm.
+by rewrite plus_pos // ger0_norm // mulr_natl mulr2n addrK.
+Qed.
+
+Lemma abs_opp x y : y = - x -> `|x| = 2%:R * plus y + (- y).
+Proof. by rewrite -normrN; exact: abs_plus. Qed.
+
+Lemma gap_ge0 x y z : x - y = z -> 0 <= z -> y <= x.
+Proof. by move=> <-; rewrite subr_ge0. Qed.
+
+Lemma gap_gt0 x y z : x - y = z -> 0 < z -> y < x.
+Proof. by move=> <-; rewrite subr_gt0. Qed.
+
+Lemma put_eq (P : R -> Prop) x y : x = y -> P y -> P x.
+Proof. by move=> ->. Qed.
 
 Lemma abs_square x : `|x| ^+ 2 = x ^+ 2.
 Proof. exact: real_normK (num_real x). Qed.
@@ -309,6 +337,20 @@ Ltac positive :=
       end]
   end.
 
+(* the right side of an equation in the place of its left side, where that stands letter by letter: `rewrite` would try to
+   unify it with whatever begins alike, for seconds *)
+Ltac put H :=
+  let equation := type of H in let equation := eval cbv beta in equation in
+  lazymatch equation with ?l = _ => lazymatch goal with
+  | |- context [l] => pattern l; refine (@put_eq _ _ _ _ H _); cbv beta
+  | |- _ => idtac end end.
+
+(* a sum of several summands as the sum of their sums *)
+Ltac apart := lazymatch goal with
+  | |- _ = _ + _ => refine (total_apart _ _); [apart | reflexivity]
+  | |- _ => reflexivity
+  end.
+
 Ltac deltas := repeat match goal with
   | |- context [dlt ?i ?i] => rewrite (@dlt_refl _ _ i)
   | H : is_true (?i != ?j) |- context [dlt ?i ?j] => rewrite (@dlt_neq _ _ i j H)
@@ -325,9 +367,15 @@ Ltac split_deltas := lazymatch goal with
 (* an identity in which the square of an absolute value is that of its argument *)
 Ltac squares := match goal with |- context [`|?x|] => first [ring: (abs_square x) | field: (abs_square x); positive] end.
 
+(* an identity in which a product with a slack variable is 0 *)
+Ltac slacks := match goal with H : forall i, ?o i * ?u i = 0 |- context [?o ?j] => first [ring: (H j) | field: (H j); positive] end.
+
+(* inverses of what is the same polynomial *)
+Ltac inverses := lazymatch goal with |- _^-1 = _^-1 => congr (_^-1); identity end.
+
 (* an identity of the field, in which sums and functions are atoms; the quickest tactic comes first *)
 Ltac fld := cbv beta; deltas;
-  first [reflexivity | identity | field; positive | ring | congr (_^-1); ring | squares
+  first [reflexivity | identity | inverses | slacks | field; positive | ring | congr (_^-1); ring | squares
         | split_deltas; first [reflexivity | field; positive]].
 
 (* ln of a product whose factors are positive, and exp of a sum *)

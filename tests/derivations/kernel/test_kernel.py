@@ -1,15 +1,19 @@
 """Rocq itself, where it is installed, accepts true theorems and no planted error."""
 
 import shutil
+import signal
 import subprocess
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
+from math import inf
 from pathlib import Path
 
 import pytest
 
 from derivations.catalogue import entries
+from derivations.kernel import checking, toplevel
 from derivations.kernel.checking import assumed, checked, foreign, opened
 from derivations.kernel.command import wrong_theorems
 from derivations.kernel.export import HEADER, Theorem, theorem
@@ -85,13 +89,62 @@ def test_an_axiom_of_the_standard_library_refuses_its_theorem_only(library: Libr
     assert answers["middle"].detail == "it rests on the axiom classic"
 
 
-def test_a_theorem_in_time_but_for_its_last_sentence_is_proved(library: Library) -> None:
+@pytest.mark.parametrize(("slow", "accepted"), [("exact: I.", False), ("Qed.", True)])
+def test_a_theorem_in_time_but_for_its_last_sentence_is_proved(library: Library, slow: str, accepted: bool) -> None:
     """The time limit is reached before a sentence, or after the kernel has accepted everything."""
-    source = "Theorem it : True.\nProof.\nexact: I.\nQed."
-    for times, accepted in (((0.0, 0.0, 0.0, 9.0, 9.0), False), ((0.0, 0.0, 0.0, 0.0, 9.0, 9.0), True)):
-        with opened(library, ["From AttentionProofs Require Import Script."]) as rocq, pytest.MonkeyPatch.context() as patched:
-            patched.setattr(rocq, "cpu", iter(times).__next__)
-            assert rocq.prove(source, 5).accepted is accepted
+    with opened(library, ["From AttentionProofs Require Import Script."]) as rocq, pytest.MonkeyPatch.context() as patched:
+        spoken: list[str] = []
+        patched.setattr(rocq, "_write", lambda sentence, write=rocq._write: (spoken.append(sentence), write(sentence)))
+        patched.setattr(rocq, "cpu", lambda: 9.0 if slow in spoken else 0.0)
+        patched.setattr(toplevel, "BETWEEN", 60.0)
+        answer = rocq.prove("Theorem it : True.\nProof.\nexact: I.\nQed.", 5)
+    assert answer.accepted is accepted
+    assert accepted or answer.error.startswith("not finished in 5 s of the processor: exact: I.")
+
+
+def test_a_sentence_is_interrupted_at_the_limit(library: Library) -> None:
+    """A tactic and a check by the kernel that do not end are interrupted; the same Rocq continues, one answer a sentence."""
+    doubling = "(fix f n := if n is m.+1 then (f m + f m)%N else 0%N) 80 = 0%N"
+    with opened(library, ["From AttentionProofs Require Import Script."]) as rocq:
+        for statement, proof, endless in (("True", "do 1000000000 idtac.\nexact: I.", "do 1000000000 idtac."),
+                                          (doubling, "exact_no_check (erefl 0%N).", "Qed.")):
+            answer = rocq.prove(f"Theorem it : {statement}.\nProof.\n{proof}\nQed.", 0.5)
+            assert not answer.accepted
+            assert answer.error.startswith(f"not finished in 0 s of the processor: {endless}")
+            assert 0.5 < answer.seconds < 5
+        assert rocq.prove("Theorem it : True.\nProof.\nexact: I.\nQed.", 5).accepted
+        assert "it : True" in rocq.say("Check it.").replace("\n", " ").replace("     ", "")
+
+
+def test_an_interrupt_that_comes_too_late_shifts_no_answer(library: Library) -> None:
+    """A sentence ends just before it is interrupted: the answer to the interrupt is not taken for that to the next."""
+    with opened(library, ["From AttentionProofs Require Import Script."]) as rocq:
+        read, first = rocq._read, iter([True])
+
+        def slow(until: float = inf) -> str:
+            if next(first, False):
+                time.sleep(1)
+                raise TimeoutError
+            return read(until)
+
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(rocq, "_read", slow)
+            assert rocq.say("Check 10.", 5).strip().startswith("10")
+        assert [rocq.say(f"Check {n}.").strip()[:2] for n in (11, 12)] == ["11", "12"]
+
+
+def test_a_rocq_that_ignores_an_interrupt_is_replaced(library: Library, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its last theorem is not accepted; those that it had proved before are proved again by another process."""
+    sound = Theorem("sound", "Theorem sound : True.", "exact: (I : True) (* which is longer *).", {})
+    endless = Theorem("endless", "Theorem endless : True.", "do 1000000000 idtac.", {})
+    signalled = subprocess.Popen.send_signal
+    monkeypatch.setattr(subprocess.Popen, "send_signal", lambda process, n: n == signal.SIGINT or signalled(process, n))
+    monkeypatch.setattr(toplevel, "GRACE", 0.0)
+    monkeypatch.setattr(checking, "PER_THEOREM", 0.5)
+    answers = checked([sound, endless], library, 1, store)
+    assert answers["sound"].accepted
+    assert not answers["endless"].accepted
+    assert answers["endless"].detail.startswith("coqtop: expected an answer in ")
 
 
 def test_only_identities_of_polynomials_are_closed_by_computation(library: Library) -> None:
