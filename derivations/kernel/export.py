@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import NamedTuple
 
 import sympy as sp
 
@@ -109,7 +110,7 @@ def _closing(statement: Statement, form: Term) -> tuple[Certificate, str]:
     """Why left − right is a form: a certificate that opens no more nested sums than it has to, for they multiply."""
     gap: Term = ("add", statement.left, ("neg", statement.right), ("neg", form))
     for rules, depth in product(_rules(written(gap)), DEPTHS):
-        certificate = Certificate(statement.facts, depth, **rules)
+        certificate = Certificate(statement.facts, depth, *rules)
         with suppress(NotExportedError):
             rest, lines = certificate.normal(gap)
             if not rest:
@@ -122,11 +123,19 @@ def _closing(statement: Statement, form: Term) -> tuple[Certificate, str]:
     return certificate, certificate.rewriting(lines)
 
 
-def _rules(gap: str) -> list[dict[str, bool]]:
-    """Sets of rules for sums, absolute values and positive parts, the simplest first."""
+class Rules(NamedTuple):
+    """Rules of the normal form that only some proofs need, as arguments of a certificate."""
+
+    settles: bool = True
+    squares: bool = False
+    halves: bool = False
+
+
+def _rules(gap: str) -> list[Rules]:
+    """Rules for sums, absolute values and positive parts, the simplest first."""
     values, parts = "`|" in gap, "(plus " in gap
-    return [{}, {"settles": False}, *([{"squares": True}, {"squares": True, "settles": False}] if values else []),
-            *([{"halves": True}] if values or parts else [])]
+    squares = [Rules(squares=True), Rules(settles=False, squares=True)] if values else []
+    return [Rules(), Rules(settles=False), *squares, *([Rules(halves=True)] if values or parts else [])]
 
 
 def _implication(relation: Follows, names: Names) -> tuple[Statement, list[str]]:
