@@ -212,6 +212,22 @@ def test_plans_positions_and_expansions_are_proved_and_their_twins_are_not(libra
     assert not any(answer.accepted for answer in checked(wrong, library, 1, store).values())
 
 
+def test_slack_variables_and_absolute_values_are_proved_and_their_twins_are_not(library: Library, store: Path) -> None:
+    """A product with a slack variable is 0, (p − μ)₊ is p, and |x| is 2 x₊ − x; no wrong twin is accepted."""
+    ids = ("eot.24", "eot.s4.sparsemax-sparse", "deciphering.s9.regular-attention", "beyond.cocoercive-prior")
+    answers = checked([exported(id) for id in ids], library, 1, store)
+    assert all(answer.accepted for answer in answers.values()), answers
+    wrong = [theorem(f"{id}.twin{n}", make()) for id in ids[:3] for n, make in enumerate(entries()[id].twins.values())]
+    assert len(wrong) >= 6
+    assert not any(answer.accepted for answer in checked(wrong, library, 1, store).values())
+
+
+def test_slopes_of_linear_functions_and_of_sums_with_constants_are_proved(library: Library, store: Path) -> None:
+    """Slopes that type classes would find by themselves, and one of a sum that begins with two constants."""
+    answers = checked([exported(id) for id in ("eot.142", "deciphering.37")], library, 1, store)
+    assert all(answer.accepted for answer in answers.values()), answers
+
+
 def test_the_layer_seals_a_claim(library: Library) -> None:
     """A seal names theorem, file and line, and its assumptions."""
     findings = check(["eot.59"], 1)
