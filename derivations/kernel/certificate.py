@@ -214,7 +214,11 @@ class Certificate:
     def _defined(self, part: Term, scope: Scope, env: Environment) -> tuple[Polynomial, list[int]]:
         """The definition of a function that is an abbreviation in the library."""
         poly, lines = self.normal(opened(part), scope, env)
-        tactic = f"rewrite /kl /xlogx /exp_fun; {self.rewriting(lines)}; fld"
+        ends = [f"{self.rewriting(lines)}; fld"]
+        if part[0] == "rpow" and lines:                      # its numbers may be those of another structure of R
+            ends.append(f"rewrite {' '.join(f'?{self.used(n)}' for n in lines)}; fld")
+        end = ends[0] if len(ends) == 1 else f"first [{' | '.join(ends)}]"
+        tactic = f"rewrite /kl /xlogx /exp_fun; {end}"
         return poly, self.equal(part, po.as_term(poly), tactic, scope, env)
 
     def _function(self, part: Term, scope: Scope, env: Environment) -> tuple[Polynomial, list[int]]:
