@@ -40,7 +40,7 @@ WRONG = {
                                   "-scores.numpy(), np.full(n, 1 / n), np.full(n, 1 / n), 1.01 * tau)"),
     "what_t5_and_bert_really_do": ("GeneralizedAttention.from_bert(m)) for _, m",
                                    "GeneralizedAttention.from_bert(calls[0][1])) for _, m"),
-    "what_the_papers_could_have_said": ("lost >= tau / 2 * distance**2 - SLACK", "lost >= 0.6 * tau * distance**2 - SLACK"),
+    "what_the_papers_could_have_said": ("loss >= tau / 2 * distance**2 - SLACK", "loss >= 0.6 * tau * distance**2 - SLACK"),
 }
 """A line of each notebook, and the same with a wrong number or sign in it."""
 
