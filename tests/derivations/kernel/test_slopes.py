@@ -16,7 +16,7 @@ TWO: Term = ("num", Fraction(2))
 @pytest.mark.parametrize(("part", "along", "shown"), [
     (Y, X, "0"), (X, X, "1"), (ENTRY, ("entry", "s", ("j",)), "(dlt i j)"),
     (("entry", "K", ("i", "a")), ("entry", "K", ("j", "b")), "((dlt i j) * (dlt a b))"),
-    (("neg", X), X, "(- 1)"), (("add", X, Y, X), X, "(1 + 0 + 1)"),
+    (("neg", X), X, "(- 1)"), (("add", X, Y, X), X, "((1 + 0) + 1)"),
     (("mul", Y, X), X, "(y * 1)"), (("mul", X, Y), X, "(1 * y)"), (("mul", X, X), X, "((1 * x) + (x * 1))"),
     (("mul", Y, TWO, X), X, "((y * 2%:R) * 1)"), (("mul", X, Y, X), X, "(((1 * y) * x) + ((x * y) * 1))"),
     (("sum", "i", "n", ENTRY), ("entry", "s", ("j",)), "(\\Sum_(i < n) (dlt i j))"),
