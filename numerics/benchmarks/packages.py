@@ -27,6 +27,10 @@ RELAXATION, EPSILON, GAMMA = 1.0, 0.1, 1.0
 HEADS = 4
 
 REASONS = {
+    "one_sided.plan":
+        "arguments are checked, and the first entry of each row is looked at, which tells whether a row has no plan",
+    "one_sided.plan, τ = 10":
+        "the peak of each row is taken off before the division by τ, so that no digits are lost",
     "flash.tiled_attention":
         "torch operations, which have second derivatives, compute triples that combine in any order, and log Z; "
         "the kernel of PyTorch fuses the exponentials with both products",
