@@ -7,9 +7,10 @@ first mutant that can be proved becomes its correction.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
+from typing import Any
 
 import sympy as sp
 
@@ -51,7 +52,7 @@ def equation(id: str, latex: str, notation: Notation, *, title: str, line: int, 
     def derivation() -> Steps | Undecidable:
         return Undecidable(f"could not be read: {unread}") if unread else _steps(relations, reason)
 
-    derivation.__doc__ = f"Line {line} of the paper."
+    derivation.__doc__ = " ".join([f"Line {line} of the paper.", *_own_meanings(notation.local.get(id, {}))])
     derivation.__module__ = module
     kind = Kind.DEFINITION if by_definition else _kind(relations)
     entry = claim(id, kind, title=title, latex=latex)(derivation)
@@ -59,6 +60,12 @@ def equation(id: str, latex: str, notation: Notation, *, title: str, line: int, 
     if relations and not by_definition:
         _add_twins_and_correction(entry, relations, latex, own)
     return entry
+
+
+def _own_meanings(local: Mapping[str, Any]) -> list[str]:
+    """Return a sentence about the meanings that hold in one equation only: it is judged for these, and not in general."""
+    meanings = (f"{symbol}{'' if str(meaning).startswith('=') else ':'} {meaning}" for symbol, meaning in local.items())
+    return [f"Here {'; '.join(meanings)}."] if local else []
 
 
 def _kind(relations: Sequence[Relation]) -> Kind:

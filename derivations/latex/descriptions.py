@@ -34,7 +34,7 @@ FULL_SUPPORT = ("full support", "positive entries", "strictly positive", "positi
 INSIDE = (*FULL_SUPPORT, "interior", "open simplex", "positive weights", "positive masses", "nonzero entries")
 STOCHASTIC = re.compile(
     r"(?:an?|another|any|the|be|is|\W)*\b(row-|column-|doubly[ -])?stochastic(?= matri|\W*$|[,.;:]| and | with )")
-LAWS = re.compile(r"(distributions?|probability vectors?|polic(?:y|ies)|priors?)( … and)?$")
+LAWS = re.compile(r"(?<!of the )(?<!of a )(distributions?|probability vectors?)( … and)?$")
 LAWS_AFTER = re.compile(
     r"(?:and … )?(?:be |is |are )?(?:an? |any |two |the )?(?:arbitrary |strictly |positive |probability |discrete )*"
     r"(?:distributions?|probability vectors?)\b"
@@ -63,9 +63,11 @@ def described(guesses: Guesses, symbol: Node, formula: Formula, why: str) -> Non
 def _law(guesses: Guesses, symbol: Node, formula: Formula) -> None:
     """Note names that the words call distributions or points of the simplex, and whether all entries are positive."""
     after = LAWS_AFTER.match(formula.rest) or IN_SIMPLEX.match(formula.rest)
+    heads = [each.parts[0] if isinstance(each, Chain) and each.signs == ("\\in",) else each for each in parts(symbol)]
+    names = {spelled(head) for head in heads if head is not None}
+    if after:
+        guesses.laws |= names
     if after or LAWS.search(formula.words):
-        heads = [each.parts[0] if isinstance(each, Chain) and each.signs == ("\\in",) else each for each in parts(symbol)]
-        names = {spelled(head) for head in heads if head is not None}
         guesses.distributions |= names
         if any(words in f"{formula.words[-30:]} {after[0] if after else ''}" for words in INSIDE):
             guesses.interior |= names

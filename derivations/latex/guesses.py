@@ -48,7 +48,8 @@ class Guesses:
     section: int = 0  # of the formula being read
     position: int | None = None  # of the formula being read, if it is displayed
     distributions: set[str] = field(default_factory=set)  # names that the words call distributions
-    interior: set[str] = field(default_factory=set)  # of these, those with positive entries
+    laws: set[str] = field(default_factory=set)  # of these, those that the words after them call so
+    interior: set[str] = field(default_factory=set)  # distributions with positive entries
     marginals: dict[str, dict[str, str]] = field(default_factory=dict)  # matrix → the names of its sums of rows and of columns
     stochastic: dict[str, str] = field(default_factory=dict)  # names of stochastic matrices, with “row-”, “column-” or “doubly”
     later: list[tuple[int, Callable[[], None]]] = field(default_factory=list)  # by section, readings that need index ranges

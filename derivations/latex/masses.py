@@ -57,8 +57,8 @@ def read_marginal(guesses: Guesses, left: Node | None, right: Node | None) -> bo
 
 
 def settle_masses(guesses: Guesses) -> None:
-    """Give vectors that the words call distributions the mass 1, and matrices with marginals the kind of a coupling."""
-    for name in guesses.distributions & set(guesses.lines):
+    """Give declared vectors that are called distributions the mass 1, and matrices with marginals the kind of a coupling."""
+    for name in guesses.laws & set(guesses.lines):
         words = guesses.lines[name].meaning.split()
         if words[-2:-1] == ["vector"] and words[0] in ("vector", "nonnegative", "positive"):
             inside = words[0] == "positive" or name in guesses.interior

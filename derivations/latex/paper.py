@@ -135,6 +135,8 @@ class _Scanner:
         """Add a text to the rest of the sentence of the formulas before it."""
         end = SENTENCE_END.search(text)
         formulas = self.result.formulas
+        if formulas and formulas[-1].display and text.strip()[:1].isupper():
+            self.sentence = 0                                # a capital letter after a display, which need not have a period
         for at in range(len(formulas) - self.sentence, len(formulas)):
             rest = f"{formulas[at].rest} {text[: end.start()] if end else text}"
             formulas[at] = replace(formulas[at], rest=" ".join(rest.split()))

@@ -77,14 +77,13 @@ def _attach(guesses: Guesses, tree: Chain, formula: Formula, displays: Sequence[
     defined = known is not None and meaning.startswith("=") and known.why.startswith(f"line {formula.line}")
     if defined or _implied(meaning, tree.signs, spelled(right)):
         return                                               # it was read as a declaration
-    if tree.signs == ("=",) and meaning == "size" and spelled(right).isdigit():
+    size = meaning == "size" and spelled(right).isdigit()
+    free = name and name not in guesses.indices and not meaning.startswith(("=", "size", "index"))
+    if tree.signs == ("=",) and (size or free):
+        symbol, own = (name, f"size = {spelled(right)}") if size else (spelled(left), f"= {spelled(right)}")
         for display in displays:
             local = guesses.local.setdefault(("formula", display), {})
-            local[name] = Guess(f"size = {spelled(right)}", f"line {formula.line}, which restricts this equation")
-    elif tree.signs == ("=",) and name and name not in guesses.indices and not meaning.startswith(("=", "size", "index")):
-        for display in displays:
-            local = guesses.local.setdefault(("formula", display), {})
-            local[spelled(left)] = Guess(f"= {spelled(right)}", f"line {formula.line}, which restricts this equation")
+            local[symbol] = Guess(own, f"line {formula.line}, which restricts this equation")
     else:
         for display in displays:
             guesses.premises.setdefault(display, []).append(formula.latex)
