@@ -12,7 +12,7 @@ from derivations.latex.signs import COMPARISONS
 from derivations.latex.sums import binds
 from derivations.latex.syntax import parse
 from derivations.latex.tree import Bracket, Chain, LatexError, Node, Product, Scripted, Symbol, spelled, walk
-from derivations.latex.uses import uses
+from derivations.latex.uses import short
 
 CONDITION = re.compile(r"(if|when|whenever|assume|assuming|suppose|for|at|with|provided|in the case)\b", re.IGNORECASE)
 ASSUMPTION = re.compile(r"(assume|suppose)\b", re.IGNORECASE)
@@ -53,9 +53,8 @@ def unread(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]]) -> I
     for _, formula, tree in formulas:
         if formula.display or not isinstance(tree, Chain) or set(tree.signs) - {"=", *COMPARISONS}:
             continue
-        names = {name for name, _ in uses(tree)}
-        source = re.compile(rf"line {formula.line}\b")
-        declared = any(source.match(why) and name in names for name, why in sources)
+        domain, definition = f"line {formula.line}: ${short(formula.latex)}$", (_name(tree.parts[0]), f"line {formula.line}")
+        declared = any(why.startswith(domain) or (name, why.partition(",")[0]) == definition for name, why in sources)
         if not declared and formula.latex not in guesses.read | conditions:
             yield formula.line, formula.latex
 
@@ -102,7 +101,7 @@ def _implied(meaning: str, signs: Sequence[str], number: str) -> bool:
     return bool(sign) and (signed or f"{sign} {number}" in meaning)
 
 
-def _name(node: Node) -> str:
+def _name(node: Node | None) -> str:
     """Return the name of a symbol, an entry or a value f(x); empty for anything else."""
     called = isinstance(node, Product) and len(node.factors) == 2 and isinstance(node.factors[1], Bracket)
     if not called and not isinstance(node, Symbol | Scripted):

@@ -93,6 +93,7 @@ def test_domains_are_those_of_the_text(text: str, symbol: str, meaning: str, tmp
     (r"It is known that $s_1 = 2 s_2$.", [r"s_1 = 2 s_2"]),
     (r"Suppose $s_1 \ge s_2$. In general,", [r"s_1 \ge s_2"]),
     (r"If $s_1 \ge s_2$ then", []),
+    (r"Let $a, b \in \mathbb{R}_{\ge 0}^m$ with $\sum_j a_j b_j = 0$.", [r"\sum_j a_j b_j = 0"]),
     (r"If $\tau = 1$ then", []),
     (r"Let $c > 0$ and $P \mathbf{1} = a$ and $o = 2 c$, $\sum_j r_j = 1$.", []),
 ])
