@@ -52,7 +52,7 @@ def _from_one(conditions: tuple[Node, ...], sup: Node | None) -> Ranges | None:
         return _ranges((first.parts[0],), upper.inside) if isinstance(upper, Bracket) and upper.kind == "[]" else None
     starts = isinstance(first, Chain) and len(first.signs) == 1 and first.signs[0] in AT_MOST and first.parts[0] == Number("1")
     ends = isinstance(last, Chain) and len(last.signs) == 1 and last.signs[0] in AT_MOST
-    if not (starts and ends and len(conditions) > 1 and sup is None):
+    if not (starts and ends and sup is None):
         return None
     assert isinstance(first, Chain)
     assert isinstance(last, Chain)

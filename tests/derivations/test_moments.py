@@ -98,6 +98,10 @@ def test_other_than_polynomials_of_known_form_is_refused(expr: sp.Expr) -> None:
         expectation(expr)
 
 
+def test_the_mean_of_a_number_is_the_number() -> None:
+    assert expectation(2) == 2
+
+
 def test_a_partly_undefined_expression_has_no_mean() -> None:
     quotient = a[r] * (1 / a[r])
     assert quotient.has(reciprocal)                          # which the normal form would cancel

@@ -21,6 +21,7 @@ from derivations.mutants import (
     Trial,
     _defined,
     _equivalent,
+    _failure,
     _far_apart,
     _more,
     _named,
@@ -360,3 +361,11 @@ def test_only_strictness_is_proved_by_the_old_proof() -> None:
     unproved = AtLeast(t + x**2, 0)
     assert _equivalent(unproved, Mutant(STRICT, replace(unproved, strict=True), sp.S.Zero)) == "provable too"
     assert _equivalent(SQUARES, Mutant(STRICT, replace(SQUARES, strict=True, because=None), SQUARES.right)) == ""
+
+
+def test_a_failure_outside_of_the_domains_is_none() -> None:
+    false = AtLeast(tau, 2, strict=True)
+    assert _failure(false, {tau: 1}) is not None
+    assert _failure(false, {tau: 3}) is None
+    with pytest.raises(ValueError, match="tau"):
+        _failure(false, {tau: -1})

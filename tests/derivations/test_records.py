@@ -8,14 +8,14 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from derivations import baseline, claims, ledger_schema, normal_form, records
+from derivations import baseline, claims, ledger_schema, normal_form, printed, records, theorems
 from derivations.claims import Witness
 from derivations.kernel import seals
 from derivations.prints import outcome
 from derivations.records import Record, decoded, encoded, exact, from_exact, from_json, to_json
 
 
-@pytest.mark.parametrize("module", [records, claims, normal_form, ledger_schema, baseline, seals, outcome],
+@pytest.mark.parametrize("module", [records, claims, normal_form, ledger_schema, baseline, printed, theorems, seals, outcome],
                          ids=lambda module: module.__name__)
 def test_every_record_is_frozen_and_strict(module: ModuleType) -> None:
     own = [each for each in vars(module).values() if isinstance(each, type) and issubclass(each, Record)]

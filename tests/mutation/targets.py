@@ -10,17 +10,19 @@ ROOT = Path(__file__).parents[2]
 CLOSED_FORMS = (
     "sparse_maps", "regularizers", "fenchel_young", "fisher", "one_sided", "linear", "flash", "attention", "priors",
     "line_search", "linear_program", "arguments", "tolerances", "mem.arguments", "mem.closed_forms", "mem.certificate",
-    "mem.bounds", "mem.rows", "mem.newton", "mem.batch", "mem.solver", "transport.parts", "transport.feasibility",
+    "mem.bounds", "mem.rows", "mem.newton", "mem.batch", "mem.solver", "mem.shared_templates", "mem.prepared", "mem.pcg",
+    "mem.pcg_state", "mem.pcg_row", "mem.pcg_torch", "mem.pcg_threads", "transport.parts", "transport.feasibility",
     "transport.diagnostics", "transport.quadratic", "transport.solver", "transport.sinkhorn", "transport.unbalanced",
-    "transport.attention", "modules.functional", "modules.kinds", "modules.multihead", "modules.hugging_face",
-    "ot_attention.costs", "ot_attention.exact", "ot_attention.layer", "ot_attention.transport", "continuous.basis",
-    "continuous.densities",
+    "transport.attention", "modules.functional", "modules.fused", "modules.kinds", "modules.multihead",
+    "modules.hugging_face", "ot_attention.costs", "ot_attention.problem", "ot_attention.exact", "ot_attention.layer",
+    "ot_attention.transport", "continuous.basis", "continuous.densities",
 )
 KERNEL = ("calculus", "relations")
-READERS = ("latex", "prints", "kernel")
+FOLDERS = ("numerics.primal", *(f"derivations.{part}" for part in (*KERNEL, "latex", "prints", "kernel")), "evidence.instances")
 JUDGES = ("canonical", "comparison", "examination", "symbolic", "claims", "catalogue", "rows", "ledger", "ledger_schema",
-          "regression", "baseline", "mutants", "normal_form", "records", "integrity", "selection", "differences")
-VOTES = ("admission", "automatic", "bridge", "draws", "dtypes", "harness", "lookups", "power", "readings", "registry")
+          "regression", "baseline", "mutants", "normal_form", "records", "integrity", "selection", "differences", "entry",
+          "printed", "theorems", "shards", "scheduling", "incremental")
+VOTES = ("admission", "automatic", "bridge", "draws", "dtypes", "harness", "lookups", "power", "readings", "registry", "rounds")
 
 WIDE = ("numerics",)
 """Packages of which each test in a folder may hold each module of the mirrored folder."""
@@ -45,6 +47,9 @@ ALSO = {
     "derivations.records": ("derivations/test_ledger.py", "derivations/test_canonical.py", "derivations/test_baseline.py"),
     "derivations.integrity": ("attacks/test_integrity.py",),
     "derivations.selection": ("derivations/test_catalogue.py",),
+    "derivations.printed": ("derivations/test_records.py",),
+    "derivations.theorems": ("derivations/test_records.py",),
+    "derivations.entry": ("derivations/test_catalogue.py", "derivations/test_examination.py", "derivations/test_verdicts.py"),
     "derivations.comparison": ("derivations/test_twins.py", "derivations/test_examination.py", "attacks/test_corrections.py"),
     "derivations.examination": ("derivations/test_twins.py", "attacks/test_premises.py", "attacks/test_sealing.py"),
     "derivations.symbolic": ("derivations/test_catalogue.py", "derivations/test_examination.py", "attacks/test_corrections.py"),
@@ -82,8 +87,11 @@ ALSO = {
     "derivations.relations.expansion": ("attacks/test_expansions.py",),
     "derivations.relations.implication": ("attacks/test_premises.py", "derivations/test_inequality.py"),
     **{f"derivations.latex.{name}": PRINTS for name in ("assertions", "densities", "links", "posed", "remainders", "spaces")},
+    "derivations.prints.outcome": ("derivations/test_records.py",),
+    "derivations.kernel.seals": ("derivations/test_records.py",),
     "evidence.admission": ("evidence/test_harness_rules.py",),
     "evidence.registry": ("attacks/test_lookups.py",),
+    "evidence.rounds": ("evidence/test_compare_rounds.py", "evidence/test_harness.py"),
     "evidence.lookups": ("attacks/test_lookups.py",),
     "evidence.bridge": ("evidence/test_harness.py", "evidence/test_readings.py"),
     "evidence.dtypes": ("evidence/test_readings.py", "evidence/test_draws.py"),
@@ -95,9 +103,9 @@ ALSO = {
 @functools.cache
 def modules() -> tuple[str, ...]:
     """The dotted names of all modules, the closed forms first."""
-    kernel = [f"derivations.{part}.{path.stem}" for part in (*KERNEL, *READERS)
-              for path in sorted((ROOT / "derivations" / part).glob("[a-z]*.py"))]
-    return (*(f"numerics.{name}" for name in CLOSED_FORMS), *kernel, *(f"derivations.{name}" for name in JUDGES),
+    whole = [f"{folder}.{path.stem}" for folder in FOLDERS
+             for path in sorted(ROOT.joinpath(*folder.split(".")).glob("[a-z]*.py"))]
+    return (*(f"numerics.{name}" for name in CLOSED_FORMS), *whole, *(f"derivations.{name}" for name in JUDGES),
             *(f"evidence.{name}" for name in VOTES))
 
 

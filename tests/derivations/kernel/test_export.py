@@ -236,6 +236,10 @@ def test_a_conclusion_follows_from_the_sum_of_its_premises_and_what_is_not_negat
     assert "= (2%:R * ((s j) + (- tau)))." in one
 
 
+def test_an_inequality_without_a_form_is_that_of_the_difference_of_its_sides() -> None:
+    assert "0 <= ((s j) ^+ 2)" in theorem("square", AtLeast(s[j] ** 2 + tau, tau)).proof
+
+
 def test_no_more_sums_are_opened_than_a_sign_needs() -> None:
     """A doubled premise leaves its sums closed; a premise with joined sums opens the outer ones."""
     inner = total(j, q[j] * s[j])

@@ -76,5 +76,6 @@ def test_bound_indices_are_named_by_the_sums_inside() -> None:
     assert (bounds(inner), bounds(outer)) == ({"j"}, {"i", "j"})
     assert written(alpha(outer)) == "(\\Sum_(x2 < n) ((s x2) * (\\Sum_(x1 < m) (q x1))))"
     assert written(alpha(("pow", ("neg", inner), 2))) == "((- (\\Sum_(x1 < m) (q x1))) ^+ 2)"
+    assert named("i", [("entry", "K", ("i", "x1"))]) == ("x2", [("entry", "K", ("x2", "x1"))])
     name, factors = named("i", [("entry", "s", ("i",)), ("sum", "x1", "m", ("entry", "K", ("x1", "i")))])
     assert (name, [written(each) for each in factors]) == ("x2", ["(s x2)", "(\\Sum_(x1 < m) (K x1 x2))"])

@@ -111,9 +111,14 @@ def test_a_declared_symbol_with_a_prime_is_that_symbol() -> None:
     assert relation.trivial()
 
 
-def test_a_circle_of_definitions_is_named() -> None:
-    with pytest.raises(LatexError, match="A → B → C → A"):
-        read("A = 1", Notation({"A": "= B + 1", "B": "= 2 C", "C": "= A"}))
+@pytest.mark.parametrize(("definitions", "circle"), [
+    ({"A": "= B + 1", "B": "= 2 C", "C": "= A"}, "A → B → C → A"),
+    ({"A": "= A + 1"}, "A → A"),
+    ({"A": "= B + 1", "B": "= 2 C", "C": "= B"}, "B → C → B"),
+])
+def test_a_circle_of_definitions_is_named(definitions: dict[str, str], circle: str) -> None:
+    with pytest.raises(LatexError, match=f"got {circle}$"):
+        read("A = 1", Notation(definitions))
 
 
 def test_rows_are_those_of_a_matrix() -> None:

@@ -84,6 +84,7 @@ SAID = [
         ["C[l, l] is the only minimizer of Σ_l,l′(C[l, l′]*R[l, l′])"],
     ),
     (r"P_i = \arg\min_{P_i\in\Delta^{m-1}} \{\langle P_i, s\rangle\}", ["P[i, l] is the only minimizer of Σ_l(q[l]*s[l])"]),
+    (r"P = \arg\min_{q\in\Delta^{m-1}} \{\langle q, s\rangle\}", ["P[i, l] is the only minimizer of Σ_l(q[l]*s[l])"]),
     (r"g_j = p_j", ["p[j] is the only minimizer of Σ_l(q[l]*s[l])"]),
     (r"g = p", ["p[l] is the only minimizer of Σ_l(q[l]*s[l])"]),
     (r"c(s) = p", ["p[l] is the only minimizer of τ*Σ_l(xlogx(q[l])) - Σ_l(q[l]*s[l])"]),
@@ -108,6 +109,8 @@ REFUSED = [
     (r"s \in \mathbb{R}^d", r"s: expected a point of \mathbb{R}^{d}"),
     (r"\mathcal{A} = \{1, 2, \dots, n\}", "expected one expression in brackets"),
     (r"f : \mathbb{R}^m \to \mathbb{R}", r"f: expected a function from \mathbb{R}^{m} to \mathbb{R} in the notation"),
+    (r"s : m \to \mathcal{Q}", r"s: expected a function from m to \mathcal{Q} in the notation"),
+    (r"\mathbf{1} : \mathbb{R}^d \to \mathbb{R}", r"expected a function from \mathbb{R}^{d} to \mathbb{R} in the notation"),
     (r"x + o(\tau) = y + o(\tau^2)", "expected a remainder that is no smaller than that before it"),
     (r"x = \min_{v} \{f(v)\}", "argmin: expected a vector [d] on the other side"),
     (

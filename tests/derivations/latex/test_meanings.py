@@ -38,6 +38,7 @@ NOTATION = Notation(
         r"\cos\gamma": "real",
         "z": "index n",
         "P(z)": "distribution",
+        "J": "simplex m d",
     }
 )
 
@@ -65,6 +66,7 @@ TRUE = [
     # means, laws and points
     r"\int \rho(v) dv = 1",
     r"\int \rho(v) e^{\langle v, w\rangle + x} dv = e^{\frac32 \|w\|^2 + x}",
+    r"\int \rho(v) dv \, x = x",
     r"\int e^{2 \langle v, w\rangle} \rho(v) \mathrm{d} v = e^{4 w^\top w}",
     r"\int r(t) dt = 1",
     r"\int r(t) dt \, x = x",
@@ -106,6 +108,9 @@ TRUE = [
     r"\mathrm{sigmoid}(x) = 1 - \mathrm{sigmoid}(-x)",
     r"\mathbb E_q[x] = x",
     r"\mathbb E_q[S] = S^\top q",
+    r"\mathbb E_J[K] = \mathrm{tr}(J K^\top)",
+    r"\partial_x (h(x)) y = 3 x^2 y",
+    r"s_e^2 = s_e s_e",
     r"\mathrm{Cov}_{i\sim q}(s_i, u_i) = \mathbb E_q[s \odot u] - \mathbb E_q[s]\mathbb E_q[u]",
     r"\mathrm{KL}(P(z) \| P(z)) = 0",
     r"I_m s = s",
@@ -205,6 +210,8 @@ REFUSED = [
     (r"\mathbb E_{ij \sim q}[s_i] = 1", "expected 1 indices before ∼, got i j"),
     (r"\mathbb E_q[s_i] = 1", "can be the mean over i or that of a number for one i"),
     (r"\mathbb E_q[v] = 1", "expectation: expected a vector over m, got a vector [d]"),
+    (r"\mathbb E_J[S] = 1", "expectation: expected a vector over m, got a matrix [m×m]"),
+    (r"s_x = 1", "x"),
     (r"\delta_i = 1", "expected two indices, got i"),
     (r"\delta = 1", "expected two indices, got none"),
     (r"\langle v \rangle = 1", "expected ⟨a, b⟩, got v"),
