@@ -169,15 +169,15 @@ def _difference(link: Link, steps: Sequence[Relation], known: frozenset[str], de
     if why := _another_side(assertion, steps, known):
         return why
     last = statement(steps[-1])
-    if isinstance(steps[-1], Fails) or type(last) is not type(assertion):
-        return ""
+    if isinstance(steps[-1], Fails) or link.premises or type(last) is not type(assertion):
+        return ""  # where its premises do not hold, it need not
     names = variables_of(sp.Tuple(*assertion.sides))
     if _quantified(names) - {name for each in steps for name in _quantified(variables_of(sp.Tuple(*shown(each))))}:
         return ""  # it has variables of its own
     own = Values(names)
     if isinstance(assertion, Equation) and (at := own.apart(*assertion.sides)) is not None:
         return f"as read, it fails: {_shown_at(own, at, *assertion.sides)}"
-    if isinstance(assertion, AtLeast) and not link.premises and not isinstance(steps[-1], Follows):
+    if isinstance(assertion, AtLeast) and not isinstance(steps[-1], Follows):
         for point in own.points:
             if witness := assertion.contradicted_at(point):
                 return f"as read, it fails: {rendering.witness(witness)}"
