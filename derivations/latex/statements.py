@@ -17,7 +17,7 @@ from derivations.calculus.defined import conditions
 from derivations.calculus.functions import xlogx
 from derivations.calculus.signs import nonnegative
 from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, Variable, index
+from derivations.calculus.variables import Kind, Variable, index, positive
 from derivations.latex.circles import circle
 from derivations.latex.clauses import APART, clauses
 from derivations.latex.elaboration import Elaborator
@@ -207,12 +207,10 @@ def limits(reader: Reader, left: Node, right: Node) -> Iterator[Relation]:
     path, x, value = reader.product(factors[1:]).number, reader.value(moving).number, reader.value(right).number
     if end != 0 and above:
         raise LatexError(f"\\lim: expected a limit from both sides or at 0, got {spelled(head)}")
+    if above and isinstance(x, Variable) and x.domain.kind is Kind.REAL:
+        side = positive(x.name)                              # the kernel's limit at 0 of a real variable is from both sides
+        path, x = path.xreplace({x: side}), side
     yield Limit(path, x, end, value)
-    if end.is_infinite or (end == 0 and (above or x.is_nonnegative)):
-        return
-    if not (isinstance(x, Variable) and x.domain.kind is Kind.REAL):
-        raise LatexError(f"\\lim: expected a real number that moves, got {spelled(moving)}")
-    yield Limit(path.xreplace({x: 2 * end - x}), x, end, value)  # from the other side
 
 
 def _weights(reader: Reader) -> list[Value]:

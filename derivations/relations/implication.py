@@ -47,6 +47,10 @@ class Follows(Relation):
         inequalities = [part for part in self.premises if type(part) is not ForAll]
         if wrong := [part for part in (*inequalities, self.conclusion) if type(part) is not AtLeast]:
             return f"premises: expected inequalities, got {type(wrong[0]).__name__}"
+        ranging = {v for premise in self.premises for v in over(premise)}
+        if captured := [hypothesis for hypothesis in self.given if ranging.intersection(hypothesis.variables())]:
+            named = ", ".join(sorted(v.name for v in ranging))
+            return f"given: expected hypotheses without {named}, which a premise ranges over, got {captured[0]}"
         return super().ill_posed()
 
     def trivial(self) -> bool:

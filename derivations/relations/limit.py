@@ -34,7 +34,8 @@ POINTS = 16                                                  # at which SymPy's 
 
 @dataclass(frozen=True)
 class Limit(Relation):
-    """lim of `expr` as `variable` → `to` (from above at 0, from below elsewhere) equals `limit`.
+    """lim of `expr` as `variable` → `to` equals `limit`, from every side on which the variable can approach: from both sides
+    of a number, but at 0 only from above if the variable is ≥ 0.
 
     With `between`, two expressions that it lies between everywhere have this limit: so many summands may tie for the largest.
     """
@@ -129,8 +130,8 @@ class Limit(Relation):
         inside = {Kind.REAL: to.is_extended_real, Kind.SIZE: to == sp.oo}.get(kind, to.is_zero or to.is_extended_positive)
         if not inside:
             return f"to: expected an end of the domain {self.variable} {kind.words}, got {to}"
-        if to.free_symbols and not nonzero(to, self.facts()):
-            return f"to: expected an end that is shown to be other than 0, which is approached from above, got {to}"
+        if kind is not Kind.REAL and to.free_symbols and not nonzero(to, self.facts()):
+            return f"to: expected an end that is shown to be other than 0, which is approached from above only, got {to}"
         return ""
 
     @property
@@ -163,10 +164,13 @@ class Limit(Relation):
         return first(f"between: {left}" if (left := order.remainder()) else PROVED for order in orders)
 
     def _unequal(self, path: sp.Expr) -> str:
-        """Return why the limit is not proved for all values of the parameters; empty if it is."""
+        """Return why the limit is not proved from some side for all values of the parameters; empty if it is."""
+        return first(self._missed(path, end) for end in _ends(self.moving, self.to))
+
+    def _missed(self, path: sp.Expr, end: Germ) -> str:
         claimed = self.sides[1]
         try:
-            value = Germs({self.moving: _end(self.moving, self.to)}, self.facts()).limit(_of_fixed_length(path, self.moving))
+            value = Germs({self.moving: end}, self.facts()).limit(_of_fixed_length(path, self.moving))
         except ValueError as error:
             return f"no limit for all values of the parameters: {error}"
         infinite = value.is_infinite or claimed.is_infinite
@@ -176,11 +180,10 @@ class Limit(Relation):
             return remaining(sums.normal(value - claimed))
         return PROVED
 
-    def computed(self, point: Point) -> sp.Expr | None:
-        """SymPy's limit at an exact point of the other variables; None if SymPy finds none."""
-        to, side = explicit(self.to, point), "+" if self.to == 0 else "-"
-        below = bool(to.is_negative) and to.is_finite
-        plain = sp.Symbol(f"{self.moving.name}_", **{"negative" if below else "positive": True})
+    def computed(self, point: Point, side: int) -> sp.Expr | None:
+        """SymPy's limit at an exact point of the other variables, from above (1) or below (−1); None if SymPy finds none."""
+        to = explicit(self.to, point)
+        plain = sp.Symbol(f"{self.moving.name}_", **{"negative" if to.is_finite and (to or side) < 0 else "positive": True})
         path = _of_fixed_length(self.path, self.moving)
         if _has_moving_length(path, self.moving):
             return None
@@ -188,7 +191,7 @@ class Limit(Relation):
         if to == -sp.oo:
             path, to = path.xreplace({plain: -plain}), sp.oo
         try:
-            value = sp.limit(path, plain, to, side)
+            value = sp.limit(path, plain, to, "+" if side > 0 else "-")
         except (NotImplementedError, ValueError, RecursionError):
             return None
         return None if value.has(sp.Limit, sp.AccumBounds, sp.nan, sp.zoo) else value
@@ -203,36 +206,35 @@ class Limit(Relation):
 
     def contradicted_at(self, point: Point) -> Witness | None:
         """Return a witness if SymPy finds another limit at an exact point and values along the path confirm it."""
-        value, claimed = self.computed(point), explicit(self.sides[1], point)
+        sides = _sides(self.moving, explicit(self.to, point))
+        return next(filter(None, (self._contradicted_from(side, point) for side in sides)), None)
+
+    def _contradicted_from(self, side: int, point: Point) -> Witness | None:
+        value, claimed = self.computed(point, side), explicit(self.sides[1], point)
         if value is None or not (value.is_number and claimed.is_number) or claimed.has(sp.zoo, sp.nan):
             return None
-        if not self._approached(value, claimed, point):
+        if not all(self._nearer(value, claimed, point, near) for near in self._late(point, side)):
             return None
         if value.is_infinite or claimed.is_infinite:
             return witness(point, str(value), str(claimed), "≠", "the limit") if value != claimed else None
         return differ(point, value, claimed)
 
-    def _approached(self, value: sp.Expr, claimed: sp.Expr, point: Point) -> bool:
-        """Return whether certified values close to the end of the path are nearer to one limit than to the other."""
-        return all(self._nearer(value, claimed, point, near) for near in self._late(point))
-
     def _nearer(self, value: sp.Expr, claimed: sp.Expr, point: Point, late_value: Value) -> bool:
+        """Return whether a certified value close to the end of the path is nearer to one limit than to the other."""
         path_value = enclose(_of_fixed_length(self.path, self.moving), {**point, self.moving: late_value})
         if not path_value.is_finite():
             return False
         if value.is_infinite:
-            return bool(path_value > 1 if value > 0 else path_value < -1)
+            far = 1 if claimed.is_infinite else 1 + 2 * abs(enclose(claimed, {}))
+            return bool(path_value > far if value > 0 else path_value < -far)
         near = abs(path_value - enclose(value, {}))
         return bool(near < 1 if claimed.is_infinite else near < abs(path_value - enclose(claimed, {})))
 
-    def _late(self, point: Point) -> Iterator[Value]:
+    def _late(self, point: Point, side: int) -> Iterator[Value]:
         """Return values of the variable that approach the end of the path."""
         to = explicit(self.to, point)
         for far in (10**9, 10**15):
-            if to.is_infinite:
-                yield int(sp.sign(to)) * far
-            else:
-                yield Fraction(1, far) if to == 0 else Fraction(int(sp.floor(to * far)) - 1, far)
+            yield -side * far if to.is_infinite else Fraction(int(sp.floor(to * far)) + side, far)
 
     def __str__(self) -> str:
         return f"lim_{{{text(self.variable)} → {self.to}}} {text(self.expr)} = {text(self.sides[1])}"
@@ -250,12 +252,21 @@ def _of_fixed_length(expr: sp.Expr, moving: Variable) -> sp.Expr:
         return expr
 
 
-def _end(variable: Variable, to: sp.Expr) -> Germ:
-    """The variable as a germ: ε at 0 (from above), 1/ε at ∞, a − ε at a."""
-    one = sp.S.One
+def _sides(variable: Variable, to: sp.Expr) -> tuple[int, ...]:
+    """The sides from which the variable can approach an end within its domain: 1 from above, −1 from below."""
     if to in (sp.oo, -sp.oo):
-        return Germ({(-one, 0): one if to == sp.oo else -one})
-    return Germ({(one, 0): one}) if to == 0 else Germ({(sp.S.Zero, 0): to, (one, 0): -one})
+        return (-1,) if to == sp.oo else (1,)
+    return (1, -1) if to != 0 or variable.domain.kind is Kind.REAL else (1,)
+
+
+def _ends(variable: Variable, to: sp.Expr) -> Iterator[Germ]:
+    """The variable as a germ from each side: ±1/ε at ±∞, a ± ε at a."""
+    one = sp.S.One
+    for side in _sides(variable, to):
+        if to in (sp.oo, -sp.oo):
+            yield Germ({(-one, 0): -side * one})
+        else:
+            yield Germ({(one, 0): side * one} if to == 0 else {(sp.S.Zero, 0): to, (one, 0): side * one})
 
 
 def _opened(expr: sp.Expr) -> sp.Expr:

@@ -307,7 +307,7 @@ class UniquePlan(_Minimizer):
         """The factor of the row that is shown."""
         factor, row = self.factor, self.places[0]
         written = callable(factor) and not isinstance(factor, sp.Basic)      # a symbol can be called, too
-        return _once(self, "factor", lambda: factor(row)) if written else sp.sympify(factor)
+        return _once(self, "factor", lambda: factor(row) if written else factor)
 
     @property
     def gap(self) -> sp.Expr:

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import sympy as sp
 
 from derivations.calculus import sums
-from derivations.calculus.defined import undefined
+from derivations.calculus.defined import strangers, undefined
 from derivations.calculus.differentiation import differentiate
+from derivations.calculus.functions import Partial
 from derivations.calculus.printing import text
 from derivations.calculus.screening import Facts
 from derivations.calculus.signs import nonnegative, strictly_positive
@@ -53,6 +54,10 @@ class Taylor:
         """Return which fact about the derivatives of `gap` is not proved; empty if `gap` is proved to be ≥ 0, or > 0."""
         if foreign := set(variables_of(self.at)) - set(variables_of(gap)):
             return f"taylor: expected a point of the statement's variables, got {', '.join(sorted(v.name for v in foreign))}"
+        if strange := next(strangers(self.at), None):
+            return f"taylor: {strange} ({type(strange).__name__}) is no part of the calculus"
+        if missing := undefined(self.at, facts):
+            return f"taylor: it is not shown that {missing[0]} in the point {text(self.at)}"
         if any(self.variable in fact.free_symbols for fact, _ in facts):
             return f"taylor: expected hypotheses that do not restrict {self.variable}"
         if self.order % 2 and not self._forwards:
@@ -69,7 +74,8 @@ class Taylor:
         raise AssertionError("unreachable")
 
     def _slopes(self, gap: sp.Expr) -> Iterator[sp.Expr]:
-        """The function and its derivatives up to the last one."""
+        """The function and its derivatives up to the last one, without unevaluated ones, which `xreplace` would move along."""
+        gap = gap.replace(lambda e: isinstance(e, Partial), lambda e: differentiate(*e.args))
         for _ in range(self.order + 1):
             yield gap
             gap = differentiate(gap, self.variable)

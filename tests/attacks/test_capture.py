@@ -14,7 +14,7 @@ from derivations.calculus.variables import Kind, index, vector
 from derivations.catalogue import examine
 from derivations.claims import Verdict
 from derivations.entry import Entry
-from derivations.relations import AtLeast, Differs, Equation, Expansion, Fails, Follows, Limit, Solves, UniqueMinimum
+from derivations.relations import AtLeast, Differs, Equation, Expansion, Fails, Follows, ForAll, Limit, Solves, UniqueMinimum
 from tests.attacks import Table, refused
 from tests.attacks.entries import disbelieved, entry, verdict_on
 from tests.attacks.vocabulary import RR, A, P, a, b, h, i, j, k, l, m, n, one, r, s, t, tau, two, u, v, w, x, y, z
@@ -47,6 +47,12 @@ BOUND: Table = {
         lambda key: (1 + a[key]) / (m + total(l, a[l])), m, one, two, given=(AtLeast(a[j], 0),)),
     "a weight that is ≥ 0 for one j": lambda: Follows(
         (AtLeast(x, 0),), AtLeast(x * sp.Sum(a[j], everything), 0), (sp.Sum(a[j], everything),), given=(AtLeast(a[j], 0),)),
+    "a weight that is ≥ 0 for one j of a premise for all": lambda: Follows(
+        (ForAll(AtLeast(s[j], 0), over=(j,)),), AtLeast(total(j, a[j] * s[j]), 0), (a[j],),
+        given=(ForAll(AtLeast(s[j], 0), over=(j,)), AtLeast(a[j], 0))),
+    "a weight that has a value for one j of a premise for all": lambda: Follows(
+        (ForAll(AtLeast(s[j], 0), over=(j,)),), AtLeast(total(j, s[j] / a[j] ** 2), 0), (a[j] ** -2,),
+        given=(ForAll(AtLeast(s[j], 0), over=(j,)), Differs(a[j], 0))),
     "one entry moves, and all of a sum with it": lambda: Limit(sp.Sum(sp.exp(-a[j]), everything), a[j], oo, zero),
     "one entry moves, and the others are lost": lambda: Limit(
         sp.Sum(a[j], everything) - a[j] + 1 / (1 + a[j] ** 2), a[j], oo, zero),

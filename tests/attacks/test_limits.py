@@ -10,7 +10,7 @@ from derivations.calculus.powers import plus
 from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import Domain, Kind, Variable
 from derivations.relations import Limit
-from tests.attacks import Table, refused
+from tests.attacks import Table, refused, refuted
 from tests.attacks.vocabulary import a, b, c, h, half, i, j, k, l, m, n, one, r, s, t, u, w, x, y, z
 
 oo, zero = sp.oo, sp.S.Zero
@@ -172,8 +172,28 @@ PATHS: Table = {
         1 / Variable("o", Domain(Kind.SIMPLEX)), Variable("o", Domain(Kind.SIMPLEX)), oo, zero),
 }
 
+SIDES: Table = {
+    "|x|/x → 1 at 0, but from below": lambda: Limit(sp.Abs(x) / x, x, zero, one),
+    "|x|/x → −1 at 0, but from above": lambda: Limit(sp.Abs(x) / x, x, zero, -one),
+    "1/x → ∞ at 0, but from below": lambda: Limit(1 / x, x, zero, oo),
+    "e^(−1/x) → 0 at 0, but from below": lambda: Limit(sp.exp(-1 / x), x, zero, zero),
+    "x₊/x → 1 at 0, but from below": lambda: Limit(plus(x) / x, x, zero, one),
+    "an entry's 1/a → ∞ at 0, but from below": lambda: Limit(1 / a[j], a[j], zero, oo),
+    "the slope of |x − 5| at 5 from below": lambda: Limit(sp.Abs(x - 5) / (x - 5), x, sp.Integer(5), -one),
+    "the slope of |x − w| at w from below": lambda: Limit(sp.Abs(x - w) / (x - w), x, w, -one),
+    "the slope of |t − 2| at 2 from below, t > 0": lambda: Limit(sp.Abs(t - 2) / (t - 2), t, sp.Integer(2), -one),
+    "the slope of |z − y| at y from below, z ≥ 0": lambda: Limit(sp.Abs(z - y) / (z - y), z, y, -one),
+    "1/(y − t) → ∞ at y, but from above": lambda: Limit(1 / (y - t), t, y, oo),
+    "a pole between bounds that have one, from one side": lambda: Limit(1 / x, x, zero, oo, between=(1 / x, 1 / x)),
+}
+
 ATTACKS: Table = {**{name: (lambda square=square: saturating(square)) for name, square in SATURATING.items()},
-                  **GENERAL, **VALUES, **PATHS}
+                  **GENERAL, **VALUES, **PATHS, **SIDES}
+
+
+@pytest.mark.parametrize("name", SIDES)
+def test_a_limit_from_one_side_only_is_refuted(name: str) -> None:
+    assert refuted(SIDES[name])
 
 
 @pytest.mark.parametrize("name", ATTACKS)

@@ -12,7 +12,7 @@ from derivations.calculus.functions import kl, xlogx
 from derivations.calculus.powers import bregman
 from derivations.calculus.sums import delta, equal, total
 from derivations.calculus.variables import Kind, Variable, simplex, stochastic, variables_of, vector
-from derivations.relations import Entries, Entry, Relation, UniqueMinimum, UniquePlan
+from derivations.relations import AtLeast, Entries, Entry, Relation, UniqueMinimum, UniquePlan
 from tests.attacks import Make, Table, refused
 from tests.attacks.vocabulary import A, a, b, half, i, j, l, m, n, one, r, s, tau, two, u, v, w, x, y, z
 
@@ -193,6 +193,9 @@ PLANS: Table = {
         even, lambda p: (n - 2) ** 2 * total((i, j), kl(p(i, j), 1 / m)), (n - 2) ** 2),
     "a plan with a factor that depends on the row": lambda: plan(
         even, lambda p: total((i, j), vector("d", n)[i] * kl(p(i, j), 1 / m)), vector("d", n)[i]),
+    "a plan with a factor that is > 0 by a hypothesis about one place": lambda: UniquePlan(
+        lambda p: sp.Sum(s[j], (j, 1, m)) * total((i, l), kl(p(i, l), 1 / m)), even, n, m, sp.Sum(s[j], (j, 1, m)),
+        given=(AtLeast(s[j], 0, strict=True),)),
     "a plan for a linear cost": lambda: plan(even, lambda p: total((i, j), p(i, j) * S[i, j])),
     "a plan off by 10⁻⁹": lambda: plan(lambda x, y: rows(x, y) + (1 / m - rows(x, y)) / 10**9),
     "a plan of the weights, not normalized": lambda: plan(

@@ -153,7 +153,6 @@ REFUSED = [
     (r"\sum_{i=1,j\ne k}^m q_i = 1", "expected an index of the notation"),
     (r"p = \arg\min_{q\in\mathcal{Q}}\{-\langle q,s\rangle+\tau\sum_j q_j\log q_j\}", "expected a minimum over a simplex"),
     (r"p = \arg\min_{q\in\Delta^{n-1}}\{-\langle q,s\rangle+\tau\sum_j q_j\log q_j\}", "expected the simplex of m entries"),
-    (r"\lim_{\tau\to 1} \tau = 1", "expected a real number that moves"),
 ]
 
 
@@ -253,10 +252,19 @@ def test_a_wide_space_separates_relations() -> None:
 
 
 def test_a_limit_in_a_real_number_is_one_from_both_sides() -> None:
-    above, below = read(r"\lim_{x \to 0} \frac{|x|}{x} = 1", Notation({"x": "real"}))
-    assert above.prove()
-    assert below.counterexample() is not None
-    assert len(read(r"\lim_{x \to 0^+} \frac{|x|}{x} = 1", Notation({"x": "real"}))) == 1
+    (both,) = read(r"\lim_{x \to 0} \frac{|x|}{x} = 1", Notation({"x": "real"}))
+    assert not both.prove()
+    assert both.counterexample() is not None
+    (above,) = read(r"\lim_{x \to 0^+} e^{-1/x} = 0", Notation({"x": "real"}))
+    assert proved(above)
+
+
+def test_a_limit_inside_the_domain_of_a_positive_number_is_one_from_both_sides() -> None:
+    (smooth,) = read(r"\lim_{\tau \to 1} \tau = 1", NOTATION)
+    assert proved(smooth)
+    (jump,) = read(r"\lim_{\tau \to 1} \frac{|\tau - 1|}{\tau - 1} = 1", NOTATION)
+    assert not jump.prove()
+    assert jump.counterexample() is not None
 
 
 def test_a_factor_and_its_inverse_are_not_cancelled_where_it_may_be_0() -> None:
