@@ -1,14 +1,19 @@
 """Detect changes of the kernel in this process by comparing its functions and constants with those first imported.
 
-Authors' modules are Python and run in this process.  If one of them replaces a function of the kernel, by accident or on
-purpose, it is detected, unless the code hides its traces from this module too (see `docs/trust.md`).
+Authors' modules are Python and run in this process.  If one of them replaces a function of the kernel, or of SymPy's or
+Python's own that it calls most, by accident or on purpose, it is detected, unless the code hides its traces from this module
+too (see `docs/trust.md`).
 """
 
+import builtins
 import pkgutil
 import sys
 from collections.abc import Iterator
 from importlib import import_module
 from types import ModuleType
+
+import sympy as sp
+from sympy.core.assumptions import StdFactKB
 
 KERNEL = ("derivations.calculus", "derivations.relations", "derivations.claims", "derivations.records",
           "derivations.normal_form", "derivations.examination", "derivations.comparison", "derivations.canonical",
@@ -32,16 +37,31 @@ def _modules() -> Iterator[ModuleType]:
     yield from (module for name in MODULES if (module := sys.modules.get(name)))
 
 
+NODES = (sp.Add, sp.Mul, sp.Pow, sp.exp, sp.log, sp.Abs, sp.sign, sp.Sum, sp.Symbol, sp.Indexed, sp.IndexedBase,
+         sp.KroneckerDelta, sp.Integer, sp.Rational, sp.Tuple, StdFactKB)
+BUILTINS = tuple(vars(builtins))
+CACHED = ("__msgspec_cache__", "__slotnames__")               # attributes that msgspec and copyreg add to classes
+
+
 def _functions() -> Iterator[tuple[str, object]]:
-    """Every function and class of the kernel, and every attribute of its classes, by name."""
+    """Every function and class of the kernel, and every attribute of its classes, by name; the same of what it builds on."""
+    yield from _foundations()
     for module in _modules():
         for name, value in list(vars(module).items()):
             if callable(value):
                 yield f"{module.__name__}.{name}", value
             if isinstance(value, type) and value.__module__ == module.__name__:
-                for part, own in list(vars(value).items()):
-                    if callable(own) or isinstance(own, property | classmethod | staticmethod):
-                        yield f"{module.__name__}.{name}.{part}", own
+                yield from ((f"{module.__name__}.{name}.{part}", own)
+                            for part, own in list(vars(value).items()) if part not in CACHED)
+
+
+def _foundations() -> Iterator[tuple[str, object]]:
+    """SymPy's public functions, the attributes of the classes that expressions are made of, and Python's own functions."""
+    yield from ((f"sympy.{name}", value) for name, value in list(vars(sp).items()) if callable(value))
+    for owner in dict.fromkeys(base for node in NODES for base in node.__mro__ if base.__module__.startswith("sympy.")):
+        yield from ((f"{owner.__module__}.{owner.__name__}.{part}", value)
+                    for part, value in list(vars(owner).items()) if part not in CACHED)
+    yield from ((f"builtins.{name}", vars(builtins).get(name)) for name in BUILTINS)
 
 
 GROWING = ("derivations.calculus.variables._KNOWN",)         # the variables that were made so far
@@ -61,7 +81,8 @@ CONSTANTS = dict(_constants())
 
 
 def changed_names() -> list[str]:
-    """Return the kernel's names whose objects have changed since it was imported."""
+    """Return the kernel's names whose objects have changed since it was imported, and those that were added to it."""
     functions, constants = dict(_functions()), dict(_constants())
-    return sorted([name for name, value in AS_WRITTEN.items() if functions.get(name) is not value]
-                  + [name for name, shown in CONSTANTS.items() if constants.get(name) != shown])
+    added = (functions.keys() - AS_WRITTEN.keys()) | (constants.keys() - CONSTANTS.keys())
+    return sorted([*added, *(name for name, value in AS_WRITTEN.items() if functions.get(name) is not value),
+                   *(name for name, shown in CONSTANTS.items() if constants.get(name) != shown)])

@@ -103,7 +103,8 @@ OBSERVATIONS: dict[str, dict[str, Observation]] = {}
 def confirms(layer: Layer, *claims: str, on: Any, count: int = 32, corrected: Check | None = None) -> Callable[[Check], Check]:
     """Register a check of one layer for one or more claims with the same printed left side.
 
-    Raises ValueError for a layer without random instances, and for a claim that already has a check of this layer.
+    Raises ValueError for a layer without random instances, for a claim that already has a check of this layer, and for a
+    claim or a module of an outside document unless the module is among the votes on that document, whose sources are inspected.
     """
     module, line = _caller()
     if layer not in POLLED:
@@ -111,6 +112,9 @@ def confirms(layer: Layer, *claims: str, on: Any, count: int = 32, corrected: Ch
 
     def register(check: Check) -> Check:
         for claim in claims:
+            home = f"{claim.partition('.')[0]}.{CHECKS}"
+            if _is_outside(claim, module) and not f"{module}.".startswith(f"{home}."):
+                raise ValueError(f"claim: expected a check of {claim} in a module of {home}, got one in {module}")
             if claim in CASES[layer]:
                 raise ValueError(f"claim: expected one without a {layer} check, got {claim}, which has one")
             CASES[layer][claim] = Case(claim, layer, on, check, corrected, count, module, line)
@@ -122,7 +126,8 @@ def confirms(layer: Layer, *claims: str, on: Any, count: int = 32, corrected: Ch
 def observes(layer: Layer, *claims: str, name: str = "") -> Callable[[Observe], Observe]:
     """Register an observation for one or more claims; `name` tells several of one claim and layer apart.
 
-    Raises ValueError for the symbolic layer, and for a claim that has an observation of this layer and name.
+    Raises ValueError for the symbolic layer, for a claim that has an observation of this layer and name, and for a claim or a
+    module of an outside document, for which nothing would check the observation.
     """
     module, line = _caller()
     if layer is Layer.SYMBOLIC:
@@ -130,6 +135,8 @@ def observes(layer: Layer, *claims: str, name: str = "") -> Callable[[Observe], 
 
     def register(observe: Observe) -> Observe:
         for claim in claims:
+            if _is_outside(claim, module):
+                raise ValueError(f"claim: expected a claim and a module that ship with the project, got {claim} in {module}")
             key = f"{layer}-{name}" if name else str(layer)
             known = OBSERVATIONS.setdefault(claim, {})
             if key in known:
@@ -138,6 +145,11 @@ def observes(layer: Layer, *claims: str, name: str = "") -> Callable[[Observe], 
         return observe
 
     return register
+
+
+def _is_outside(*names: str) -> bool:
+    """Return whether one of some claims and modules belongs to a document that does not ship with the project."""
+    return any(name.partition(".")[0] in outside() for name in names)
 
 
 def _caller() -> tuple[str, int]:

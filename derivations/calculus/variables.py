@@ -5,6 +5,7 @@ Notation  a size is a symbolic positive integer; an index runs over 1…size; th
 """
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
@@ -12,6 +13,7 @@ from itertools import count
 from typing import Any
 
 import sympy as sp
+from sympy.core.assumptions import StdFactKB
 
 
 class Kind(Enum):
@@ -226,6 +228,24 @@ def complementary(name: str, to: sp.IndexedBase) -> sp.IndexedBase:
 def rival(name: str, kind: Kind, *shape: sp.Expr) -> sp.IndexedBase:
     """A vector or matrix under a name that no author can give, so that no statement can capture it."""
     return sp.IndexedBase(Variable(f"{name}#rival", Domain(kind, shape)), shape=shape)
+
+
+@lru_cache(maxsize=len(Kind))
+def _implied(kind: Kind) -> dict[str, bool]:
+    """What SymPy deduces from the assumptions of a kind; all symbols of one kind share it, so it is deduced once more here."""
+    return _known(StdFactKB({**_ASSUMPTIONS[kind], "commutative": True}))
+
+
+def _known(facts: Mapping[str, bool | None]) -> dict[str, bool]:
+    return {fact: value for fact, value in facts.items() if value is not None}
+
+
+def assumed_beyond(expr: sp.Basic) -> Iterator[sp.Basic]:
+    """The variables, vectors and entries of which more or less is assumed than their domain implies."""
+    for part in expr.atoms(Variable, sp.IndexedBase, sp.Indexed):
+        label = part if isinstance(part, Variable) else part.label if isinstance(part, sp.IndexedBase) else part.base.label
+        if isinstance(label, Variable) and _known(part._assumptions) != _implied(label.domain.kind):
+            yield part
 
 
 _fresh = count(1)

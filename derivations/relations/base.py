@@ -21,7 +21,7 @@ from derivations.calculus.points import points
 from derivations.calculus.printing import text
 from derivations.calculus.screening import Facts
 from derivations.calculus.sums import alike, normal
-from derivations.calculus.variables import Kind, Variable, apart, variables_of
+from derivations.calculus.variables import Kind, Variable, apart, assumed_beyond, variables_of
 from derivations.claims import Witness
 from derivations.records import Exact, exact
 from derivations.theorems import Theorem
@@ -128,6 +128,8 @@ class Relation(ABC):
         for expr in (*self.expressions, *(side for hypothesis in self.given for side in hypothesis.sides)):
             for part in strangers(sp.sympify(expr)):
                 return f"{part} ({type(part).__name__}) is no part of the calculus"
+        for part in assumed_beyond(sp.Tuple(*self.expressions, *(side for each in self.given for side in each.sides))):
+            return f"{text(part)}: expected the assumptions of its domain, got others, which were added to the symbol"
         names = self.variables()
         if reserved := [v for v in names if "#" in v.name or v.name.startswith("ι")]:
             return f"{reserved[0].name} is a name of bound indices"

@@ -271,6 +271,14 @@ HYPOTHESES: Table = {
 ATTACKS = NODES | VARIABLES | SIDES | HYPOTHESES
 
 
+@pytest.mark.parametrize("symbol", [x, y, m, a.label, a, a[j]], ids=str)
+def test_what_is_assumed_of_a_symbol_after_it_was_made(symbol: sp.Basic, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All symbols of one kind share what SymPy knows of them, so that one change would make every real number ≥ 0."""
+    monkeypatch.setitem(symbol._assumptions, "nonnegative", None if symbol in (y, m) else True)
+    expr = total(l, symbol[l]) if isinstance(symbol, sp.IndexedBase) else total(l, a[l]) if symbol == a.label else symbol
+    assert "expected the assumptions of its domain" in AtLeast(expr + 10**7, 0).explain()
+
+
 @pytest.mark.parametrize("name", ATTACKS)
 def test_is_not_proved(name: str) -> None:
     assert refused(ATTACKS[name])

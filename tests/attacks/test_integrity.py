@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import builtins
 from pathlib import Path
 from typing import Any
 
 import pytest
+import sympy as sp
 
 from derivations import integrity
-from derivations.calculus import defined, moments, points, shorthands, signs, sums, variables
+from derivations.calculus import defined, moments, points, powers, shorthands, signs, sums, variables
 from derivations.calculus.variables import Kind
 from derivations.catalogue import examine
 from tests.attacks.entries import HONEST, entry
@@ -22,6 +24,11 @@ CHANGES: dict[str, tuple[Any, str, object]] = {
     "how many points are small": (points, "SMALL", 0),
     "an expectation, which nothing of the kernel itself imports": (moments, "expectation", lambda expr: expr),
     "a shorthand, which is written out in statements": (shorthands, "tanh", lambda x: x),
+    "a function of SymPy": (sp, "expand", lambda expr, **_: sp.S.Zero),
+    "a property of SymPy's": (sp.Expr, "is_number", True),
+    "a sign of SymPy's": (sp.Indexed, "is_nonnegative", True),
+    "how SymPy builds a sum": (sp.Add, "flatten", classmethod(lambda cls, terms: ([], [], None))),
+    "a function of Python": (builtins, "all", lambda values: True),
     "what belongs to the calculus": (defined, "_OPERATIONS", ()),
 }
 
@@ -32,6 +39,18 @@ def test_a_change_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert integrity.changed_names() == []
     monkeypatch.setattr(owner, attribute, value)
     assert any(changed.endswith(f".{attribute}") for changed in integrity.changed_names())
+
+
+@pytest.mark.parametrize("owner", [variables.Variable, variables.Domain, powers.plus])
+def test_an_attribute_added_to_a_class_is_named(owner: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(owner, "is_nonnegative", True, raising=False)
+    assert integrity.changed_names() == [f"{owner.__module__}.{owner.__name__}.is_nonnegative"]
+
+
+def test_a_function_added_to_a_module_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sums, "MOST", 3, raising=False)
+    monkeypatch.setattr(sums, "any", lambda values: True, raising=False)
+    assert integrity.changed_names() == ["derivations.calculus.sums.MOST", "derivations.calculus.sums.any"]
 
 
 def test_a_change_is_a_fault_of_every_claim(monkeypatch: pytest.MonkeyPatch) -> None:

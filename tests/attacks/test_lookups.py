@@ -14,6 +14,7 @@ import evidence.eot
 from derivations import documents
 from derivations.calculus.variables import scalar
 from derivations.claims import Layer
+from derivations.loading import imported
 from evidence import bridge
 from evidence.registry import CASES, load
 
@@ -86,6 +87,33 @@ def test_a_module_of_an_outside_document_may_not_look_up(name: str, paper: Path)
     (paper / "votes.py").write_text(VOTE + lines + "\n")
     with pytest.raises(ValueError, match=rf"^paper\.checks\.votes: expected imports of .*, got {re.escape(named)}$"):
         load()
+
+
+BESIDE = {
+    "a check in a module of claims": (
+        "def own(x):\n    return Reading({'x': x}, {'own': float64(x)}, 1e-9)\n\n"
+        "confirms(Layer.TORCH, 'paper.1', on=st.floats(0.5, 2))(own)\n",
+        r"^claim: expected a check of paper\.1 in a module of paper\.checks, got one in paper\.section1"),
+    "an observation that is only typed": (
+        "from evidence import Finding, Outcome, observes\n\n"
+        "observes(Layer.TORCH, 'paper.1')(lambda claim, run: Finding(Outcome.HOLDS, 'everywhere'))\n",
+        r"^claim: expected a claim and a module that ship with the project, got paper\.1 in paper\.section1"),
+    "an observation of another document": (
+        "from evidence import Finding, Outcome, observes\n\n"
+        "observes(Layer.TORCH, 'eot.98', name='again')(lambda claim, run: Finding(Outcome.HOLDS, 'everywhere'))\n",
+        r"^claim: expected a claim and a module that ship with the project, got eot\.98 in paper\.section1"),
+    "a check of another document": (
+        "confirms(Layer.PRIMAL, 'eot.98', on=st.floats(0.5, 2))(float64)\n",
+        r"^claim: expected a check of eot\.98 in a module of eot\.checks, got one in paper\.section1"),
+}
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_a_module_whose_source_is_not_inspected_has_no_vote(name: str, paper: Path) -> None:
+    lines, message = BESIDE[name]
+    (paper.parent / "section1.py").write_text(VOTE.partition("@")[0] + lines)
+    with pytest.raises(ValueError, match=message):
+        imported("paper.section1")
 
 
 @pytest.mark.parametrize("file", ["__init__.py", "helper.py", "inner/__init__.py", "inner/helper.py"])
