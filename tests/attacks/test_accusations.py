@@ -11,14 +11,16 @@ from derivations.relations import Relation
 from tests.attacks import Make
 from tests.attacks.test_capture import BOUND
 from tests.attacks.test_definedness import ATTACKS as UNDEFINED
+from tests.attacks.test_limits import SIDES
 from tests.attacks.test_signs import ATTACKS as SIGNS
 from tests.attacks.test_sums import ATTACKS as SUMS
+from tests.attacks.test_taylor import ATTACKS as TAYLOR
 from tests.fuzz.arithmetic import UncertainError, UndefinedError
 from tests.fuzz.evaluate import UnsupportedError, evaluate
 from tests.fuzz.sample import draw, names_of
 from tests.fuzz.truth import holds, meant
 
-ROWS = {**SUMS, **SIGNS, **UNDEFINED, **BOUND}
+ROWS = {**SUMS, **SIGNS, **UNDEFINED, **BOUND, **SIDES, **TAYLOR}
 TURNS = 300
 BY_REASON = {                                                # no rational point shows it, or it is no statement
     "over a plain symbol from 2", "a simplex said to have no length", "a simplex without axes",
@@ -30,7 +32,8 @@ BY_REASON = {                                                # no rational point
     "D4: k ≠ j in a range of one", "D4: three different indices of two", "kl of the same closed simplex", "0^z",
     "derivative a norm at 0", "derivative √z at the boundary", "derivative xlogx at the boundary",
     "derivative z^y at the boundary", "a hypothesis about one j in an expansion", "one entry moves to −∞",
-    "a solution's index is bound", "a solution's index is bound in a product",
+    "a solution's index is bound", "a solution's index is bound in a product", "false near one number only",
+    "a point that is no number of the calculus", "a floating point",
 }
 
 

@@ -13,7 +13,7 @@ from derivations.calculus.defined import strangers, undefined
 from derivations.calculus.germs import Germs
 from derivations.calculus.signs import nonnegative, nonzero, strictly_positive
 from derivations.relations import Equation, Expansion, Limit, Relation
-from derivations.relations.limit import _end
+from derivations.relations.limit import _ends
 from tests.fuzz.arithmetic import Number, UncertainError, UndefinedError, contains, differ, sign
 from tests.fuzz.evaluate import UnsupportedError, evaluate, shown
 from tests.fuzz.sample import draw, names_of
@@ -122,8 +122,9 @@ def _own_answer(relation: Relation, outcome: Outcome) -> Relation | None:
             return Expansion(relation.left, value, relation.variable, relation.order)
         if isinstance(relation.variable, sp.Indexed):
             return None
-        value = Germs({relation.moving: _end(relation.moving, sp.sympify(relation.to))}).limit(relation.path)
-        return Limit(relation.expr, relation.variable, relation.to, value)
+        ends = _ends(relation.moving, sp.sympify(relation.to))
+        value, *others = [Germs({relation.moving: end}).limit(relation.path) for end in ends]
+        return Limit(relation.expr, relation.variable, relation.to, value) if all(other == value for other in others) else None
     except ValueError:
         return None
 

@@ -8,17 +8,19 @@ from __future__ import annotations
 import random
 from fractions import Fraction
 from functools import singledispatch
+from itertools import product
 from typing import Any
 
 import sympy as sp
 
-from derivations.calculus.variables import Variable, index
+from derivations.calculus.variables import Kind, Variable, index
 from derivations.relations import (
     AtLeast,
     Differs,
     Equation,
     Expansion,
     Follows,
+    ForAll,
     Limit,
     StrictUnlessEqual,
     UniqueMinimum,
@@ -108,6 +110,17 @@ def _(relation: StrictUnlessEqual, point: Point, rng: random.Random) -> Answer:
 
 
 @holds.register
+def _(relation: ForAll, point: Point, rng: random.Random) -> Answer:
+    """Whether the inequality holds at all values of the indices that they may have together."""
+    answers: list[Answer] = []
+    for chosen in product(*(range(1, int(v.domain.shape[0].xreplace(point)) + 1) for v in relation.over)):
+        there = {**point, **dict(zip(relation.over, chosen, strict=True))}
+        if all(there[v] != there.get(other) for v in relation.over for other in v.domain.other_than):
+            answers.append(holds(relation.bound, there, rng))
+    return next((answer for answer in answers if answer[0] is not True), (True, ""))
+
+
+@holds.register
 def _(relation: Follows, point: Point, rng: random.Random) -> Answer:
     for premise in relation.premises:
         if holds(premise, point, rng)[0] is not True:
@@ -117,14 +130,20 @@ def _(relation: Follows, point: Point, rng: random.Random) -> Answer:
 
 @holds.register
 def _(relation: Limit, point: Point, rng: random.Random) -> Answer:
-    """Whether the path approaches the limit far out; slow convergence gives no answer."""
+    """Whether the path approaches the limit far out, from every side; slow convergence gives no answer."""
+    within = relation.to not in (0, sp.oo, -sp.oo) or relation.moving.domain.kind is Kind.REAL
+    answers = [_approaches(relation, point, side) for side in ((1, -1) if within and relation.to.is_finite else (1,))]
+    return next((answer for answer in answers if answer[0] is not True), answers[0])
+
+
+def _approaches(relation: Limit, point: Point, side: int) -> Answer:
     try:
         claimed = None if relation.limit in (sp.oo, -sp.oo) else evaluate(relation.limit, point, 700)
         gaps = []
         for far in FAR:
-            to = relation.to
-            step = Fraction(1, 10**far)
-            moving = Fraction(10**far) if to == sp.oo else step + Fraction(to) if to == 0 else Fraction(to) - step
+            infinite = relation.to in (sp.oo, -sp.oo)
+            end = Fraction(0) if infinite else Fraction(relation.to)
+            moving = Fraction(10**far) * int(sp.sign(relation.to)) if infinite else end + Fraction(side, 10**far)
             value = evaluate(relation.expr, {**point, relation.variable: moving}, 4000)
             low, high = interval(value if claimed is None else add(value, negative(claimed))).bounds()
             gaps.append(low if claimed is None else max(Fraction(0), low, -high))
