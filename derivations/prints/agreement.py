@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import sympy as sp
 
@@ -48,8 +49,7 @@ def check(
         if (
             outcome is Standing.DIFFERS
             and isinstance(steps[-1], Fails)
-            and any(f"(step {len(steps)})" in each for each in reasons)
-            and _in_a_chain(chain, number - 1)
+            and any(_joined(chain[at:number]) for at, each in enumerate(reasons) if f"(step {len(steps)})" in each)
         ):
             outcome, reason = Standing.AGREES, f"not compared, as the formula fails already ({reason})"
         if outcome is Standing.DIFFERS and any(f", {way}," in each for each in reasons for way in (RESIDUAL, LOGS)):
@@ -79,10 +79,9 @@ def defines_otherwise(latex: str, notation: Notation, before: str | None = None)
     return ""
 
 
-def _in_a_chain(chain: Sequence[Link], number: int) -> bool:
-    """Return whether a link belongs to a chain a = b = c, where one link fails if another is disproved."""
-    pairs = ((chain[at], chain[at + 1]) for at in (number - 1, number) if 0 <= at < len(chain) - 1)
-    return any(sums.alike(sides(one.assertion)[-1], sides(other.assertion)[0]) for one, other in pairs)
+def _joined(chain: Sequence[Link]) -> bool:
+    """Return whether links are a chain a = b = c, which fails if one of them is disproved, whatever the others say."""
+    return all(sums.alike(sides(one.assertion)[-1], sides(other.assertion)[0]) for one, other in pairwise(chain))
 
 
 def _of_link(link: Link, steps: Sequence[Relation], known: frozenset[str], defines: bool) -> tuple[Standing, str]:

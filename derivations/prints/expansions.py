@@ -55,7 +55,8 @@ def sides_of(printed: Expanded, step: Expansion, naming: Naming) -> tuple[sp.Exp
     if printed.small is None:
         return left, right
     small = naming.get(printed.small, printed.small)
-    if not isinstance(small, Variable) or (printed.order or 0) > step.order:
+    assert printed.order is not None
+    if not isinstance(small, Variable) or printed.order > step.order:
         return None, right
     if not small.domain.shape:
         return (left if small == step.variable else None), right

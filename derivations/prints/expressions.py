@@ -135,7 +135,7 @@ class Values:
 
     def same(self, one: sp.Expr, other: sp.Expr) -> bool:
         """Return whether two expressions are defined and equal at the same points, of which there is at least one."""
-        agreeing = 0
+        agreeing = False
         for number in range(len(self.points)):
             a, b = self.at(one, number), self.at(other, number)
             if (a is None) != (b is None):
@@ -144,8 +144,8 @@ class Values:
                 continue
             if not a.overlaps(b):
                 return False
-            agreeing += 1
-        return agreeing > 0
+            agreeing = True
+        return agreeing
 
     def apart(self, one: sp.Expr, other: sp.Expr) -> int | None:
         """Return the number of the first point where two expressions certainly differ."""

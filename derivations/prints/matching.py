@@ -34,6 +34,8 @@ from derivations.relations import (
     UniquePlan,
 )
 
+FACTORS = 5  # of a product that is taken apart
+
 
 @dataclass(frozen=True)
 class Match:
@@ -99,8 +101,6 @@ def match(link: Link, step: Relation, known: frozenset[str]) -> Match | None:
         except ValueError:  # a derivative by what the relation ties
             continue
         values = Values(variables_of(sp.Tuple(*own, *others)), statement(step).given)
-        if not values.points:
-            continue
         matched = _matched(assertion, statement(step), naming, values)
         if matched and all(_premised(each, step, naming, values) for each in link.premises):
             return matched
@@ -261,11 +261,8 @@ def _without_factors(side: sp.Expr) -> Iterator[sp.Expr]:
     """Yield a side, and what remains without some of its factors: the residual of a multiplied equation."""
     yield side
     factors = sp.Mul.make_args(side)
-    if 1 < len(factors) <= 4:
-        for factor in factors:
-            if isinstance(factor, sp.Add):
-                yield factor
-                yield -factor
+    if len(factors) <= FACTORS:
+        yield from (factor for factor in factors if isinstance(factor, sp.Add))
 
 
 def _same_minimizer(assertion: Minimizer, step: Relation, naming: Naming, values: Values) -> Match | None:
@@ -303,9 +300,6 @@ def _same_value(assertion: Optimum, step: Relation, naming: Naming, values: Valu
 # ── definitions ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-FACTORS = 5  # factors of a product that are tried
-
-
 def defined_in(assertion: Assertion, step: Relation, known: frozenset[str]) -> Match | None:
     """Find the right side of a definition, or a problem at equal weights, among the sides of a step and their parts."""
     body = _at_uniform(assertion) if isinstance(assertion, Minimizer | Optimum) else sides(assertion)[-1]
@@ -335,7 +329,7 @@ def _same_part(body: sp.Expr, part: sp.Expr, known: frozenset[str]) -> Match | N
     for naming in namings([body], [part], known):
         own = named(body, naming)
         values = Values(variables_of(sp.Tuple(own, part)))
-        if values.points and values.same(own, part) and set(variables_of(own)) == set(variables_of(part)):
+        if values.same(own, part) and set(variables_of(own)) == set(variables_of(part)):
             return Match(BODY, ((own, part),))
     return None
 
@@ -357,7 +351,7 @@ def _parts(step: Relation) -> Iterator[sp.Expr]:
                 continue
             seen.add(part)
             yield _with_free_indices(part)
-            if isinstance(part, sp.Mul | sp.Add) and 2 < len(part.args) <= FACTORS:
+            if isinstance(part, sp.Mul | sp.Add) and len(part.args) <= FACTORS:
                 yield from (
                     _with_free_indices(part.func(*subset))
                     for count in range(2, len(part.args))

@@ -27,7 +27,7 @@ from derivations.latex import Notation
 from derivations.latex.links import links
 from derivations.prints import tables
 from derivations.prints.agreement import check, defines_otherwise
-from derivations.prints.matching import by_the_table
+from derivations.prints.matching import Match, by_the_table
 from derivations.prints.outcome import Check, Standing
 from derivations.relations import Differs, Relation, StrictUnlessEqual, UniqueMinimum
 
@@ -61,6 +61,10 @@ def pi(key: sp.Expr) -> sp.Expr:
 
 def entropic(q: object) -> sp.Expr:
     return total(k, tau * xlogx(q(k)) - q(k) * s[k])         # type: ignore[operator]
+
+
+def negated(q: object) -> sp.Expr:
+    return total(k, tau * xlogx(q(k)) + q(k) * s[k])         # type: ignore[operator]
 
 
 SOLVED = UniqueMinimum(entropic, pi, m, tau)
@@ -129,7 +133,14 @@ CASES = [
     (rf"-\tau\log\sum_k e^{{s_k/\tau}} = {LEAST}", [AtLeast(entropic(lambda i: p[i]), -POTENTIAL)], AGREES,
      "the difference of the sides"),
     (rf"-\tau\log\sum_k e^{{s_k/\tau}} = {LEAST}", [AtLeast(entropic(lambda i: p[i]), POTENTIAL)], APART, ""),
+    (rf"\pi = {MINIMUM}".replace("- ", "+ "), [Fails(UniqueMinimum(negated, pi, m, tau))], AGREES, "both sides"),
+    # logarithms of what may be negative are none
+    (r"\tau = x", [Equation(sp.log(tau), sp.log(x))], DIFFERS, "as read, it fails"),
+    (r"x = \tau", [Equation(sp.log(x), sp.log(tau))], DIFFERS, "as read, it fails"),
+    (r"x = \tau", [Equation(sp.log(x) - sp.log(tau), z)], DIFFERS, "as read, it fails"),
+    (r"\tau = x", [Equation(sp.log(tau) - sp.log(x), z)], DIFFERS, "as read, it fails"),
     # unknowns
+    (r"x = 2 y", [Equation((2 * y - x) * z, 0)], AGREES, "left − right is a side"),
     (r"x = 2 y", [Equation((x - 2 * y) * z, 0)], AGREES, "left − right is a side"),
     (r"x = 2 y", [Equation(tau * (x - 2 * y), z)], AGREES, "left − right is a side"),
     (r"x = 2 y", [Equation((x + 2 * y) * z, 0)], DIFFERS, "as read, it fails"),
@@ -167,7 +178,10 @@ def test_after_a_disproof_the_rest_of_the_chain_is_not_compared() -> None:
     """Where x = y fails, x = y = z does, whatever is said of z; a statement beside it is compared."""
     chain = check_of(r"x = y = z", Equation(y, 2 * z), FALSE)
     assert (chain.standing, "not compared, as the formula fails already" in chain.reason) == (AGREES, True)
+    longer = check_of(r"x = y = z = v", Equation(y, 2 * z), Equation(z, 2 * v), FALSE)
+    assert longer.reason.count("not compared, as the formula fails already") == 2
     assert check_of(r"z = x = y", Equation(2 * z, x), FALSE).standing is DIFFERS                  # before the disproof
+    assert check_of(r"x = y,\quad v = z = c", Equation(v, 2 * z), FALSE).standing is DIFFERS       # in a chain of its own
     assert check_of(r"x = y,\quad v = z", Equation(v, 2 * z), FALSE).standing is DIFFERS           # beside it
     agreeing = check_of(r"x = y = z", Equation(y, z), FALSE)
     assert (agreeing.standing, "not compared" in agreeing.reason) == (AGREES, False)
@@ -178,6 +192,18 @@ def test_after_a_disproof_the_rest_of_the_chain_is_not_compared() -> None:
 def test_a_disproof_has_to_be_that_of_a_link() -> None:
     other = check_of(r"y = z", Equation(y, z), FALSE)
     assert (other.standing, other.reason) == (APART, "the disproved statement is none of its links")
+
+
+def test_agreement_in_normal_form_is_that_of_all_pairs() -> None:
+    assert Match("it", ((x, x), (y, y))).normal
+    assert not Match("it", ((x, x), (x, y))).normal
+
+
+def test_an_inequality_under_a_premise_need_not_hold_without_it() -> None:
+    under = Follows((AtLeast(x, y + tau),), AtLeast(2 * x, 2 * y), (2,), slack=2 * tau)
+    assert under.prove()
+    assert check_of(r"x \ge y", under).standing is APART
+    assert check_of(r"x \ge y", AtLeast(2 * x, 2 * y)).standing is DIFFERS
 
 
 def test_after_a_condition_on_unknowns_nothing_differs() -> None:
@@ -231,7 +257,7 @@ def test_where_a_definition_is_not_that_of_the_table() -> None:
 
 @pytest.mark.parametrize(("premise", "implied"), [
     (r"\ell = x + y", True), (r"\ell = x + 2 y", False), (r"p_j \ge 0", True), (r"x \ge 0", False), (r"\tau > 0", True),
-    (r"x \ne y", False),
+    (r"x \ne y", False), (r"(x + y)^2 = x^2 + 2 x y + y^2", True),
 ])
 def test_which_premises_the_table_implies(premise: str, implied: bool) -> None:
     assert by_the_table(links(premise, TABLE)[0].assertion) is implied
@@ -247,6 +273,15 @@ def test_strictness_unless_equal_is_an_inequality() -> None:
 def test_an_expansion_as_read() -> None:
     assert check_of(r"e^\tau = 1 + \tau + o(\tau)", Equation(x, y)).reason == "proved as read; no step states both sides"
     assert check_of(r"e^\tau = 1 + \tau + o(\tau^2)", Equation(x, y)).standing is APART
+    assert check_of(r"e^\tau = 1 + O(\tau)", Expansion(sp.exp(tau), 1, tau, 0)).reason.startswith("the statement (step 1)")
     step = Expansion(sp.exp(tau), 1 + tau, tau, 1)
     assert check_of(r"e^\tau = 1 + \tau + o(\tau)", step).reason.startswith("the statement (step 1), both sides up to")
     assert check_of(r"e^\tau = 1 + 2 \tau + o(\tau)", step).reason.startswith("a term of the expansion differs: at ")
+
+
+def test_what_cannot_be_proved_is_not_implied_by_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(relation: Relation) -> bool:
+        raise ValueError("no normal form")
+
+    monkeypatch.setattr(AtLeast, "prove", fails)
+    assert not by_the_table(AtLeast(tau, 0))

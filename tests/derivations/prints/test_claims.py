@@ -6,27 +6,31 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+import sympy as sp
 
 from derivations import Equation, positive, scalar
 from derivations.latex.notation import Notation
 from derivations.prints import claims
-from derivations.prints.claims import Stated, correction_of, is_formula, is_numbered, print_of
+from derivations.prints.claims import OF_CONDITIONS, Kind, Stated, correction_of, is_formula, is_numbered, print_of
 from derivations.prints.outcome import Standing
 
 x, y, z, tau = scalar("x"), scalar("y"), scalar("z"), positive("tau")
-TABLE = Notation({"x, y, z": "real", r"\tau": "positive"}, {r"\tau": "tau"})
+TABLE = Notation({"x, y, z": "real", r"\tau": "positive", r"\ell": "= x + y"}, {r"\tau": "tau"})
 
 
 def stated(id: str, latex: str, *, module: str = "derivations.paper.one", derivation: Any = None, repair: Any = None,
-           correction: str = "") -> Stated:
+           correction: str = "", kind: Kind = Kind.IDENTITY) -> Stated:
     repaired = SimpleNamespace(statement=SimpleNamespace(latex=correction)) if correction else None
-    return cast(Stated, SimpleNamespace(id=id, kind="identity", latex=latex, module=module, derivation=derivation,
+    return cast(Stated, SimpleNamespace(id=id, kind=kind, latex=latex, module=module, derivation=derivation,
                                         repair=repair, correction=repaired))
 
 
 @pytest.fixture(autouse=True)
 def _paper(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(claims.tables, "notation", lambda document, chapter, id: TABLE if document == "paper" else None)
+    def notation(document: str, chapter: str, id: str) -> Notation | None:
+        return TABLE if (document, chapter) == ("paper", "one") and id.startswith("paper.") else None
+
+    monkeypatch.setattr(claims.tables, "notation", notation)
     monkeypatch.setattr(claims.tables, "general", lambda document, chapter, id: None)
     monkeypatch.setattr(claims, "written", lambda derivation: SimpleNamespace(relations=derivation))
 
@@ -49,9 +53,17 @@ def test_without_a_derivation_a_table_or_a_step_nothing_is_compared() -> None:
     assert correction_of(stated("paper.1", "x = z", correction="x = y"), {}) is None
 
 
+def test_only_a_definition_may_be_shown_in_a_part_of_a_step() -> None:
+    step, latex = Equation(z, sp.exp(sp.expand((x + y) ** 2))), r"\ell^2 = x^2 + 2 x y + y^2"
+    for kind, reason in ((Kind.DEFINITION, "what it defines"), (Kind.IDENTITY, "proved as read")):
+        checked = print_of(stated("paper.1", latex, derivation=[step], kind=kind), {})
+        assert checked is not None
+        assert reason in checked.reason
+
+
 def test_an_instance_of_a_definition_that_is_not_the_tables_differs(monkeypatch: pytest.MonkeyPatch) -> None:
     general = Notation({"x, y, z": "real", r"\tau": "= x + y"})
-    monkeypatch.setattr(claims.tables, "general", lambda document, chapter, id: general)
+    monkeypatch.setattr(claims.tables, "general", lambda document, chapter, id: general if chapter == "one" else None)
     wrong = print_of(stated("paper.1", r"\tau = x + z", derivation=[Equation(tau, x + z)]), {})
     assert wrong is not None
     assert wrong.reason.startswith("it differs from the table's definition")
@@ -79,5 +91,6 @@ def test_a_line_that_begins_with_a_sign_continues_the_last_numbered_formula_of_i
 
 def test_which_claims_are_numbered_formulas() -> None:
     assert [is_numbered(id) for id in ("eot.4", "eot.s4.alibi", "eot.thm5.2", "eot.")] == [True, False, False, False]
+    assert is_formula(rf"a \text{{{' '.join(OF_CONDITIONS)}}}")
     assert [is_formula(latex) for latex in (r"a = b \text{ for all } j", r"a = b \text{, if }", "a", r"f \text{ is convex}",
                                             r"a \text{ for every} \text{ large } b")] == [True, True, True, False, False]

@@ -79,6 +79,8 @@ def test_points_are_in_general_position() -> None:
     assert all(point[m] != 1 for point in points)
     assert sum(point[j] != point[k] for point in points) >= 3
     assert points[0][j] != points[0][k]
+    assert len({str(point) for point in points}) == SAMPLES
+    assert len({str(point[s.label]) for point in points}) < SAMPLES               # some differ in their indices only
     assert len({str(point[s.label]) for point in points}) >= 3
     assert points[0][m] == max(point[m] for point in points)                      # type: ignore[type-var]
 
