@@ -85,7 +85,7 @@ def shown(step: Relation) -> tuple[sp.Expr, ...]:
 def premises(step: Relation) -> tuple[Relation, ...]:
     """Return the explicit premises and hypotheses of a step."""
     inner = step.relation if isinstance(step, Fails) else step
-    return (*(inner.premises if isinstance(inner, Follows) else ()), *inner.given)
+    return (*inner.premises, *inner.given)
 
 
 def match(link: Link, step: Relation, known: frozenset[str]) -> Match | None:
@@ -162,9 +162,7 @@ def _matched(assertion: Assertion, step: Relation, naming: Naming, values: Value
             (named(sp.sympify(one), naming), sp.sympify(other))
             for one, other in ((assertion.expr, step.expr), (assertion.limit, step.limit), (assertion.variable, step.variable))
         )
-        same = sp.sympify(assertion.to) == sp.sympify(step.to) and all(
-            one == other or values.same(one, other) for one, other in pairs
-        )
+        same = sp.sympify(assertion.to) == sp.sympify(step.to) and all(values.same(*pair) for pair in pairs)
         return Match(SIDES, pairs) if same else None
     if isinstance(assertion, Expanded):
         assert isinstance(step, Expansion)
@@ -172,9 +170,9 @@ def _matched(assertion: Assertion, step: Relation, naming: Naming, values: Value
         return Match(TERMS, terms) if terms else None
     assert isinstance(assertion, Relation)
     one, other = (named(side, naming) for side in assertion.sides)
-    left, right = step.sides[:2]
+    left, right = step.sides
     if isinstance(assertion, AtLeast):
-        strong = not assertion.strict or isinstance(step, StrictUnlessEqual) or bool(getattr(step, "strict", False))
+        strong = not assertion.strict or not isinstance(step, AtLeast) or step.strict
         return _same_gap(one, other, left - right, values) if strong else None
     return _same_equation(one, other, left, right, values)
 

@@ -15,6 +15,7 @@ from derivations import (
     Follows,
     Limit,
     index,
+    interior,
     positive,
     scalar,
     simplex,
@@ -27,9 +28,9 @@ from derivations.latex import Notation
 from derivations.latex.links import links
 from derivations.prints import tables
 from derivations.prints.agreement import check, defines_otherwise
-from derivations.prints.matching import Match, by_the_table
+from derivations.prints.matching import Match, by_the_table, shown
 from derivations.prints.outcome import Check, Standing
-from derivations.relations import Differs, Relation, StrictUnlessEqual, UniqueMinimum
+from derivations.relations import Differs, Relation, StrictUnlessEqual, UniqueMinimum, UniquePlan
 
 TABLE = Notation({
     "m": "size",
@@ -44,10 +45,11 @@ TABLE = Notation({
 }, {r"\tau": "tau"})
 KNOWN = tables.known_names(TABLE)
 
-m = size("m")
+m, n = size("m"), size("n")
+i, S = index("i", n), vector("S", n, m)
 j, k = index("j", m), index("k", m)
 x, y, z, v, tau, c = scalar("x"), scalar("y"), scalar("z"), scalar("v"), positive("tau"), positive("c")
-s, u, p = vector("s", m), vector("u", m), simplex("p", m)
+s, u, p, w = vector("s", m), vector("u", m), simplex("p", m), interior("w", m)
 LENGTH, OTHER = sp.sqrt(total(j, s[j] ** 2)), sp.sqrt(total(j, u[j] ** 2))
 
 
@@ -68,6 +70,8 @@ def negated(q: object) -> sp.Expr:
 
 
 SOLVED = UniqueMinimum(entropic, pi, m, tau)
+PLANNED = UniquePlan(lambda q: total((i, k), tau * xlogx(q(i, k)) - q(i, k) * S[i, k]),
+                     lambda i, k: sp.exp(S[i, k] / tau) / total(j, sp.exp(S[i, j] / tau)), n, m, tau)
 POTENTIAL = tau * sp.log(total(k, sp.exp(s[k] / tau)))
 MINIMUM = r"\arg\min_{p\in\Delta^{m-1}} \{\tau \sum_k p_k \log p_k - \sum_k p_k s_k\}"
 LEAST = MINIMUM.replace(r"\arg", "")
@@ -85,29 +89,33 @@ CASES = [
     (r"-x = y + z", [Equation(x, y + z)], DIFFERS, " ≠ "),
     (r"e^x = \tau e^y", [Equation(x, y + sp.log(tau))], AGREES, "the logarithms of both sides"),
     (r"e^x = 2 \tau e^y", [Equation(x, y + sp.log(tau))], DIFFERS, "as read, it fails"),
-    (r"x - y = z", [Equation(x, y + z)], AGREES, "the difference of the sides"),
-    (r"x - y = z", [Equation(tau * x, tau * y + tau * z)], AGREES, "the difference of the sides"),
+    (r"x - y = z", [Equation(x, y + z)], AGREES, "the difference of the sides, in normal form"),
+    (r"x - y = z", [Equation(tau * x, tau * y + tau * z)], AGREES, "the difference of the sides, in normal form"),
     (r"x - y = z", [Equation(v * x, v * y + v * z)], DIFFERS, "as read, it fails"),
-    (r"y + z - x = 0", [Equation(x, y + z)], AGREES, "the difference of the sides"),
+    (r"y + z - x = 0", [Equation(x, y + z)], AGREES, "the difference of the sides, in normal form"),
+    (r"x \sum_k p_k = y", [Equation(x, y)], AGREES, "both sides"),
     (r"x - y = -z", [Equation(x, y + z)], DIFFERS, "as read, it fails"),
-    (r"x z = y \tau", [Equation(x / tau, y / z)], AGREES, "the ratio of the sides"),
+    (r"x z = y \tau", [Equation(x / tau, y / z)], AGREES, "the ratio of the sides, in normal form"),
     (r"x \tau = y z", [Equation(x / tau, y / z)], DIFFERS, "as read, it fails"),
+    (r"x = y", [Equation(x, y), Equation(x, y)], AGREES, "the statement (step 2)"),
     (r"x = 1", [Equation(x, 1)], AGREES, "both sides"),
     (r"1 = 1", [Equation(total(j, p[j]), 1)], APART, "the table makes"),
     (r"\sum_k p_k = 1", [Equation(total(j, p[j]), 1)], AGREES, "both sides"),
     (r"\sum_k p_k = 1", [Equation(total(j, pi(j)), 1)], AGREES, "proved as read"),
     # inequalities: the difference, up to a positive factor, or that of squared lengths
     (r"x \ge y", [AtLeast(x, y)], AGREES, "the difference of the sides, in normal form"),
-    (r"y \le x", [AtLeast(x, y)], AGREES, "the difference of the sides"),
-    (r"x - y \ge 0", [AtLeast(x, y)], AGREES, "the difference of the sides"),
-    (r"\tau^2 x \ge \tau^2 y", [AtLeast(x, y)], AGREES, "the difference of the sides"),
-    (r"x/\tau^2 \ge y/\tau^2", [AtLeast(x, y)], AGREES, "the difference of the sides"),
+    (r"y \le x", [AtLeast(x, y)], AGREES, "the difference of the sides, in normal form"),
+    (r"x - y \ge 0", [AtLeast(x, y)], AGREES, "the difference of the sides, in normal form"),
+    (r"\tau^2 x \ge \tau^2 y", [AtLeast(x, y)], AGREES, "the difference of the sides, in normal form"),
+    (r"x/\tau^2 \ge y/\tau^2", [AtLeast(x, y)], AGREES, "the difference of the sides, in normal form"),
+    (r"\tau x \ge \tau y", [AtLeast(x, y)], AGREES, "the difference of the sides, in normal form"),
+    (r"x/\tau \ge y/\tau", [AtLeast(x, y)], AGREES, "the difference of the sides, in normal form"),
     (r"\tau^3 x \ge \tau^3 y", [AtLeast(x, y)], APART, "no step states it"),
     (r"y \ge x", [AtLeast(x, y)], DIFFERS, "fails"),
     (r"x > y", [AtLeast(x, y)], DIFFERS, "fails"),
-    (r"x > y", [AtLeast(x, y, strict=True)], AGREES, "the difference of the sides"),
-    (r"x \ge y", [AtLeast(x, y, strict=True)], AGREES, "the difference of the sides"),
-    (r"\|s\| \ge \|u\|", [AtLeast(LENGTH, OTHER)], AGREES, "the difference of the sides"),
+    (r"x > y", [AtLeast(x, y, strict=True)], AGREES, "the difference of the sides, in normal form"),
+    (r"x \ge y", [AtLeast(x, y, strict=True)], AGREES, "the difference of the sides, in normal form"),
+    (r"\|s\| \ge \|u\|", [AtLeast(LENGTH, OTHER)], AGREES, "the difference of the sides, in normal form"),
     (r"\|s\| \ge \|u\|", [AtLeast(LENGTH**2, OTHER**2)], AGREES, "the difference of their squares"),
     (r"\tau\|s\| \ge \|u\|", [AtLeast(tau**2 * LENGTH**2, OTHER**2)], AGREES, "the difference of their squares"),
     (r"x \|s\| \ge \|u\|", [AtLeast(x**2 * LENGTH**2, OTHER**2)], DIFFERS, "as read, it fails"),
@@ -115,15 +123,20 @@ CASES = [
     (r"x \ne y", [Differs(x, y)], AGREES, ""),
     (r"x \ne y", [Equation(x, y)], APART, ""),
     (r"x = y", [Differs(x, y)], APART, ""),
+    (r"x \ge 2 z", [AtLeast(x, z)], DIFFERS, "one side is that of the derivation"),
+    (r"2 z \ge x", [AtLeast(x, z)], DIFFERS, "as read, it fails"),
+    (r"2 z \le x", [AtLeast(x, z)], DIFFERS, "one side is that of the derivation"),
     # limits
     (r"\lim_{x\to 0} x y = 0", [Limit(x * y, x, sp.S.Zero, sp.S.Zero)], AGREES, "both sides"),
     (r"\lim_{v\to 0} v y = 0", [Limit(x * y, x, sp.S.Zero, sp.S.Zero)], AGREES, "proved as read"),
+    (r"\lim_{x\to 0} (x + y)^2 = y^2", [Limit(x**2 + 2 * x * y + y**2, x, sp.S.Zero, y**2)], AGREES, "both sides"),
     (r"\lim_{x\to \infty} x y = 0", [Limit(x * y, x, sp.S.Zero, sp.S.Zero)], APART, ""),
     (r"\lim_{x\to 0} x y = y", [Limit(x * y, x, sp.S.Zero, sp.S.Zero)], APART, ""),
     (r"\lim_{x\to 0} 2 x y = 0", [Limit(x * y, x, sp.S.Zero, sp.S.Zero)], AGREES, "proved as read"),
     (r"\lim_{\tau\to\infty} \frac{1}{\tau} = 0", [Equation(x, y)], AGREES, "proved as read"),
     # problems
     (rf"\pi = {MINIMUM}", [SOLVED], AGREES, "both sides"),
+    (rf"\pi = {MINIMUM}", [PLANNED], APART, ""),
     (rf"\pi_j = {MINIMUM}", [SOLVED], AGREES, "both sides"),
     (rf"\pi = {MINIMUM}".replace("- ", "+ "), [SOLVED], DIFFERS, "the objective differs"),
     (rf"p = {MINIMUM}", [SOLVED], DIFFERS, "the solution or value differs"),
@@ -131,21 +144,31 @@ CASES = [
     (rf"\tau\log\sum_k e^{{s_k/\tau}} = {LEAST}", [SOLVED], DIFFERS, "the solution or value differs"),
     (rf"-\tau\log\sum_k e^{{s_k/\tau}} = {LEAST.replace('- ', '+ ')}", [SOLVED], DIFFERS, "the objective differs"),
     (rf"-\tau\log\sum_k e^{{s_k/\tau}} = {LEAST}", [AtLeast(entropic(lambda i: p[i]), -POTENTIAL)], AGREES,
-     "the difference of the sides"),
+     "the difference of the sides, in normal form"),
     (rf"-\tau\log\sum_k e^{{s_k/\tau}} = {LEAST}", [AtLeast(entropic(lambda i: p[i]), POTENTIAL)], APART, ""),
     (rf"\pi = {MINIMUM}".replace("- ", "+ "), [Fails(UniqueMinimum(negated, pi, m, tau))], AGREES, "both sides"),
+    (rf"-\tau\log\sum_k e^{{s_k/\tau}} = {LEAST}", [AtLeast(entropic(lambda i: w[i]), -POTENTIAL)], APART, ""),
     # logarithms of what may be negative are none
     (r"\tau = x", [Equation(sp.log(tau), sp.log(x))], DIFFERS, "as read, it fails"),
     (r"x = \tau", [Equation(sp.log(x), sp.log(tau))], DIFFERS, "as read, it fails"),
     (r"x = \tau", [Equation(sp.log(x) - sp.log(tau), z)], DIFFERS, "as read, it fails"),
     (r"\tau = x", [Equation(sp.log(tau) - sp.log(x), z)], DIFFERS, "as read, it fails"),
     # unknowns
-    (r"x = 2 y", [Equation((2 * y - x) * z, 0)], AGREES, "left − right is a side"),
-    (r"x = 2 y", [Equation((x - 2 * y) * z, 0)], AGREES, "left − right is a side"),
-    (r"x = 2 y", [Equation(tau * (x - 2 * y), z)], AGREES, "left − right is a side"),
+    (r"1 = 1 + x", [Equation(1, x)], DIFFERS, "as read, it fails"),
+    (r"x = x + 1", [Equation(total(j, p[j]), 1)], APART, "no step states it"),
+    (r"x = 2 y", [Equation(tau * x - 2 * tau * y, z)], AGREES, "left − right is a side, in normal form"),
+    (r"x y = 0", [Equation(x * y, z)], AGREES, "left − right is a side, in normal form"),
+    (r"e^x = \tau", [Equation((sp.log(tau) - x) * z, 0)], AGREES, "log left − log right is a side, in normal form"),
+    (r"x = 2 y", [Equation((2 * y - x) * z, 0)], AGREES, "left − right is a side, in normal form"),
+    (r"x = 2 y", [Equation((x - 2 * y) * z, 0)], AGREES, "left − right is a side, in normal form"),
+    (r"x = 2 y", [Equation(tau * (x - 2 * y), z)], AGREES, "left − right is a side, in normal form"),
     (r"x = 2 y", [Equation((x + 2 * y) * z, 0)], DIFFERS, "as read, it fails"),
-    (r"e^x = \tau", [Equation(x - sp.log(tau), z)], AGREES, "log left − log right is a side"),
+    (r"e^x = \tau", [Equation(x - sp.log(tau), z)], AGREES, "log left − log right is a side, in normal form"),
     (r"e^x = \tau", [Equation(x + sp.log(tau), z)], DIFFERS, "as read, it fails"),
+    (r"x = 2 y", [Equation(x, 3 * y), Equation((x - 2 * y) * z, 0)], DIFFERS, "one side is that of the derivation"),
+    (r"x - 2 y = 0", [Equation(x - 2 * y, v), Equation((x - 2 * y) * z, 0)], AGREES, "left − right is a side, in normal form"),
+    (r"x - 2 y = 0", [Equation(x - 2 * y, v), Equation((x - 2 * y) * z, v)], AGREES, "left − right is a side, in normal form"),
+    (r"|x y| = |x| |y|", [Equation(v, 2 * z)], APART, "no step states it"),
     # disproofs and implications
     (r"x = 0", [X1], AGREES, ""),
     (r"x = 0", [X1, Equation(y, z)], DIFFERS, "step 1 disproves it"),
@@ -185,6 +208,7 @@ def test_after_a_disproof_the_rest_of_the_chain_is_not_compared() -> None:
     assert check_of(r"x = y,\quad v = z", Equation(v, 2 * z), FALSE).standing is DIFFERS           # beside it
     agreeing = check_of(r"x = y = z", Equation(y, z), FALSE)
     assert (agreeing.standing, "not compared" in agreeing.reason) == (AGREES, False)
+    assert check_of(r"x = y = z, \quad v = z", Equation(y, z), Equation(v, 2 * z), FALSE).standing is DIFFERS
     assert check_of(r"x = y = z", FALSE).standing is APART
     assert check_of(r"x = y = z", Equation(y, 2 * z), replace(FALSE.relation)).standing is DIFFERS  # nothing is disproved
 
@@ -197,6 +221,10 @@ def test_a_disproof_has_to_be_that_of_a_link() -> None:
 def test_agreement_in_normal_form_is_that_of_all_pairs() -> None:
     assert Match("it", ((x, x), (y, y))).normal
     assert not Match("it", ((x, x), (x, y))).normal
+
+
+def test_a_disproof_shows_what_it_disproves() -> None:
+    assert shown(Fails(SOLVED)) == shown(SOLVED)
 
 
 def test_an_inequality_under_a_premise_need_not_hold_without_it() -> None:
@@ -247,6 +275,15 @@ def test_a_definition_is_shown_by_a_step(latex: str, step: Relation, standing: S
     assert (checked.standing, reason in checked.reason) == (standing, True), checked.reason
 
 
+@pytest.mark.parametrize(("latex", "step", "shown"), [
+    (r"e^{s_j/\tau}", Equation(total(k, sp.exp(s[k] / tau)), x), True),
+    (r"e^{u_j/\tau}", Equation(total(k, sp.exp(s[k] / tau)), x), False),
+    (r"x y", Equation(x * y * z, v), True), (r"x v", Equation(x * y * z, v), False), (r"x + z", Equation(x + y + z, v), True),
+])
+def test_an_expression_by_itself_is_a_part_of_a_step(latex: str, step: Relation, shown: bool) -> None:
+    assert (check_of(latex, step).standing is AGREES) == shown
+
+
 def test_where_a_definition_is_not_that_of_the_table() -> None:
     assert defines_otherwise(r"\ell = x + y", TABLE) == ""
     assert defines_otherwise(r"= x + y", TABLE, before=r"\ell = x + y") == ""
@@ -285,3 +322,4 @@ def test_what_cannot_be_proved_is_not_implied_by_the_table(monkeypatch: pytest.M
 
     monkeypatch.setattr(AtLeast, "prove", fails)
     assert not by_the_table(AtLeast(tau, 0))
+    assert check_of(r"\tau \ge -1", Equation(x, y)).standing is APART

@@ -91,6 +91,6 @@ def test_a_line_that_begins_with_a_sign_continues_the_last_numbered_formula_of_i
 
 def test_which_claims_are_numbered_formulas() -> None:
     assert [is_numbered(id) for id in ("eot.4", "eot.s4.alibi", "eot.thm5.2", "eot.")] == [True, False, False, False]
-    assert is_formula(rf"a \text{{{' '.join(OF_CONDITIONS)}}}")
+    assert is_formula(rf"a \text{{{' '.join(word or ',' for word in OF_CONDITIONS)}}}")
     assert [is_formula(latex) for latex in (r"a = b \text{ for all } j", r"a = b \text{, if }", "a", r"f \text{ is convex}",
                                             r"a \text{ for every} \text{ large } b")] == [True, True, True, False, False]

@@ -8,7 +8,8 @@ import sympy as sp
 from derivations import AtLeast, index, interior, positive, scalar, size, total, vector
 from derivations.calculus.sums import alike
 from derivations.calculus.variables import Kind, Variable
-from derivations.prints.expressions import LATER, NAMINGS, SAMPLES, Values, named, namings, sample_points
+from derivations.prints import expressions
+from derivations.prints.expressions import LATER, NAMINGS, SAMPLES, Values, in_normal_form, named, namings, sample_points
 
 m, n = size("m"), size("n")
 j, k, l = index("j", m), index("k", m), index("l", m)  # noqa: E741
@@ -82,7 +83,9 @@ def test_points_are_in_general_position() -> None:
     assert len({str(point) for point in points}) == SAMPLES
     assert len({str(point[s.label]) for point in points}) < SAMPLES               # some differ in their indices only
     assert len({str(point[s.label]) for point in points}) >= 3
-    assert points[0][m] == max(point[m] for point in points)                      # type: ignore[type-var]
+    assert points[0][m] == 4 == max(point[m] for point in points)                 # the largest of all samples
+    first, *_ = sample_points((m, j, k, l, s.label))
+    assert len({first[j], first[k], first[l]}) == 3
 
 
 def test_points_satisfy_the_hypotheses() -> None:
@@ -95,7 +98,7 @@ def test_points_satisfy_the_hypotheses() -> None:
 
 
 def test_random_vectors_have_no_points() -> None:
-    assert sample_points((scalar("e", Kind.RANDOM),)) == ()
+    assert sample_points((x, scalar("e", Kind.RANDOM))) == ()
     assert not Values([scalar("e", Kind.RANDOM)]).same(sp.S.Zero, sp.S.Zero)
 
 
@@ -138,3 +141,12 @@ def test_what_a_value_is_at_all_points(expr: sp.Expr, positive: bool, constant: 
 def test_interior_points_have_no_zeros() -> None:
     p = interior("p", m)
     assert Values([m, p.label, j]).positive(p[j])
+
+
+def test_what_has_no_normal_form_is_the_same_as_written_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(one: sp.Expr, other: sp.Expr) -> bool:
+        raise ValueError("no normal form")
+
+    monkeypatch.setattr(expressions.sums, "equal", fails)
+    assert in_normal_form(x + y, y + x)
+    assert not in_normal_form(x, y)

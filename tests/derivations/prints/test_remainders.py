@@ -113,6 +113,11 @@ def test_another_term_differs_at_a_point(change: str) -> None:
     assert "a term of the expansion differs" in checked.reason
 
 
+def test_an_expression_is_shown_on_a_ray() -> None:
+    assert check_of(r"\log M(\lambda)", log_of_m()).standing is Standing.AGREES
+    assert check_of(r"\log M(z)", log_of_m()).standing is Standing.APART
+
+
 def test_remainders_without_other_terms_state_nothing() -> None:
     assert check_of(r"o(\alpha^2) = o(\alpha)", log_of_m()).standing is Standing.APART
     assert check_of(r"\log M(\lambda) = \log M(\lambda) + o(\|\lambda\|)", log_of_m()).standing is Standing.APART
