@@ -116,6 +116,8 @@ def test_another_term_differs_at_a_point(change: str) -> None:
 def test_an_expression_is_shown_on_a_ray() -> None:
     assert check_of(r"\log M(\lambda)", log_of_m()).standing is Standing.AGREES
     assert check_of(r"\log M(z)", log_of_m()).standing is Standing.APART
+    alone = Expansion(sp.exp(ray * total(b, lam[b])), 1 + ray * total(b, lam[b]), ray, 1)
+    assert check_of(r"e^{\sum_r \lambda_r}", alone).standing is Standing.AGREES
 
 
 def test_remainders_without_other_terms_state_nothing() -> None:
