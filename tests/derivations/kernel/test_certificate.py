@@ -106,6 +106,48 @@ def test_the_normal_form_of_a_term(part: Term, shown: str) -> None:
     assert written(as_term(certificate.normal(part)[0])) == shown
 
 
+def at(name: str, *indices: str) -> Term:
+    return ("entry", name, indices)
+
+
+Z: Term = ("inv", total(("exp", at("s", "k")), "k"))
+SPREAD: Term = ("pow", total(("mul", at("T", "i", "j"), at("u", "j")), "j", "n"), 2)
+NESTED = [
+    (("mul", S, total(("mul", ("dlt", "j", "i"), at("u", "j")), "j")), "(\\Sum_(x1 < m) ((s x1) * (u x1)))"),
+    (total(("mul", at("P", "i", "j"), S), "j"), "(\\Sum_(x1 < m) (s x1))"),
+    (total(("mul", at("K", "i", "j"), at("s", "j")), "j", "n"), "(\\Sum_(x1 < n) ((p x1) * (s x1)))"),
+    (("mul", ("exp", S), Z, total(("mul", ("exp", at("s", "j")), Z), "j")), "1"),
+    (("mul", S, SPREAD),
+     "(\\Sum_(x3 < m) ((\\Sum_(x2 < n) ((T x3 x2) * (\\Sum_(x1 < n) ((T x3 x1) * (u x1))) * (u x2))) * (s x3)))"),
+]
+SCOPE: Scope = {"m": 2, "n": 2, "s": [arb(3), arb(-2)], "u": [arb(5), arb(7)], "p": [arb(1) / 4, arb(3) / 4],
+                "P": [[arb(1) / 4, arb(3) / 4], [arb(1) / 2, arb(1) / 2]], "T": [[arb(1), arb(2)], [arb(-3), arb(4)]],
+                "K": [[arb(1) / 8, arb(1) / 2], [arb(1) / 8, arb(1) / 4]]}
+
+
+@pytest.mark.parametrize(("body", "shown"), NESTED)
+def test_sums_in_sums_by_lines_that_are_true(body: Term, shown: str) -> None:
+    certificate = Certificate(FACTS)
+    assert written(as_term(certificate.normal(total(body))[0])) == shown
+    assert certificate.lines
+    for binders, equation in LINE.findall("\n".join(certificate.lines)):
+        holds = Reader(equation).comparison()
+        assert all(holds(each) is not False for each in places(binders, SCOPE)), equation
+
+
+@pytest.mark.parametrize(("part", "halves", "shown"), [
+    (("abs", S), True, "((2%:R * (plus (s i))) + (- (s i)))"),
+    (("abs", ("neg", S)), True, "((2%:R * (plus (s i))) + (- (s i)))"),
+    (("plus", ("neg", S)), True, "((plus (s i)) + (- (s i)))"), (("plus", S), True, "(plus (s i))"),
+    (("abs", S), False, "`|(s i)|"),
+    (("pow", ("abs", S), 3), False, "(((s i) ^+ 2) * `|(s i)|)"), (("pow", ("abs", S), 2), False, "((s i) ^+ 2)"),
+    (("pow", ("abs", ("mul", S, X)), 4), False, "(((s i) ^+ 4) * (x ^+ 4))"),
+])
+def test_absolute_values_by_positive_parts_or_squares(part: Term, halves: bool, shown: str) -> None:
+    certificate = Certificate(FACTS, halves=halves, squares=not halves)
+    assert written(as_term(certificate.normal(part)[0])) == shown
+
+
 def test_what_has_no_value_is_not_exported() -> None:
     for part, why in ((("inv", ("add", X, ("neg", X))), "a division by 0"), (("ln", num(0)), "the logarithm of 0")):
         with pytest.raises(NotExportedError, match=why):

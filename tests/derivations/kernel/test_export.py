@@ -237,7 +237,15 @@ def test_a_conclusion_follows_from_the_sum_of_its_premises_and_what_is_not_negat
 
 
 def test_an_inequality_without_a_form_is_that_of_the_difference_of_its_sides() -> None:
-    assert "0 <= ((s j) ^+ 2)" in theorem("square", AtLeast(s[j] ** 2 + tau, tau)).proof
+    assert ": R) = ((s j) ^+ 2)." in theorem("square", AtLeast(s[j] ** 2 + tau, tau)).proof
+
+
+def test_only_a_difference_of_positions_is_a_position_in_a_vector_of_differences() -> None:
+    band = vector("B", 2 * m - 1)
+    assert "(B (offset m k j))" in theorem("difference", Equation(band[m + j - k], tau)).statement
+    for position in (j, m + j, m - k, m + j + k, m + 2 * j - k, m + 1 + j - k):
+        with pytest.raises(NotExportedError, match="the position "):
+            theorem("none", Equation(band[position], tau))
 
 
 def test_no_more_sums_are_opened_than_a_sign_needs() -> None:
