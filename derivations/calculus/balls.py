@@ -41,7 +41,7 @@ def enclose(expr: sp.Expr, point: Point) -> arb:
 def enclose_all(exprs: Iterable[sp.Expr], point: Point) -> Iterator[arb]:
     """Return `enclose` of each of several expressions; common sums are computed once, at a `Sample` once for all callers."""
     coarse, fine = point.evaluations() if type(point) is Sample else (_Evaluation(point), _Evaluation(point))
-    return (_enclosed(sp.sympify(expr), coarse, fine) for expr in exprs)
+    return (_enclosed(expr if isinstance(expr, sp.Basic) else sp.sympify(expr), coarse, fine) for expr in exprs)
 
 
 def _enclosed(expr: sp.Expr, coarse: _Evaluation, fine: _Evaluation) -> arb:
@@ -198,6 +198,9 @@ def _rational(expr: sp.Expr) -> Rule:
 
 def _integer(expr: sp.Expr) -> Callable[[_Evaluation], int]:
     """The exact value of a size or a bound; evaluation raises ValueError where it is no integer."""
+    if expr.is_Integer:
+        number = int(expr)
+        return lambda point: number
     rule, integer_or_none = _rational(expr), _integer_or_none(expr)
 
     def evaluated(point: _Evaluation) -> int:

@@ -2,17 +2,19 @@
 entries v[j], and of sums.
 
 SymPy rebuilds the summand for every query of a sum's free symbols, derives the same consequences of the same assumptions
-for every entry v[j], compares entries by all that is assumed of them, and walks a summand four times in search of cases.
+for every entry v[j], compares entries by all that is assumed of them, shuffles the facts that may decide another one, and
+walks a summand four times in search of cases.
 These took half of an examination.  The answers are SymPy's own, and the arguments of what is cached are immutable.
 """
 
 from __future__ import annotations
 
+import sys
 from functools import lru_cache
 from typing import Any
 
 import sympy as sp
-from sympy.core.assumptions import StdFactKB
+from sympy.core.assumptions import StdFactKB, _assume_defined, _assume_rules
 from sympy.core.logic import fuzzy_bool
 
 from derivations.calculus.variables import Variable
@@ -38,8 +40,8 @@ def _of_sum(self: sp.Sum) -> set[sp.Basic]:
 
 @lru_cache(maxsize=256)
 def _deduced(assumptions: tuple[tuple[str, bool], ...]) -> tuple[tuple[str, bool | None], ...]:
-    """All facts that SymPy deduces from assumptions."""
-    return tuple(StdFactKB(dict(assumptions)).items())
+    """All facts that SymPy deduces from assumptions, and None for the others: of an entry, nothing else is known."""
+    return tuple((dict.fromkeys(PREREQUISITES) | StdFactKB(dict(assumptions))).items())
 
 
 def _set_assumptions(obj: sp.Basic, assumptions: dict[str, Any]) -> None:
@@ -50,6 +52,30 @@ def _set_assumptions(obj: sp.Basic, assumptions: dict[str, Any]) -> None:
     facts.update(_deduced(tuple(assumptions.items())))
     facts._generator = generator
     obj._assumptions = facts
+
+
+ASSUMPTIONS: Any = sys.modules["sympy.core.assumptions"]      # which `sympy.core` hides behind a function of the same name
+ASK = ASSUMPTIONS._ask
+PREREQUISITES = {fact: tuple(sorted(_assume_rules.prereq[fact])) for fact in sorted(_assume_defined)}
+
+
+def _ask(fact: str, obj: sp.Basic) -> bool | None:
+    """Whether a fact holds for an object, None if it is not known: as SymPy finds out, but in a fixed order of the facts."""
+    known: Any = obj._assumptions
+    handlers = obj._prop_handler
+    queue, queued = [fact], {fact}
+    for each in queue:                                       # which grows on the way
+        if each in known:
+            continue
+        if (handler := handlers.get(each)) is not None:
+            if (value := handler(obj)) is not None:
+                known.deduce_all_facts(((each, value),))
+            if known.get(fact) is not None:
+                break
+        queue += [other for other in PREREQUISITES[each] if other not in queued]
+        queued.update(PREREQUISITES[each])
+    found: bool | None = known.setdefault(fact)
+    return found
 
 
 NEW_ENTRY = sp.Indexed.__new__
@@ -121,3 +147,4 @@ def install() -> None:
     sp.Indexed.__new__ = staticmethod(_new_entry)
     sp.Sum.__new__ = staticmethod(_new_sum)
     sp.Expr.as_coefficient = _as_coefficient
+    ASSUMPTIONS._ask = _ask

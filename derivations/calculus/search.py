@@ -7,8 +7,7 @@ and multipliers stay 0 where they have to.  The result refutes a statement only 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
-from copy import deepcopy
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -27,21 +26,22 @@ def descent(
     """Yield points with ever smaller `height`, beginning with the start, found in the given number of tries."""
     rng = random.Random(seed)
     movable = [v for v in start if v.domain.kind not in (Kind.SIZE, Kind.INDEX, Kind.RANDOM)]
+    tied = [v for v in start if v.domain.marginals]
     best, lowest = dict(start), height(start)
     yield best
     for _ in range(tries if movable else 0):
         point = dict(best)
         for var in rng.sample(movable, rng.randint(1, min(2, len(movable)))):
             point[var] = _moved(var, point, rng)
-            _fit(var, point)
+            _fit(tied, var, point)
         if point != best and (new_height := height(point)) < lowest and admitted(point):
             best, lowest = point, new_height
             yield best
 
 
-def _fit(changed: Variable, point: dict[Variable, Value]) -> None:
-    """Adjust the variables whose domain depends on the variable that was changed."""
-    for var in point:
+def _fit(tied: Sequence[Variable], changed: Variable, point: dict[Variable, Value]) -> None:
+    """Adjust those of the variables with marginals whose domain depends on the variable that was changed."""
+    for var in tied:
         if changed in [marginal.label for marginal in var.domain.marginals]:
             first, *rest = (point[marginal.label] for marginal in var.domain.marginals)
             if var.domain.kind is Kind.SLACK:
@@ -51,7 +51,7 @@ def _fit(changed: Variable, point: dict[Variable, Value]) -> None:
 
 
 def _moved(var: Variable, point: Point, rng: random.Random) -> Value:
-    kind, value = var.domain.kind, deepcopy(point[var])
+    kind, value = var.domain.kind, _copied(point[var])
     rank = len(var.domain.shape)
     if kind in (Kind.SIMPLEX, Kind.INTERIOR, Kind.STOCHASTIC):
         rows = value if rank == 2 else [value]
@@ -67,6 +67,10 @@ def _moved(var: Variable, point: Point, rng: random.Random) -> Value:
     slack = kind is Kind.SLACK and point[var.domain.marginals[0].label][n] != 0   # type: ignore[index]
     row[n] = row[n - 1] if tied else row[n] if slack else _scalar(kind, Fraction(row[n]), rng)
     return value
+
+
+def _copied(value: Value) -> Value:
+    return [_copied(part) for part in value] if isinstance(value, list) else value
 
 
 def _entry(value: Any, rank: int, rng: random.Random) -> tuple[list[Any], int]:

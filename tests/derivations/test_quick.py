@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import sympy as sp
+from sympy.core.assumptions import StdFactKB
 
 from derivations.calculus import quick
 from tests.derivations.grammar import B, a, i, j, l, m, n, x
@@ -109,3 +110,30 @@ def test_coefficients_of_i() -> None:
     assert quick._as_coefficient(2 * x, x) == 2
     assert quick._as_coefficient(3 * sp.pi * sp.I, sp.pi * sp.I) == 3
     assert quick._as_coefficient(sp.exp(x) * 3, sp.exp(x)) == 3
+
+
+PARTS = [sp.Symbol("r"), sp.Symbol("z", nonzero=True, integer=True), x, a[l], sp.exp(a[l])]
+EXPRESSIONS = [*(one * other for one in PARTS for other in PARTS), *(one - 2 * other for one in PARTS for other in PARTS),
+               sp.Sum(a[l] ** 2, (l, 1, m)), sp.log(x), sp.Abs(a[l]) / x, m - 1, sp.sqrt(x), 1 / a[l], sp.I * x]
+
+
+@pytest.mark.parametrize("expr", EXPRESSIONS, ids=str)
+def test_facts_are_those_that_SymPy_finds(expr: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def answers() -> dict[str, bool | None]:
+        found = {}
+        for fact in quick.PREREQUISITES:
+            expr._assumptions = expr.default_assumptions     # which forgets what it knows
+            found[fact] = getattr(expr, f"is_{fact}")
+        return found
+
+    own = answers()
+    monkeypatch.setattr(quick.ASSUMPTIONS, "_ask", quick.ASK)
+    assert answers() == own
+
+
+def test_nothing_else_is_known_of_an_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quick.ASSUMPTIONS, "_ask", quick.ASK)
+    for base in (sp.IndexedBase("plain"), a, sp.IndexedBase("p", positive=True), sp.IndexedBase("k", integer=True)):
+        entry = quick.NEW_ENTRY(sp.Indexed, base, j)
+        known, entry._assumptions = entry._assumptions, StdFactKB(entry._assumptions.generator)
+        assert {fact: getattr(entry, f"is_{fact}") for fact in known} == known
