@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from functools import lru_cache
 from typing import Any
 from unittest.mock import patch
 
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from hypothesis import strategies as st
+from hypothesis.control import BuildContext
 from hypothesis.errors import Unsatisfiable
 from hypothesis.internal.cache import LRUCache
 from hypothesis.internal.conjecture import providers
+from hypothesis.internal.conjecture.data import ConjectureData
 from hypothesis.internal.constants_ast import Constants
 from hypothesis.strategies._internal.strategies import FilteredStrategy, SampledFromStrategy, filter_not_satisfied
 
@@ -103,3 +107,16 @@ class Draws:
             return element
 
         return counting
+
+
+@lru_cache(maxsize=256)                                      # checks that share a strategy are near each other
+def drawn(strategy: st.SearchStrategy[Any], count: int, turn: int) -> tuple[Sequence[Any], int]:
+    """Return the instances of a round, and the number of discarded draws."""
+    draws, instances = Draws(strategy, count), list[Any]()
+    draws.run(instances.append, turn)
+    return instances, draws.discarded
+
+
+def as_in_a_test(check: Callable[..., Any]) -> AbstractContextManager[Any]:
+    """Let a check that is called without Hypothesis use `assume`."""
+    return BuildContext(ConjectureData.for_choices(()), wrapped_test=check)

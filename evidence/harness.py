@@ -14,7 +14,7 @@ import math
 import time
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import torch
@@ -282,8 +282,14 @@ def observe(observation: Observation, run: Run) -> Evidence:
 
 @lru_cache(maxsize=128)                                      # claims that share a check are near each other
 def _rounds(check: Check, strategy: Any, count: int, device: str) -> Rounds:
+    return Rounds(check, _placed(strategy, device), count)
+
+
+@cache
+def _placed(strategy: Any, device: str) -> Any:
+    """The strategy with its instances on a device; the same object for all checks, so that they share what is drawn."""
     with closed():
-        return Rounds(check, strategy.map(partial(to_device, device=device)), count)
+        return strategy.map(partial(to_device, device=device))
 
 
 def vote_on(case: Case, quick: bool = False, device: str = "cpu") -> Evidence:

@@ -1,14 +1,19 @@
-"""The readings of a check at random instances, which are computed once for all claims that share them."""
+"""The readings of a check at random instances, which are computed once for all claims that share them.
+
+Instances are drawn once for all checks that share a strategy, since drawing them may take longer than a check.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
+from hypothesis.errors import UnsatisfiedAssumption
 from torch import Tensor
 
 from evidence.admission import settled
-from evidence.draws import Draws
+from evidence.draws import Draws, as_in_a_test, drawn
 from evidence.readings import Reading
 from evidence.registry import Check
 
@@ -31,23 +36,30 @@ class Rounds:
     def run(self, turn: int, claim: str, explore: Callable[[Reading], None]) -> bool:
         """Explore the readings of one round; returns False if no instance could be drawn."""
         if turn == len(self.readings):
-            return self._draw(turn, claim, explore)
+            readings, discarded = self._drawn(turn, claim)
+            self.readings.append(readings)
+            self.discarded.append(discarded)
         for reading in self.readings[turn]:
             explore(reading)
         return bool(self.readings[turn])
 
-    def _draw(self, turn: int, claim: str, explore: Callable[[Reading], None]) -> bool:
-        draws, readings = Draws(self.strategy, self.count), []
+    def _drawn(self, turn: int, claim: str) -> tuple[list[Reading], int]:
+        instances, discarded = drawn(self.strategy, self.count, turn)
+        readings: list[Reading] = []
 
-        def each(instance: Any) -> None:
-            reading = settled(claim, self.check(instance))
-            readings.append(_copied(reading))
-            explore(reading)
+        def read(instance: Any) -> None:
+            readings.append(_copied(settled(claim, self.check(instance))))
 
-        drawn = draws.run(each, turn)
-        self.readings.append(readings)
-        self.discarded.append(draws.discarded)
-        return drawn
+        try:
+            with as_in_a_test(self.check):
+                for instance in instances:
+                    read(deepcopy(instance))                 # else a check could change it for all others
+        except UnsatisfiedAssumption:                        # a check that refuses an instance needs others in its place
+            draws = Draws(self.strategy, self.count)
+            readings.clear()
+            draws.run(read, turn)
+            discarded = draws.discarded
+        return readings, discarded
 
 
 def _copied(reading: Reading) -> Reading:

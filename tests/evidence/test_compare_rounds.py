@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 import torch
 from hypothesis import assume
@@ -90,3 +92,42 @@ def test_a_round_that_fails_is_drawn_again_for_the_next_claim() -> None:
     vote = Vote("eot.46", Layer.TORCH)
     compare_rounds(vote, Formula(Equation(x, x)), {}, rounds)
     assert (vote.instances, vote.discarded) == (1, 0)
+
+
+Instance = dict[str, float]
+
+
+def read(check: Callable[[Instance], object], strategy: st.SearchStrategy[Instance]) -> tuple[Rounds, list[float]]:
+    """One round of a check, and the numbers that it was given."""
+    seen: list[float] = []
+
+    def reading(instance: Instance) -> Reading:
+        seen.append(instance["x"])
+        check(instance)
+        return Reading({"x": seen[-1]}, {"own": torch.tensor(seen[-1]).double()}, 1e-9)
+
+    rounds = Rounds(reading, strategy, COUNT)
+    assert rounds.run(0, "eot.46", lambda _: None)
+    return rounds, seen
+
+
+def test_checks_share_what_is_drawn_and_each_has_its_own_copy() -> None:
+    made: list[float] = []
+
+    def instance(value: int) -> Instance:
+        made.append(float(value))
+        return {"x": made[-1]}
+
+    strategy = st.integers(0, 99).map(instance)
+    _, first = read(dict.clear, strategy)
+    _, second = read(dict.clear, strategy)
+    assert first == second == made
+
+
+def test_a_check_that_refuses_instances_reads_others() -> None:
+    strategy = st.integers(0, 99).map(lambda value: {"x": float(value)})
+    rounds, _ = read(lambda instance: assume(instance["x"] > 50), strategy)
+    assert len(rounds.readings[0]) == COUNT
+    assert min(reading.point["x"] for reading in rounds.readings[0]) > 50
+    assert rounds.discarded[0] > 0
+    assert read(dict.clear, strategy)[0].discarded == [0]
