@@ -28,6 +28,7 @@ from derivations.relations import (
     StrictUnlessEqual,
     UniqueMinimum,
     UniquePlan,
+    further,
     same,
 )
 from derivations.theorems import IMPLICIT_FUNCTION, Theorem
@@ -268,6 +269,10 @@ def _check(relation: Relation, name: str, final: bool, earlier: list[Proved], su
     if isinstance(relation, Fails):
         return _disproof(relation)
     example, holds = relation.counterexample(), relation.prove()
+    if relation.at and not example:                          # an author's values do not restrict the search
+        example = replace(relation, at={}).counterexample()
+    if final and not (example or holds or relation.ill_posed()):
+        example = further.counterexample(relation)
     if holds and example:
         raise BrokenError(f"{name}: the kernel contradicts itself: proved, but {rendering.witness(example.witness)}")
     checked = _Checked(holds=holds, given=tuple(relation.given))

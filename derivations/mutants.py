@@ -6,7 +6,6 @@ exponent, a function, a delta, a mean, or ≥ that becomes >.  A vote's share of
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -22,11 +21,9 @@ from derivations.calculus.balls import Point, Value, enclose, enclose_all, expli
 from derivations.calculus.edits import Edit, edits
 from derivations.calculus.points import CORNERS
 from derivations.calculus.printing import text
-from derivations.calculus.search import descent
 from derivations.calculus.signs import nonnegative, strictly_positive
 from derivations.calculus.sums import alike, appearance, equal, normal
 from derivations.calculus.variables import Kind, Variable, variables_of
-from derivations.claims import Witness
 from derivations.relations import (
     AtLeast,
     Differs,
@@ -41,10 +38,9 @@ from derivations.relations import (
     UniquePlan,
 )
 from derivations.relations.base import inputs
+from derivations.relations.further import descended, failure
 
 MOST = 12                                                    # mutants per statement
-STARTS = 4                                                   # starting points of a search for near-equality
-EFFORT = 60_000                                              # approximate number of nodes evaluated from each of them
 TIES = 12                                                    # points of small sizes searched for an equality
 WEAK = 0.8                                                   # votes with less power are listed
 NEAR = 12                                                    # points built from an author's values
@@ -259,7 +255,7 @@ def _fate(relation: Relation, mutant: Mutant, hints: Sequence[_Hint]) -> Trial:
     starts = _starts(relation, hints)
     try:
         for point in starts:
-            if witness := _failure(other, point):
+            if witness := failure(other, point):
                 return Trial(mutant.name, Fate.REFUTED, rendering.witness(witness))
             defined = defined or _defined(other, point)
     except ValueError:                                       # an expansion of what is not analytic
@@ -281,21 +277,8 @@ def _starts(relation: Relation, hints: Sequence[_Hint]) -> tuple[Point, ...]:
 
 def _searched(other: Relation, starts: Sequence[Point]) -> str:
     """Search for a failure of an inequality by descent towards points where it is tight; empty if none is found."""
-    left, right = other.sides
-    excess = left - right
-    nodes = sum(1 for side in other.sides for _ in sp.preorder_traversal(side))
-
-    def height(point: Point) -> float:
-        gap, scale = enclose_all((excess, left), point)
-        return float(gap.mid()) / (1 + abs(float(scale.mid()))) if gap.is_finite() and scale.is_finite() else math.inf
-
-    def admitted(point: Point) -> bool:
-        return all(relation.holds_at(point) for relation in (*other.given, *other.premises))
-
-    for start in sorted(starts, key=height)[:STARTS]:
-        for point in descent(start, height, admitted, min(500, EFFORT // nodes)):
-            if witness := _failure(other, point):
-                return rendering.witness(witness)
+    if counterexample := descended(other, starts):
+        return rendering.witness(counterexample.witness)
     return _tied(other, starts) if isinstance(other, AtLeast) and other.strict else ""
 
 
@@ -310,14 +293,6 @@ def _tied(other: AtLeast, starts: Sequence[Point]) -> str:
             other.admit(point)
             return f"at {inputs(point)}: both sides are {text(normal(left))}"
     return ""
-
-
-def _failure(other: Relation, point: Point) -> Witness | None:
-    """Return the certified failure at an admissible point."""
-    witness = other.contradicted_at(point)
-    if witness:
-        other.admit(point)
-    return witness
 
 
 def _defined(relation: Relation, point: Point) -> bool:

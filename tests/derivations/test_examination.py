@@ -11,6 +11,7 @@ import pytest
 import sympy as sp
 
 from derivations import catalogue
+from derivations.calculus.sums import total
 from derivations.calculus.variables import index, positive, scalar, size, vector
 from derivations.catalogue import claim, examine
 from derivations.claims import Correction, Kind, Outcome, Severity, Statement, Verdict, judge
@@ -261,6 +262,14 @@ def test_a_declared_hypothesis_is_shown() -> None:
     assert examination.evidence.given == ("x ≥ y",)
     assert "given x ≥ y" in examination.evidence.scope
     assert examination.steps[0].premises == ("x ≥ y: a hypothesis",)
+
+
+@pytest.mark.parametrize("relation", [
+    AtLeast(x, -1, at={x: 5}), Equation(sp.Abs(x), x, at={x: 5}), AtLeast(total(l, a[l]), -100, at={a: [1]}),
+])
+def test_values_at_which_an_author_lets_it_be_tried_do_not_restrict_the_search(relation: Relation) -> None:
+    assert relation.counterexample() is None
+    assert outcome(entry(relation)) is Outcome.REFUTED
 
 
 def test_nothing_is_its_own_hypothesis() -> None:

@@ -21,7 +21,6 @@ from derivations.mutants import (
     Trial,
     _defined,
     _equivalent,
-    _failure,
     _far_apart,
     _more,
     _named,
@@ -51,6 +50,7 @@ from derivations.relations import (
     UniqueMinimum,
     UniquePlan,
 )
+from derivations.relations.further import failure
 
 m, n = size("m"), size("n")
 j, l = index("j", m), index("l", m)  # noqa: E741
@@ -365,7 +365,7 @@ def test_only_strictness_is_proved_by_the_old_proof() -> None:
 
 def test_a_failure_outside_of_the_domains_is_none() -> None:
     false = AtLeast(tau, 2, strict=True)
-    assert _failure(false, {tau: 1}) is not None
-    assert _failure(false, {tau: 3}) is None
+    assert failure(false, {tau: 1}) is not None
+    assert failure(false, {tau: 3}) is None
     with pytest.raises(ValueError, match="tau"):
-        _failure(false, {tau: -1})
+        failure(false, {tau: -1})
