@@ -27,7 +27,7 @@ def narrows(meaning: str, known: str) -> bool:
         return (known, meaning) in (("real", "positive"), ("real", "nonnegative"), ("nonnegative", "positive"))
     wider = {"simplex": ("vector",), "interior": ("vector", "simplex"), "stochastic": ("matrix",)}
     signed = words[:1] in (["positive"], ["nonnegative"]) and words[1:] == before
-    return words[-1:] == before[-1:] and (signed or (words[0] in wider and before[0] in wider[words[0]]))
+    return signed or (words[1:] == before[1:] and before[0] in wider.get(words[0], ()))
 
 
 @dataclass

@@ -132,8 +132,8 @@ def strength(objective: sp.Expr, q: sp.IndexedBase) -> tuple[sp.Expr, bool]:
             body, bound = part.function, part.limits[0][0]
             if (rest := _entropy_factor(body, q[bound])) is not None:
                 entropic += without(term, part) * rest
-            elif q[bound] ** 2 in sp.Mul.make_args(body):
-                quadratic += 2 * without(term, part) * without(body, q[bound] ** 2)
+            elif body == q[bound] ** 2:
+                quadratic += 2 * without(term, part)
     if entropic == 0 and quadratic == 0:
         raise LatexError("min: expected an objective with an entropy or a square of the distribution, got neither")
     return (sp.simplify(entropic), False) if entropic != 0 else (sp.simplify(quadratic), True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from derivations.latex.guesses import Guesses
+from derivations.latex.guesses import Guess, Guesses, narrows
 from derivations.latex.guessing import guess
 from derivations.latex.paper import read_paper
 
@@ -36,6 +36,13 @@ SAID = [
     (r"Let $\tau, \epsilon > 0$.", r"\tau + \epsilon", {r"\tau": "positive", r"\epsilon": "positive"}),
     (r"Let $\alpha > 1$.", r"\alpha", {r"\alpha": "real > 1"}),
     (r"Let $\alpha > 0$ and $\alpha \ge 3$.", r"\alpha", {r"\alpha": "positive >= 3"}),
+    (r"Let $2 \le \alpha$.", r"\alpha", {r"\alpha": "real >= 2"}),
+    (r"Let $1 > \alpha$.", r"\alpha", {r"\alpha": "real < 1"}),
+    (r"Let $-1 < \alpha < 1$.", r"\alpha", {r"\alpha": "real > -1 < 1"}),
+    (r"Let $0 < \alpha < \mu$.", r"\alpha + \mu", {r"\alpha": "?", r"\mu": "?"}),
+    (r"Let $x \in \mathbb{R}^n$ with $x \ge 2$.", "x", {"x": "vector n"}),
+    (r"Let $\alpha > 0$ and $\alpha \ge 3$. Here $\alpha \ge 3$.", r"\alpha", {r"\alpha": "positive >= 3"}),
+    (r"Let $z_e > 0$.", "z_e", {"z": "positive vector m", "e": "index m", "m": "size"}),
     (r"Let $\alpha \in (0, 1)$.", r"\alpha", {r"\alpha": "positive < 1"}),
     (r"Let $\alpha \in [0, 1]$.", r"\alpha", {r"\alpha": "nonnegative <= 1"}),
     (r"Let $\alpha \in (0, \infty)$.", r"\alpha", {r"\alpha": "positive"}),
@@ -111,3 +118,37 @@ def test_what_is_said_of_a_symbol(sentence: str, use: str, meanings: dict[str, s
 )
 def test_what_is_not_said_is_asked(sentence: str, use: str, name: str, tmp_path: Path) -> None:
     assert guessed(tmp_path, sentence + SHOWN % (use, use)).lines[name].meaning == "?"
+
+
+@pytest.mark.parametrize(("meaning", "known", "smaller"), [
+    ("positive", "real", True), ("nonnegative", "real", True), ("positive", "nonnegative", True), ("real", "positive", False),
+    ("nonnegative", "positive", False), ("positive", "positive", False), ("positive vector n", "vector n", True),
+    ("nonnegative matrix n m", "matrix n m", True), ("positive vector n", "vector m", False),
+    ("vector n", "positive vector n", False),
+    ("simplex n", "vector n", True), ("interior n", "vector n", True), ("interior n", "simplex n", True),
+    ("simplex n", "interior n", False), ("simplex n", "vector m", False), ("stochastic n m", "matrix n m", True),
+    ("stochastic n m", "matrix k m", False), ("stochastic n m", "vector m", False), ("positive", "vector n", False),
+    ("vector n", "real", False), ("index n", "real", False), ("= x", "real", False),
+])
+def test_which_domain_is_part_of_which(meaning: str, known: str, smaller: bool) -> None:
+    assert narrows(meaning, known) is smaller
+
+
+def test_the_first_definition_counts_and_a_domain_gives_way_to_it() -> None:
+    guesses = Guesses()
+    for meaning, kept in (("real", "real"), ("vector n", "real"), ("= 1", "= 1"), ("= 2", "= 1"), ("positive", "= 1")):
+        guesses.record("o", meaning, "it")
+        assert guesses.lines["o"].meaning == kept
+    guesses.record("c", "real", "here")
+    guesses.section = 2
+    guesses.record("c", "positive", "in another section")
+    assert guesses.lines["c"].meaning == "real"
+    guesses.record("o_j", "= s_j", "with an index")
+    assert list(guesses.lines) == ["o", "c"]
+    assert guesses.names == {"o": "o", "c": "c"}
+
+
+def test_the_range_of_an_index() -> None:
+    lines = {"i": Guess("index n", ""), "x": Guess("vector m", ""), "k": Guess("index n", "")}
+    guesses = Guesses(lines=lines, indices={"k": "d"})
+    assert [guesses.range_of(letter) for letter in "ixkz"] == ["n", "", "d", ""]
