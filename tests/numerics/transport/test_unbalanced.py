@@ -2,6 +2,7 @@
 
 import math
 from importlib import import_module
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
@@ -363,3 +364,17 @@ def test_annealing_starts_where_no_exponential_underflows(kernel: list[list[floa
     assert spread / factors[0] <= file._INITIAL_TILT
     assert len(factors) == 1 or spread / factors[1] > file._INITIAL_TILT
     assert file._schedule(SimpleNamespace(kernel=torch.empty(0, 2))) == [1.0]
+
+
+@pytest.mark.parametrize(("kernel", "first"), [
+    ([[0.0, -3000.0], [-5.0, -8.0]], 100.0), ([[0.0, -torch.inf], [-900.0, 0.0]], 30.0), ([[0.0, -20.0]], 1.0),
+    ([[7.0, 7.0]], 1.0), ([[-torch.inf, -torch.inf], [0.0, -60.0]], 2.0),
+])
+def test_annealing_begins_where_no_exponential_underflows(kernel: list[list[float]], first: float) -> None:
+    """At ε times the first factor the scores of every row differ by 30 at most."""
+    schedule = file._schedule
+    factors = schedule(SimpleNamespace(kernel=torch.tensor(kernel, dtype=torch.float64)))
+    assert factors[-1] == 1.0
+    assert all(larger == 8 * smaller for larger, smaller in pairwise(factors))
+    assert first <= factors[0] < max(8 * first, 1.1)
+    assert schedule(SimpleNamespace(kernel=torch.zeros(0, 2))) == [1.0]
