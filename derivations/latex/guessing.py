@@ -102,7 +102,7 @@ def _off_simplex(guesses: Guesses, position: int, tree: Node, formula: Formula) 
         if formula.display and words[:1] in (["simplex"], ["interior"]):
             local = guesses.local.setdefault(("formula", position), {})
             local.setdefault(name, Guess(f"positive vector {words[-1]}", "differentiated by its entries, off the simplex"))
-        elif formula.display and known is not None and words[:1] == ["="] and (domain := _free(guesses, name, tree)):
+        elif formula.display and words[:1] == ["="] and (domain := _free(guesses, name, tree)):
             local = guesses.local.setdefault(("formula", position), {})
             local.setdefault(name, Guess(domain, "differentiated by, whatever defines it"))
 

@@ -39,7 +39,7 @@ def read_premises(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]
 def read_updates(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]]) -> None:
     """Leave displays open that the words call updates of a variable: u = … assigns, and asserts nothing of every u."""
     for position, formula, tree in formulas:
-        if formula.display and isinstance(tree, Chain) and UPDATE.search(formula.words) and tree.parts[0] is not None:
+        if formula.display and isinstance(tree, Chain) and UPDATE.search(formula.words):
             known = guesses.lines.get(name := _name(tree.parts[0]))
             if known is not None and not known.meaning.startswith("="):
                 guesses.local.setdefault(("formula", position), {})[name] = Guess("?", "assigned by an update")

@@ -39,3 +39,8 @@ def test_code_that_states_nothing_divides_as_sympy_does() -> None:
     names = {"__name__": "derivations.calculus.anything", "x": x}
     assert eval("x / x", names) == eval("x * (1 / x)", names) == 1
     assert eval("x / x", {**names, "__name__": "derivations.eot.anything"}).has(reciprocal)
+
+
+def test_a_product_keeps_the_divisors_of_both_factors() -> None:
+    inverse = x**-1
+    assert [(inverse * x).has(reciprocal), (x * inverse).has(reciprocal), (w * x).has(reciprocal)] == [True, True, False]

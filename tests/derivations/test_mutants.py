@@ -369,3 +369,8 @@ def test_a_failure_outside_of_the_domains_is_none() -> None:
     assert failure(false, {tau: 3}) is None
     with pytest.raises(ValueError, match="tau"):
         failure(false, {tau: -1})
+
+
+def test_a_limit_in_other_words_is_proved_too() -> None:
+    written = Limit(2 * t / (1 + t**2), t, sp.oo, 0)
+    assert _equivalent(Limit(1 / (1 + t), t, sp.oo, 0), Mutant("other", written, written.expr, "left")) == "provable too"

@@ -88,7 +88,7 @@ def test_falsehood_is_refuted_and_not_proved(relation: Equation) -> None:
 
 
 def test_the_lemma_holds_and_is_required() -> None:
-    assert bregman_is_a_divergence()
+    assert bregman_is_a_divergence.__wrapped__()
     assert lemmas_hold(bregman(w, y, 1 + a))
 
 

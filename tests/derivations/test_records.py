@@ -24,6 +24,10 @@ def test_every_record_is_frozen_and_strict(module: ModuleType) -> None:
     assert [each.__name__ for each in own if not each.__struct_config__.forbid_unknown_fields] == []
 
 
+def test_fields_that_are_as_usual_are_left_out_of_a_file() -> None:
+    assert to_json(normal_form.Form(normal_form.Sign.EQUAL)) == {"sign": "equal"}
+
+
 @pytest.mark.parametrize(("value", "written"), [
     (3, 3), (Fraction(6, 4), "3/2"), (Fraction(-4, 2), -2), ([1, [Fraction(1, 3), 2]], (1, ("1/3", 2)))])
 def test_exact_numbers_stay_exact(value: object, written: object) -> None:

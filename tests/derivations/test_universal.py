@@ -136,3 +136,13 @@ def test_points_where_it_fails_are_replaced() -> None:
     assert len(points) == len(list(every.points()))
     assert all(NEAR.holds_at(point) for point in points)
     assert list(replace(every, given=(AtLeast(-D, 0),)).points()) == []
+
+
+def test_only_indices_are_quantified() -> None:
+    for over in ((i, D), (D,), (i, i), (), (x, i)):
+        with pytest.raises(ValueError, match="over: expected one or several different indices"):
+            ForAll(AtLeast(D**2, x[i] ** 2), over)           # type: ignore[arg-type]
+
+
+def test_values_at_which_it_is_examined_are_those_of_variables() -> None:
+    assert ForAll(AtLeast(D**2, x[i] ** 2), (i,), at={x: (1, 2)}).at == {x.label: (1, 2)}

@@ -63,6 +63,7 @@ def rocq(monkeypatch: pytest.MonkeyPatch) -> Rocq:
         return running
 
     monkeypatch.setattr(checking, "opened", opened)
+    monkeypatch.setattr(checking, "cache_folder", lambda: pytest.fail("another store was requested"))
     return running
 
 

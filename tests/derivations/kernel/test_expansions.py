@@ -25,8 +25,8 @@ def num(value: int | Fraction) -> Term:
 
 
 ENTRIES: Term = ("sum", "i", "m", ("exp", ("mul", ("entry", "s", ("i",)), T)))
-POLYNOMIAL: Term = ("add", X, T, ("mul", num(2), ("pow", T, 2)), ("mul", num(5), ("pow", T, 3)))
-polynomial = x + t + 2 * t**2 + 5 * t**3
+POLYNOMIAL: Term = ("add", X, ("mul", num(3), T), ("mul", num(2), ("pow", T, 2)), ("mul", num(5), ("pow", T, 3)))
+polynomial = x + 3 * t + 2 * t**2 + 5 * t**3
 
 EXPANDED = [
     (X, x), (T, t), (("neg", POLYNOMIAL), -polynomial), (("mul", X, POLYNOMIAL), x * polynomial),

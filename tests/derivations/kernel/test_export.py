@@ -158,6 +158,8 @@ def test_rows_columns_and_slack_are_hypotheses() -> None:
     facts = opened(Equation(plan[i, j] * rows[i, j], 0), Names()).facts
     assert facts.marginals == {("P", 1): ("a", "P_rows"), ("P", 0): ("q", "P_columns"), ("K", 1): ("", "K_rows")}
     assert facts.masses == {"a": "a_mass", "q": "q_mass"}
+    assert facts.positive == frozenset()
+    assert opened(Equation(r[j] * tau * plan[i, j], 0), Names()).facts.positive == {"r", "tau"}
 
 
 def test_a_sum_over_a_part_of_a_range_is_not_exported() -> None:

@@ -192,8 +192,9 @@ def test_what_fails_is_refuted_and_nothing_else() -> None:
 
 
 def test_a_repair_is_that_of_the_link_that_fails() -> None:
-    false, latex = Equation((x + y) ** 2, x**2 + x * y + y**2), r"|x|^2 = x^2, \quad (x + y)^2 = x^2 + xy + y^2"
+    false, latex = Equation((x + y) ** 2, x**2 + 2 * x * y - y**2), r"|x|^2 = x^2, \quad (x + y)^2 = x^2 + 2 x y - y^2"
     found = repair(false, latex, TABLE)
     assert found is not None
     assert found.relation.prove()
     assert [str(each) for each in read(found.latex, TABLE)] == [str(found.relation)]
+    assert found.latex == "(x + y)^{2} = x^{2} + 2 x y + y^{2}"

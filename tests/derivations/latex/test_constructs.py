@@ -114,6 +114,7 @@ def test_a_declared_symbol_with_a_prime_is_that_symbol() -> None:
 @pytest.mark.parametrize(("definitions", "circle"), [
     ({"A": "= B + 1", "B": "= 2 C", "C": "= A"}, "A → B → C → A"),
     ({"A": "= A + 1"}, "A → A"),
+    ({"n": "size", "j": "index n", "A": "= B_1", "B_j": "= A + j"}, "A → B → A"),
     ({"A": "= B + 1", "B": "= 2 C", "C": "= B"}, "B → C → B"),
 ])
 def test_a_circle_of_definitions_is_named(definitions: dict[str, str], circle: str) -> None:

@@ -82,6 +82,7 @@ SAID = [
         "x_i", {"X": "matrix d N", "x": "columns of X", "i": "index N"},
     ),
     (r"Let $X = (x_1, \dots, x_N) \in \mathbb{R}^{N \times d}$.", "x_i", {"X": "matrix N d", "x": "rows of X", "i": "index N"}),
+    (r"Let $B \in \mathbb{R}_{\ge 0}^{N \times M}$ be a row-stochastic matrix.", "B_{ij}", {"B": "stochastic N M"}),
     (r"Let $Q \in \mathbb{R}^{N \times d}$ be a matrix with rows $q_i$.", "q_i", {"q": "rows of Q", "i": "index N"}),
     (r"Let $Q \in \mathbb{R}^{N \times d}$ be a matrix with columns $q_i$.", "q_i", {"q": "columns of Q", "i": "index d"}),
     # words
@@ -93,6 +94,8 @@ SAID = [
     (r"Let $N$ be an integer.", "N", {"N": "size"}),
     (r"Let $N$ be a positive integer.", "N", {"N": "size"}),
     (r"Let $|\mathcal{Y}| = n$ and $y \in \mathcal{Y}$. Let $r(y)$ be the reward.", "r(y)", {"r (y)": "real", "y": "index n"}),
+    (r"Let $|\mathcal{Y}| = n$ and $y \in \mathcal{Y}$. Let $r(y)$ be the answer.", "r(y)", {"r (y)": "?", "y": "index n"}),
+    (r"Let $x \in \mathbb{R}^n$.", r"\max_c (c + x_1)", {"c": "?", "x": "vector n"}),
     (
         r"Let $|\mathcal{Y}| = n$ and $y \in \mathcal{Y}$. Let $r(x, y)$ be the reward.",
         "r(x, y)", {"r (x,y)": "real", "x": "fixed", "y": "index n"},
@@ -152,3 +155,11 @@ def test_the_range_of_an_index() -> None:
     lines = {"i": Guess("index n", ""), "x": Guess("vector m", ""), "k": Guess("index n", "")}
     guesses = Guesses(lines=lines, indices={"k": "d"})
     assert [guesses.range_of(letter) for letter in "ixkz"] == ["n", "", "d", ""]
+
+
+def test_an_index_may_have_another_range_in_a_section(tmp_path: Path) -> None:
+    first = r"\section{One} \begin{equation} \sum_{i=1}^n x_i = 1 \end{equation}"
+    guesses = guessed(tmp_path, first + first.replace("^n x", "^m y"))
+    assert guesses.lines["i"].meaning == "index m"
+    assert {scope: {name: each.meaning for name, each in own.items()} for scope, own in guesses.local.items()} == {
+        ("section", 1): {"i": "index n"}}

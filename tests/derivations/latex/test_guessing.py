@@ -95,6 +95,9 @@ def test_domains_are_those_of_the_text(text: str, symbol: str, meaning: str, tmp
     (r"If $s_1 \ge s_2$ then", []),
     (r"Let $a, b \in \mathbb{R}_{\ge 0}^m$ with $\sum_j a_j b_j = 0$.", [r"\sum_j a_j b_j = 0"]),
     (r"If $\tau = 1$ then", []),
+    (r"Let $2 \le \tau$.", []),
+    (r"Let $1 \ge \tau > 0$.", []),
+    (r"Let $0 < \tau < s_1$.", [r"0 < \tau < s_1"]),
     (r"Let $c > 0$ and $P \mathbf{1} = a$ and $o = 2 c$, $\sum_j r_j = 1$.", []),
 ])
 def test_statements_of_the_text_that_are_not_used_are_listed(text: str, unread: list[str], tmp_path: Path) -> None:
@@ -135,6 +138,7 @@ def restrictions(text: str, folder: Path) -> tuple[dict[str, str], list[str]]:
     (r"For $\tau = 1$ \begin{equation} x = y \end{equation} and", {r"\tau": "= 1"}, []),
     (r"Suppose that $\tau = 1$. Then", {r"\tau": "= 1"}, []),
     (r"Suppose that $\tau = 1$. Then for every $j$ and $l$ we have", {r"\tau": "= 1"}, []),
+    (r"Suppose that $\tau = 1$. Then \begin{equation} x = y. \end{equation} In general,", {}, []),
     (r"If $h(\tau) = 1$ then", {r"h (\tau)": "= 1"}, []),
     (r"If $h(\tau) \tau = 1$ then", {}, [r"h(\tau) \tau = 1"]),
     (r"Suppose $\tau = 1$. Nothing is lost. Then", {}, []),
