@@ -71,8 +71,7 @@ def admit(claim: str, printed: Formula, twins: Mapping[str, Formula], reading: R
         for variable in formula.variables:
             if variable.name not in reading.point and variable not in printed.indices:
                 raise refuse(variable.name, "no value", f"a value ({variable.domain.kind.value}) for the {formula.about}")
-    for formula in (printed, *twins.values()):
-        _check_values(formula, reading.point, refuse)
+    _check_values(dict.fromkeys(v for formula in (printed, *twins.values()) for v in formula.variables), reading.point, refuse)
     for hypothesis in printed.given:
         if (gap := _gap(hypothesis, reading.point)) is not None:
             raise refuse("point", f"one that misses by {gap:.3g}", f"one at which {hypothesis} holds, as is given")
@@ -151,8 +150,8 @@ def _described(values: object) -> str:
 Refusal = Callable[[str, object, str], NotAReadingError]
 
 
-def _check_values(formula: Formula, point: Mapping[str, Value], refuse: Refusal) -> None:
-    for variable in formula.variables:
+def _check_values(variables: Iterable[Variable], point: Mapping[str, Value], refuse: Refusal) -> None:
+    for variable in variables:
         if variable.name not in point:
             continue
         value, domain = point[variable.name], variable.domain

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import cache, wraps
 from itertools import product
 from typing import Any
@@ -225,23 +225,14 @@ def _shut(shut: bool) -> None:
 
 
 @contextmanager
-def _while(shut: bool) -> Iterator[None]:
+def closed() -> Iterator[None]:
+    """Forbid the use of the derivations' formulas: a route that used them would agree with them even if they are wrong."""
     previous = _closed
-    _shut(shut)
+    _shut(True)
     try:
         yield
     finally:
         _shut(previous)
-
-
-def closed() -> AbstractContextManager[None]:
-    """Forbid the use of the derivations' formulas: a route that used them would agree with them even if they are wrong."""
-    return _while(shut=True)
-
-
-def opened() -> AbstractContextManager[None]:
-    """Allow the harness to use them inside `closed`; it first copies the check's reading, see `admission.settled`."""
-    return _while(shut=False)
 
 
 evaluate, compiled = _guarded(evaluate), _guarded(compiled)

@@ -29,7 +29,7 @@ from derivations.claims import Kind as ClaimKind
 from derivations.entry import Entry
 from derivations.relations import Relation
 from evidence.admission import NotAReadingError, Scale, admit, admit_tolerance, holds_given, size_of
-from evidence.bridge import Value, closed, opened
+from evidence.bridge import Value, closed
 from evidence.power import Mutations
 from evidence.readings import REFUTING_FACTOR, Comparison, Formula, Miss, Reading, compare, distinct, standing_for
 from evidence.registry import CASES, Case, Check, Finding, Observation, Run
@@ -213,19 +213,18 @@ def compare_rounds(
     for name, twin in twins.items():
         distinct([*printed.variables, *twin.variables], f"{vote.claim}: the twin {name!r}")
 
-    def explore(reading: Reading) -> None:
-        with opened():
-            compare_reading(vote, printed, twins, reading, mutations)
-
     vote.drawing = True
-    with closed():                                           # neither the strategy nor the check may evaluate derivations
-        for turn in range(MAX_ROUNDS):
-            if not rounds.run(turn, vote.claim, explore):
-                raise NotAReadingError(f"{vote.claim}: on: expected a strategy with instances that are kept, "
-                                       f"got {rounds.strategy!r}")
-            vote.discarded += rounds.discarded[turn]
-            if set(vote.refuted) >= set(twins) and (vote.failure or not refuting):
-                break
+    for turn in range(MAX_ROUNDS):
+        with closed():                                       # neither the strategy nor the check may evaluate derivations
+            readings = rounds.of(turn, vote.claim)
+        if not readings:
+            raise NotAReadingError(f"{vote.claim}: on: expected a strategy with instances that are kept, "
+                                   f"got {rounds.strategy!r}")
+        for reading in readings:
+            compare_reading(vote, printed, twins, reading, mutations)
+        vote.discarded += rounds.discarded[turn]
+        if set(vote.refuted) >= set(twins) and (vote.failure or not refuting):
+            break
 
 
 def to_device(instance: Any, device: str) -> Any:

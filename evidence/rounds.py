@@ -5,7 +5,6 @@ Instances are drawn once for all checks that share a strategy, since drawing the
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
@@ -24,7 +23,7 @@ class Rounds:
     They are reproducible: another claim with this check and strategy would get the same, and is compared with those.
 
     Attributes:
-        readings: of each round that was explored to the end.
+        readings: of each round that was drawn.
         discarded: the number of draws that were discarded in it.
     """
 
@@ -33,15 +32,13 @@ class Rounds:
         self.readings: list[list[Reading]] = []
         self.discarded: list[int] = []
 
-    def run(self, turn: int, claim: str, explore: Callable[[Reading], None]) -> bool:
-        """Explore the readings of one round; returns False if no instance could be drawn."""
+    def of(self, turn: int, claim: str) -> list[Reading]:
+        """Return the readings of one round, none if no instance could be drawn."""
         if turn == len(self.readings):
             readings, discarded = self._drawn(turn, claim)
             self.readings.append(readings)
             self.discarded.append(discarded)
-        for reading in self.readings[turn]:
-            explore(reading)
-        return bool(self.readings[turn])
+        return self.readings[turn]
 
     def _drawn(self, turn: int, claim: str) -> tuple[list[Reading], int]:
         instances, discarded = drawn(self.strategy, self.count, turn)

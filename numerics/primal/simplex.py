@@ -99,8 +99,14 @@ def program(x: Array) -> tuple[Array, str]:
     Raises:
         RuntimeError: if the solver returned no plan at all.
     """
-    problem, parameter, variable = _compiled(*x.shape)
-    parameter.value = x
+    plan, status = _solved(x.shape, x.tobytes())
+    return plan.copy(), status
+
+
+@lru_cache(maxsize=1024)                                     # claims about one problem are voted on by solving it
+def _solved(shape: tuple[int, int], scores: bytes) -> tuple[Array, str]:
+    problem, parameter, variable = _compiled(*shape)
+    parameter.value = x = np.frombuffer(scores).reshape(shape)
     value, status = conic.solve(problem, variable, x)
     plan = np.clip(value, 0.0, None)
     return plan / plan.sum(axis=1, keepdims=True), status

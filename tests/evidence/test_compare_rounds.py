@@ -107,7 +107,7 @@ def read(check: Callable[[Instance], object], strategy: st.SearchStrategy[Instan
         return Reading({"x": seen[-1]}, {"own": torch.tensor(seen[-1]).double()}, 1e-9)
 
     rounds = Rounds(reading, strategy, COUNT)
-    assert rounds.run(0, "eot.46", lambda _: None)
+    assert rounds.of(0, "eot.46")
     return rounds, seen
 
 

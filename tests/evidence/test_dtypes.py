@@ -81,9 +81,7 @@ def test_a_vote_in_a_dtype_is_one_on_problems_that_could_refute_it(monkeypatch: 
 
     def compare_rounds(vote: Vote, printed: Formula, twins: dict[str, Formula], rounds: Rounds) -> None:
         sample.append((printed.relation, twins["a"].relation, rounds.count))
-        seen = set()
-        rounds.run(0, "eot.0", lambda reading: seen.add(reading.tolerance))
-        sample.append(seen)
+        sample.append({reading.tolerance for reading in rounds.of(0, "eot.0")})
         vote.failure, vote.worst = "off", 20.0
 
     monkeypatch.setattr(dtypes, "compare_rounds", compare_rounds)
