@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -214,3 +215,11 @@ def test_the_project_itself_is_read() -> None:
     closure = sources.closure(["evidence.eot.section5_gradient"])
     assert {"evidence.harness", "derivations.relations", "numerics.one_sided"} <= closure
     assert not any(name.startswith("derivations.eot") for name in closure)
+
+
+def test_the_first_changed_source_is_the_reason() -> None:
+    sources = SimpleNamespace(closure=lambda names: {*names, "derivations.b"})
+    touched = incremental._touched({"sources": ["derivations.c"]}, {"derivations.c", "derivations.b", "derivations.a"}, sources)
+    assert touched == "derivations.b"
+    assert incremental._touched({"sources": ["derivations.c"]}, {"derivations.a"}, sources) is None
+    assert incremental._touched({"sources": ["derivations.c"]}, set(), sources) is None

@@ -197,3 +197,8 @@ def test_text() -> None:
 def test_a_positive_part_is_known_not_to_be_negative_where_its_argument_is_real() -> None:
     assert plus(scalar("x")).is_nonnegative is True
     assert plus(sp.Symbol("w")).is_nonnegative is None
+
+
+def test_a_divergence_is_known_not_to_be_negative_where_its_arguments_are_not() -> None:
+    assert bregman(y, w, 1 + a).is_nonnegative is True
+    assert [bregman(*arguments).is_nonnegative for arguments in ((x, w, 1 + a), (y, x, 1 + a), (y, w, a))] == [None] * 3

@@ -27,6 +27,7 @@ CLAIMS = ["eot.1", "eot.2", "eot.s1.words", "eot.s1.ours"]
 def test_a_list_is_read() -> None:
     first, *_, last = parse(LISTED)
     assert first == Passage(1, 2, Provenance.PRINTED, ("eot.1", "eot.2"))
+    assert (last.first, last.last) == (0, 0)
     assert (first.lines, last.provenance, last.claims) == ("1–2", Provenance.ADDED, ("eot.s1.ours",))
     assert list(faults(parse(LISTED), SOURCE, CLAIMS)) == []
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from derivations import baseline, claims, ledger_schema, normal_form, printed, records, theorems
+from derivations.calculus.variables import Kind
 from derivations.claims import Witness
 from derivations.kernel import seals
 from derivations.prints import outcome
@@ -26,6 +27,7 @@ def test_every_record_is_frozen_and_strict(module: ModuleType) -> None:
 
 def test_fields_that_are_as_usual_are_left_out_of_a_file() -> None:
     assert to_json(normal_form.Form(normal_form.Sign.EQUAL)) == {"sign": "equal"}
+    assert to_json(normal_form.Domain(Kind.SIZE)) == {"kind": to_json(Kind.SIZE)}
 
 
 @pytest.mark.parametrize(("value", "written"), [

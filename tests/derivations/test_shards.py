@@ -11,7 +11,7 @@ from derivations import ledger
 from derivations.__main__ import main
 from derivations.catalogue import entries
 from derivations.selection import selected
-from derivations.shards import divided, merged, parsed, seconds_in
+from derivations.shards import divided, merge, merged, parsed, seconds_in
 from tests.derivations.report.samples import of, row, saved
 
 
@@ -123,3 +123,9 @@ def test_no_report_of_a_shard(tmp_path: Path) -> None:
     result = run("report", str(saved(tmp_path, shard(1, row(FIRST)))), f"--output={tmp_path / 'pages'}")
     assert "expected whole runs, got" in str(result.exception)
     assert not (tmp_path / "pages").exists()
+
+
+def test_a_ledger_needs_a_folder(tmp_path: Path) -> None:
+    result = CliRunner().invoke(merge, [str(tmp_path / "one.json"), "--json", str(tmp_path / "none" / "ledger.json")])
+    assert result.exit_code == 2
+    assert "--json: expected a file in an existing folder" in result.output

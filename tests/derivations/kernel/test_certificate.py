@@ -69,7 +69,7 @@ X: Term = ("var", "x")
 Y: Term = ("var", "y")
 P: Term = ("entry", "p", ("i",))
 S: Term = ("entry", "s", ("i",))
-FACTS = Facts(frozenset({"x", "y"}), {"p": "p_mass"}, {("P", 1): ("", "P_rows"), ("K", 0): ("p", "K_columns")}, {})
+FACTS = Facts(frozenset({"x", "y"}), {"p": "p_mass", "J": "J_mass"}, {("P", 1): ("", "P_rows"), ("K", 0): ("p", "K_columns")}, {})
 
 
 def num(value: int | Fraction) -> Term:
@@ -117,11 +117,13 @@ NESTED = [
     (total(("mul", at("P", "i", "j"), S), "j"), "(\\Sum_(x1 < m) (s x1))"),
     (total(("mul", at("K", "i", "j"), at("s", "j")), "j", "n"), "(\\Sum_(x1 < n) ((p x1) * (s x1)))"),
     (("mul", ("exp", S), Z, total(("mul", ("exp", at("s", "j")), Z), "j")), "1"),
+    (total(at("J", "i", "j"), "j"), "1"), (total(at("J", "j", "i"), "j"), "1"),
     (("mul", S, SPREAD),
      "(\\Sum_(x3 < m) ((\\Sum_(x2 < n) ((T x3 x2) * (\\Sum_(x1 < n) ((T x3 x1) * (u x1))) * (u x2))) * (s x3)))"),
 ]
 SCOPE: Scope = {"m": 2, "n": 2, "s": [arb(3), arb(-2)], "u": [arb(5), arb(7)], "p": [arb(1) / 4, arb(3) / 4],
                 "P": [[arb(1) / 4, arb(3) / 4], [arb(1) / 2, arb(1) / 2]], "T": [[arb(1), arb(2)], [arb(-3), arb(4)]],
+                "J": [[arb(1) / 8, arb(1) / 2], [arb(1) / 4, arb(1) / 8]],
                 "K": [[arb(1) / 8, arb(1) / 2], [arb(1) / 8, arb(1) / 4]]}
 
 

@@ -12,7 +12,10 @@ from derivations.kernel import toplevel
 from derivations.kernel.toplevel import Toplevel, sentences
 
 SCRIPT = '''#!{python}
+import signal
 import sys
+
+signal.signal(signal.SIGINT, signal.default_int_handler)     # a process in the background may ignore it
 
 def answer(sentence):
     if "spin" in sentence:

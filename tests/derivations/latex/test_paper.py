@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from derivations.latex.paper import Formula, read_paper
+from derivations.latex.paper import Formula, last_side, read_paper
 from derivations.latex.syntax import parse
 from derivations.latex.tree import spelled
 
@@ -106,3 +106,19 @@ d &= e \notag \\ &= f \\
 def test_lines_of_a_formula(latex: str, tree: str) -> None:
     """A possible second statement is a statement of its own: − c = d after a = b."""
     assert spelled(parse(latex)) == tree
+
+
+@pytest.mark.parametrize(("latex", "side"), [
+    ("a = b", "b"), (r"a = b \le c", "c"), ("a = b, c = d", "b"), ("a + b", ""), (r"a = b \text{ for all } c", ""),
+    ("a = (", ""),
+])
+def test_the_side_that_the_next_line_continues(latex: str, side: str) -> None:
+    assert last_side(latex) == side
+
+
+def test_cases_keep_their_marks_of_alignment(tmp_path: Path) -> None:
+    cases = r"\begin{cases} a & \text{if } b \\ c & \text{otherwise} \end{cases}"
+    text = rf"\begin{{document}}\begin{{align}} f &= {cases} \end{{align}}\end{{document}}"
+    (formula,) = formulas(tmp_path, text)
+    assert formula.latex.startswith(r"f = \begin{cases} a &")
+    assert formula.latex.count("&") == 2
