@@ -69,7 +69,8 @@ X: Term = ("var", "x")
 Y: Term = ("var", "y")
 P: Term = ("entry", "p", ("i",))
 S: Term = ("entry", "s", ("i",))
-FACTS = Facts(frozenset({"x", "y"}), {"p": "p_mass", "J": "J_mass"}, {("P", 1): ("", "P_rows"), ("K", 0): ("p", "K_columns")}, {})
+FACTS = Facts(frozenset({"x", "y"}), {"p": "p_mass", "J": "J_mass"},
+              {("P", 1): ("", "P_rows"), ("K", 0): ("p", "K_columns")}, {})
 
 
 def num(value: int | Fraction) -> Term:
