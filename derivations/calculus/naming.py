@@ -9,12 +9,17 @@ import sympy as sp
 
 from derivations.calculus.variables import Domain, Kind, Variable
 
+MOST = 8                                                     # indices of one sum, whose orders are all compared: 8! of them
+
 
 def canonical_names(body: sp.Expr, bound: list[Variable]) -> dict[Variable, Variable]:
     """Canonical names of the bound indices, in that order of the indices for which the product is sorted first.
 
-    A factor is renamed once for each choice of names of its own indices, and not for each order of all indices.
+    A factor is renamed once for each choice of names of its own indices, and not for each order of all indices.  Raises
+    ValueError for more than `MOST` indices.
     """
+    if len(bound) > MOST:
+        raise ValueError(f"sum: expected at most {MOST} indices that occur in common factors, got {len(bound)}")
     parts = [(factor, tuple(v for v in bound if v in _symbols(factor))) for factor in sp.Mul.make_args(body)]
     used = frozenset[sp.Symbol]().union(*(_symbols(factor) for factor, _ in parts)).difference(bound)
     names_of = cache(lambda shapes: _free_names(shapes, used))

@@ -77,7 +77,7 @@ class _Minimizer(Relation):
     def candidate_at(self, indices: Sequence[sp.Expr]) -> sp.Expr:
         """The candidate's entry at other indices, which its sums do not capture."""
         entry = self.entry
-        inner = {v: fresh(v) for part in entry.atoms(sp.Sum) for v in part.bound_symbols}
+        inner = {v: fresh(v) for part in entry.atoms(sp.Sum) for v in part.bound_symbols if v not in entry.free_symbols}
         return entry.xreplace(inner | dict(zip(self.places, indices, strict=True)))
 
     @property

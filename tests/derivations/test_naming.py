@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import pairwise, permutations
 
 import pytest
 import sympy as sp
@@ -64,3 +64,11 @@ def test_a_name_that_occurs_is_not_reused() -> None:
     (bound_name,) = inner.bound_symbols
     assert bound_name not in canonical_names(inner * a[j], [j]).values()
     assert bound_name not in canonical_names(sp.exp(inner) * a[j] * b[k] * B[j, k], [j, k]).values()
+
+
+def test_the_orders_of_many_indices_are_not_compared() -> None:
+    """Nine indices in a chain have 362,880 orders."""
+    chain = [index(f"c{place}", B.shape[0]) for place in range(9)]
+    with pytest.raises(ValueError, match="expected at most 8 indices that occur in common factors, got 9"):
+        normal(total(tuple(chain), sp.Mul(*[B[one, other] for one, other in pairwise(chain)])))
+    assert normal(total(tuple(chain), sp.Mul(*[a[one] for one in chain]))) == normal(total(j, a[j])) ** 9
