@@ -103,6 +103,9 @@ def test_the_processor_time_is_that_of_rocq(rocq: Toplevel, monkeypatch: pytest.
     monkeypatch.setattr(toplevel, "BETWEEN", 0.02)
     rocq.say("spin.", before + 0.2)
     assert before + 0.2 <= rocq.cpu() < before + 3
+    for proof, accepted in (("Theorem it : True.\nQed.", True), ("Theorem it : True.\nwrong.", False)):
+        answer = rocq.prove(proof, 0.15)                     # since its own beginning
+        assert (answer.accepted, answer.seconds < 0.15) == (accepted, True)
 
 
 def test_sentences_end_at_a_period_before_a_space() -> None:
