@@ -59,9 +59,9 @@ class Differs(Hypothesis):
         return PROVED if nonzero(difference, self.facts()) else f"it is not shown that {text(difference)} ≠ 0"
 
     def contradicted_at(self, point: Point) -> Witness | None:
-        """Two values that are exactly equal."""
-        one, other = enclose_all(self.sides, point)
-        exact = one.is_exact() and other.is_exact() and one.is_finite() and one == other
+        """Two values that are exactly equal: their difference is, as a rational number such as 1/3 is no exact ball."""
+        one, other, gap = enclose_all((*self.sides, self.sides[0] - self.sides[1]), point)
+        exact = one.is_finite() and other.is_finite() and gap.is_exact() and gap == 0
         return witness(point, one, other, "=") if exact else None
 
     def holds_at(self, point: Point) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 import sympy as sp
 
@@ -34,6 +36,8 @@ def test_a_difference() -> None:
     (Differs(x, w), {x: 1, w: 2}, False, True),
     (Differs(sp.exp(x), sp.exp(w)), {x: 1, w: 1}, False, False),   # two balls that overlap decide nothing
     (Differs(sp.exp(x), 1), {x: 0}, True, False),
+    (Differs(x, sp.Rational(1, 3)), {x: Fraction(1, 3)}, True, False),
+    (Differs(1 / x, 1 / w), {x: 0, w: 0}, False, False),
     (Differs(1 / x, w), {x: 0, w: 1}, False, False),
     (Differs(w, 1 / x), {x: 0, w: 1}, False, False),
     (Differs(1 / x, 1 / x), {x: 0}, False, False),
