@@ -207,6 +207,8 @@ def _masses(variable: Variable, values: Tensor, point: Mapping[str, Value]) -> I
         yield values.sum() - 1, "numbers whose sum is 1"
     if kind is Kind.STOCHASTIC:
         yield values.sum(-1) - 1, "rows whose sums are 1"
+    if kind is Kind.UNIT:
+        yield values.square().sum(-1) - 1, "vectors of length 1"
     if kind is Kind.COUPLING:
         yield values.sum(-1) - tied[0], f"row sums {variable.domain.marginals[0]}"
         yield values.sum(-2) - tied[1], f"column sums {variable.domain.marginals[1]}"

@@ -130,6 +130,9 @@ def _check(var: Variable, value: Any, point: Point) -> None:
         accepted, fine = "positive numbers", all(entry > 0 for entry in entries)
     elif kind is Kind.REAL:
         return
+    elif kind is Kind.UNIT:
+        rows = [_exact(row) for row in value] if len(shape) == 2 else [entries]
+        accepted, fine = "vectors of length 1", all(sum(entry**2 for entry in row) == 1 for row in rows)
     else:
         accepted, fine = "numbers ≥ 0", all(entry >= 0 for entry in entries)
     if not fine:

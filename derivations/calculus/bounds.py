@@ -6,7 +6,7 @@ evaluates each of them at random exact points.
 """
 
 from collections.abc import Callable, Iterator
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, permutations
 
 import sympy as sp
 
@@ -48,7 +48,7 @@ def _in_each_case(
     for part in sp.Mul.make_args(unsigned):
         if isinstance(part, plus | sp.Abs) and not part.free_symbols & inner:  # formal: rule_positive_part_cases
             x = part.args[0]
-            cases = [sp.expand_mul(expr.xreplace({part: value}), deep=False)
+            cases = [sp.Add(*[sp.expand_mul(term.xreplace({part: value}), deep=False) for term in sp.Add.make_args(expr)])
                      for value in (x, sp.S.Zero if isinstance(part, plus) else -x)]
             if any(case.has(sp.zoo, sp.nan) for case in cases):
                 continue
@@ -139,19 +139,21 @@ def _of_log_of_sum(part: sp.Expr) -> Iterator[Bound]:
 
 
 def _of_mass(entry: sp.Indexed) -> Iterator[Bound]:
-    """p_i ≤ 1 on a simplex, P_ij ≤ a_i and P_ij ≤ b_j for a plan with these marginals."""
+    """p_i ≤ 1 on a simplex, |q_i| ≤ 1 for a unit vector, P_ij ≤ a_i and P_ij ≤ b_j for a plan with these marginals."""
     label = entry.base.label
     if not isinstance(label, Variable):
         return
     if label.domain.kind in (Kind.SIMPLEX, Kind.INTERIOR, Kind.STOCHASTIC, Kind.COUPLING):
         yield 1 - entry, False  # formal: rule_weight_below_one
+    if label.domain.kind is Kind.UNIT:
+        yield from ((1 - entry, False), (1 + entry, False))
     if label.domain.kind is Kind.COUPLING:
         yield from ((marginal[index] - entry, False)
                     for marginal, index in zip(label.domain.marginals, entry.indices, strict=True))
 
 
 def _of_sum(total: sp.Sum, expr: sp.Expr, check: Check) -> Iterator[Bound]:
-    """Σ_l f_l ≥ f_i where f ≥ 0, and Σ_l f_l ≤ m where f ≤ 1."""
+    """Σ_l f_l ≥ f_i where f ≥ 0, Σ_l f_l ≤ m where f ≤ 1, and |⟨q, k⟩| ≤ 1 for unit vectors."""
     body = total.function
     if len(total.limits) > 1:
         return
@@ -160,9 +162,23 @@ def _of_sum(total: sp.Sum, expr: sp.Expr, check: Check) -> Iterator[Bound]:
         return
     if check(1 - body, False):
         yield high - total, False
+    if _is_of_units(body, bound):
+        yield from ((1 - total, False), (1 + total, False))
     rebound = any(bound in part.bound_symbols for part in body.atoms(sp.Sum))   # `xreplace` would rename it there, too
     if not rebound and check(body, False):                   # formal: rule_entry_below_sum
         yield from ((total - body.xreplace({bound: index}), False) for index in _indices(expr, total, high))
+
+
+def _is_of_units(body: sp.Expr, bound: Variable) -> bool:
+    """Whether the sum of a body is the inner product of two unit vectors, or of rows of length 1."""
+    if not isinstance(body, sp.Mul) or len(body.args) != 2 or not all(isinstance(factor, sp.Indexed) for factor in body.args):
+        return False
+    return all(
+        isinstance(factor.base.label, Variable) and factor.base.label.domain.kind is Kind.UNIT
+        and factor.indices[-1] == bound and factor.base.shape[-1] == bound.domain.shape[0]
+        and not any(bound in index.free_symbols for index in factor.indices[:-1])
+        for factor in body.args
+    )
 
 
 def _indices(expr: sp.Expr, total: sp.Sum, high: sp.Expr) -> list[Variable]:
@@ -173,20 +189,26 @@ def _indices(expr: sp.Expr, total: sp.Sum, high: sp.Expr) -> list[Variable]:
 
 
 def _of_pairs(expr: sp.Expr, check: Check) -> Iterator[Bound]:
-    """log a ≥ log b where a ≥ b, and so for exp; of a sum of exponentials, log Σ_l exp g_l ≥ g_i."""
+    """log a ≥ log b where a ≥ b, and so for products of exp; of a sum of exponentials, log Σ_l exp g_l ≥ g_i."""
     parts = sorted(_parts(expr), key=sp.default_sort_key)
-    for kind in (sp.log, sp.exp):
-        same = [part for part in parts if isinstance(part, kind)]
-        for one in same:
-            for other in same:
-                if one != other and check(one.args[0] - other.args[0], False):
-                    yield one - other, check(one.args[0] - other.args[0], True)
+    logarithms = {part: part.args[0] for part in parts if isinstance(part, sp.log)}
+    powers = {part: part.args[0] for part in parts if isinstance(part, sp.exp)}
+    for same in (logarithms, powers | _products_of_exponentials(expr)):
+        for one, other in permutations(same, 2):
+            if check(same[one] - same[other], False):
+                yield one - other, check(same[one] - same[other], True)
     for part in parts:
         if isinstance(part, sp.log) and isinstance(part.args[0], sp.Sum):
             for bound, _ in _of_sum(part.args[0], expr, check):
                 smaller = part.args[0] - bound
                 if check(smaller, True):
                     yield part - _log(smaller), False
+
+
+def _products_of_exponentials(expr: sp.Expr) -> dict[sp.Expr, sp.Expr]:
+    """The exponent of exp x · exp y, x + y, for each term that has several exponentials."""
+    factors = ([part for part in sp.Mul.make_args(term) if isinstance(part, sp.exp)] for term in sp.Add.make_args(expr))
+    return {sp.Mul(*several): sp.Add(*[part.args[0] for part in several]) for several in factors if len(several) > 1}
 
 
 def _log(x: sp.Expr) -> sp.Expr:

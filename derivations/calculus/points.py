@@ -221,6 +221,9 @@ def _draw(
     if kind in (Kind.SIMPLEX, Kind.INTERIOR):
         weights = [0 if corner and kind is Kind.SIMPLEX and i else rng.randint(*masses) for i in range(prod(shape))]
         return _shaped([Fraction(w, sum(weights)) for w in weights], shape)
+    if kind is Kind.UNIT:
+        rows = [_unit(shape[-1], rng, corner) for _ in range(prod(shape[:-1]))]
+        return rows if len(shape) == 2 else rows[0]
     if kind not in (Kind.REAL, Kind.NONNEGATIVE, Kind.POSITIVE):
         raise ValueError(f"domain: expected one with exact samples for {var.name}, got {kind.name}: take the expectation first")
     if corner and shape:
@@ -237,6 +240,18 @@ def _masses(size: int, rng: random.Random, corner: bool) -> list[Fraction]:
         return [Fraction(int(i == vertex)) for i in range(size)]
     weights = [rng.randint(0, 9) for _ in range(size)]
     return [Fraction(w, sum(weights)) for w in weights] if sum(weights) else [Fraction(1, size)] * size
+
+
+def _unit(size: int, rng: random.Random, corner: bool) -> list[Fraction]:
+    """A rational vector of length 1, on an axis if wanted; projecting the sphere from a pole gives all others."""
+    sign = rng.choice((1, -1))
+    if corner or size == 1:
+        axis = rng.randrange(size)
+        return [Fraction(sign * int(i == axis)) for i in range(size)]
+    flat = [Fraction(rng.randint(-8, 8), 4) for _ in range(size - 1)]
+    square = sum((x * x for x in flat), Fraction(0))
+    entries = [*(2 * x / (square + 1) for x in flat), sign * (square - 1) / (square + 1)]
+    return rng.sample(entries, size)
 
 
 def _face(size: int, rng: random.Random) -> list[Fraction]:

@@ -17,6 +17,7 @@ from derivations.calculus.variables import Kind, Variable
 FACTORS = (Fraction(1, 2), Fraction(2), Fraction(9, 10), Fraction(10, 9), Fraction(99, 100), Fraction(100, 99))
 STEPS = (Fraction(1), Fraction(1, 4), Fraction(1, 50))
 SHARES = (Fraction(1), Fraction(1, 2), Fraction(1, 10), Fraction(1, 100))
+TURNS = ((Fraction(3, 5), Fraction(4, 5)), (Fraction(0), Fraction(1)), (Fraction(99, 101), Fraction(20, 101)))   # cos, sin
 LARGEST = 10**6                                              # of a denominator: what is moved on and on is rounded
 
 
@@ -56,6 +57,9 @@ def _moved(var: Variable, point: Point, rng: random.Random) -> Value:
     if kind in (Kind.SIMPLEX, Kind.INTERIOR, Kind.STOCHASTIC):
         rows = value if rank == 2 else [value]
         _shift(rng.choice(rows), rng, closed=kind is not Kind.INTERIOR)  # type: ignore[arg-type]
+        return value
+    if kind is Kind.UNIT:
+        _turn(rng.choice(value) if rank == 2 else value, rng)                       # type: ignore[arg-type]
         return value
     if kind is Kind.COUPLING:
         _cycle(value, rng)
@@ -100,6 +104,16 @@ def _shift(row: list[Fraction], rng: random.Random, closed: bool) -> None:
     amount = _simple(row[giver] * share) if share < 1 else row[giver]
     row[giver] -= amount
     row[taker] += amount
+
+
+def _turn(row: list[Fraction], rng: random.Random) -> None:
+    """Turn a vector in the plane of two of its axes, or reverse one; its length stays."""
+    i, j = rng.randrange(len(row)), rng.randrange(len(row))
+    if i == j:
+        row[i] = -row[i]
+        return
+    cosine, sine = rng.choice(TURNS)
+    row[i], row[j] = cosine * row[i] - sine * row[j], sine * row[i] + cosine * row[j]
 
 
 def _cycle(plan: Any, rng: random.Random) -> None:

@@ -286,7 +286,7 @@ def _sum_of_product(factors: list[sp.Expr], bound: list[Variable]) -> sp.Expr:
             rest = normal(sp.Mul(*flat).xreplace({summed: remaining}))  # formal: rule_delta_collapse
             return _sum(rest, [v for v in bound if v != summed])
     for position, factor in enumerate(flat):
-        if (collapsed := _marginal(factor, flat, bound)) is not None:
+        if (collapsed := _marginal(factor, flat, bound) or _length(factor, flat, bound)) is not None:
             marginal, summed = collapsed
             rest = [*flat[:position], marginal, *flat[position + 1 :]]
             return _sum_of_product(rest, [v for v in bound if v != summed])
@@ -315,6 +315,18 @@ def _row_sum(factors: list[sp.Expr], bound: list[Variable]) -> tuple[sp.Expr, Va
         if below and inside and (inner := _sum_of_product(inside, [summed])) in below:
             return sp.Mul(inner, *rest), summed  # formal: rule_row_sum
     return None
+
+
+def _length(factor: sp.Expr, factors: list[sp.Expr], bound: list[Variable]) -> tuple[sp.Expr, Variable] | None:
+    """Σ_j q_j² = 1 for a unit vector, or for a row of a matrix with unit rows, when nothing else depends on the index."""
+    entry, power = factor.as_base_exp()
+    label = entry.base.label if isinstance(entry, sp.Indexed) else None
+    if power != 2 or not isinstance(label, Variable) or label.domain.kind is not Kind.UNIT:
+        return None
+    *row, summed = entry.indices
+    apart = summed in bound and not any(summed in index.free_symbols for index in row)
+    alone = sum(summed in other.free_symbols for other in factors) == 1
+    return (sp.S.One, summed) if apart and alone and _runs_over(summed, entry.base.shape[-1]) else None
 
 
 def _expand_product(a: sp.Expr, b: sp.Expr) -> sp.Expr:

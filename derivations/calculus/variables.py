@@ -29,6 +29,7 @@ class Kind(Enum):
     COUPLING = "coupling"
     STOCHASTIC = "stochastic"
     SLACK = "slack"
+    UNIT = "unit"
     RANDOM = "random"
 
     @property
@@ -48,6 +49,7 @@ WORDS = {
     Kind.COUPLING: "≥ 0 with the given marginals",
     Kind.STOCHASTIC: "≥ 0 with rows of sum 1",
     Kind.SLACK: "≥ 0, and 0 wherever the plan is positive",
+    Kind.UNIT: "of length 1",
     Kind.RANDOM: "independent entries, mean 0, variance 1",
 }
 
@@ -67,7 +69,7 @@ class Domain:
 
     def __post_init__(self) -> None:
         """Raise ValueError for a shape, excluded indices or marginals that do not go with the kind."""
-        axes = {Kind.SIZE: {0}, Kind.INDEX: {1}, Kind.STOCHASTIC: {2}, Kind.COUPLING: {2}, Kind.SLACK: {1},
+        axes = {Kind.SIZE: {0}, Kind.INDEX: {1}, Kind.STOCHASTIC: {2}, Kind.COUPLING: {2}, Kind.SLACK: {1}, Kind.UNIT: {1, 2},
                 Kind.SIMPLEX: {1, 2, 3}, Kind.INTERIOR: {1, 2, 3}}.get(self.kind, set(range(5)))
         if len(self.shape) not in axes:
             raise ValueError(f"shape: expected axes like {sorted(axes)} for {self.kind.name}, got {self.shape}")
@@ -103,6 +105,7 @@ _ASSUMPTIONS: dict[Kind, dict[str, bool]] = {
     Kind.COUPLING: {"nonnegative": True},
     Kind.STOCHASTIC: {"nonnegative": True},
     Kind.SLACK: {"nonnegative": True},
+    Kind.UNIT: {"real": True},
     Kind.RANDOM: {"real": True},
 }
 
@@ -201,6 +204,11 @@ def simplex(name: str, *shape: sp.Expr) -> sp.IndexedBase:
 def interior(name: str, *shape: sp.Expr) -> sp.IndexedBase:
     """A point of the open simplex: entries > 0 that sum to 1 (over all axes)."""
     return vector(name, *shape, kind=Kind.INTERIOR)
+
+
+def unit(name: str, *shape: sp.Expr) -> sp.IndexedBase:
+    """A vector of length 1, or a matrix with rows of length 1."""
+    return vector(name, *shape, kind=Kind.UNIT)
 
 
 def coupling(name: str, rows: sp.IndexedBase, columns: sp.IndexedBase) -> sp.IndexedBase:

@@ -14,12 +14,14 @@ from typing import Any
 
 import sympy as sp
 
+from derivations import rendering
 from derivations.calculus.sums import total
 from derivations.catalogue import Steps, Undecidable, claim
 from derivations.claims import Kind, Severity
 from derivations.entry import Entry
 from derivations.latex.notation import Notation
 from derivations.latex.repairs import Repair, failing, is_refuted, mutants_of, repair
+from derivations.latex.restrictions import excluding
 from derivations.latex.statements import read
 from derivations.latex.values import bound
 from derivations.relations import AtLeast, Equation, Fails, Relation, UniqueMinimum, same
@@ -49,17 +51,32 @@ def equation(id: str, latex: str, notation: Notation, *, title: str, line: int, 
     by_definition = bool(relations) and all(relation.trivial() for relation in relations)
     reason = DEFINES if defines else SAME
 
+    excluded = _excluded(relations, own)
+
     def derivation() -> Steps | Undecidable:
-        return Undecidable(f"could not be read: {unread}") if unread else _steps(relations, reason)
+        return Undecidable(f"could not be read: {unread}" if unread else excluded) if unread or excluded else _steps(
+            relations, reason)
 
     derivation.__doc__ = " ".join([f"Line {line} of the paper.", *_own_meanings(notation.local.get(id, {}))])
     derivation.__module__ = module
     kind = Kind.DEFINITION if by_definition else _kind(relations)
     entry = claim(id, kind, title=title, latex=latex)(derivation)
     entry.line, entry.read = caller.f_lineno, bool(relations)
-    if relations and not by_definition:
+    if relations and not by_definition and not excluded:
         _add_twins_and_correction(entry, relations, latex, own)
     return entry
+
+
+def _excluded(relations: Sequence[Relation], notation: Notation) -> str:
+    """Return why a counterexample does not refute a statement: the text excludes it; empty if nothing does."""
+    false = failing(relations) if notation.restrictions else None
+    example = false.counterexample() if false is not None else None
+    broken = excluding(example.point, notation) if example is not None else None
+    if broken is None or example is None:
+        return ""
+    line, latex = broken
+    where = rendering.witness(example.witness)
+    return f"it fails {where}; expected a meaning for “{latex}” in line {line}, which excludes this point"
 
 
 def _own_meanings(local: Mapping[str, Any]) -> list[str]:

@@ -9,6 +9,7 @@ from derivations.latex.descriptions import FULL_SUPPORT, described, is_value, li
 from derivations.latex.guesses import Guesses
 from derivations.latex.masses import read_marginal, read_mass
 from derivations.latex.names import LETTER, index_parts, parts
+from derivations.latex.norms import UNIT_VECTORS, dimension, read_norms
 from derivations.latex.paper import Formula
 from derivations.latex.premises import CASE, is_condition
 from derivations.latex.ranges import printed_ranges
@@ -122,7 +123,7 @@ def read_domains(guesses: Guesses, tree: Node, formula: Formula) -> None:
     positive = any(words in f"{formula.words[-30:]} {formula.after[:40]}" for words in FULL_SUPPORT)
     before: list[Node] = []
     clauses = tree.parts if isinstance(tree, Listing) else (tree,)
-    if isinstance(tree, Listing) and len(clauses) >= 3 and _enumerated(clauses[:-1], clauses[-1]):
+    if isinstance(tree, Listing) and _enumerated(clauses[:-1], clauses[-1]) == 0:
         _family(guesses, clauses[-1], "real", why)
     if not formula.display:
         described(guesses, tree, formula, why)
@@ -138,19 +139,19 @@ def read_domains(guesses: Guesses, tree: Node, formula: Formula) -> None:
                 meaning = meaning.replace("simplex", "interior")
             if meaning and meaning.startswith(("vector", "matrix")) and POSITIVE_ENTRIES.match(formula.after):
                 meaning = f"positive {meaning}"
-            if _enumerated(before, left) and meaning:
-                _family(guesses, left, meaning, why)
-                continue
-            for symbol in [*before, left]:
+            if meaning and meaning.startswith("vector") and UNIT_VECTORS.match(formula.after):
+                meaning = f"unit {meaning}"
+            symbols = [*before, left]
+            while meaning and symbols and (first := _enumerated(symbols[:-1], symbols[-1])) is not None:
+                _family(guesses, symbols[-1], meaning, why)
+                del symbols[first:]
+            for symbol in symbols:
                 _declare(guesses, symbol, meaning or "?", why)
         elif set(clause.signs) <= {*COMPARISONS} and not (formula.display and clause is tree):
             hypothetical = is_condition(formula, CASE) and spelled(left) in guesses.names
             if not hypothetical and read_comparison(guesses, before, clause, why):  # I ≥ 0 on its own line is asserted
                 guesses.read.add(formula.latex)
-        elif sign == "=" and spelled(right) == "1" and not formula.display:
-            guesses.read.add(formula.latex)
-            read_mass(guesses, left, why)
-        elif clause.signs == ("=",) and not formula.display and read_marginal(guesses, left, right):
+        elif not formula.display and _settles(guesses, clause, why):
             guesses.read.add(formula.latex)
         elif sign == "=" and (inside := _listed(right)) is not None:
             _tuple(guesses, left, inside, why, clause.parts[2] if clause.signs[1:2] == ("\\in",) else None)
@@ -166,11 +167,22 @@ def read_domains(guesses: Guesses, tree: Node, formula: Formula) -> None:
             _function(guesses, node, why)
 
 
-def _enumerated(before: Sequence[Node], last: Node | None) -> bool:
-    """Return whether a list is k_1, …, k_N."""
-    first = before[0] if len(before) >= 2 else None
-    dotted = len(before) >= 2 and spelled(before[-1]) in DOTS
-    return dotted and isinstance(first, Scripted) and isinstance(last, Scripted) and first.base == last.base
+def _settles(guesses: Guesses, clause: Chain, why: str) -> bool:
+    """Read an equation of the text as masses or lengths of what is declared, and return whether it is one."""
+    left, right = clause.parts[:2]
+    if read_norms(guesses, clause, why):
+        return True
+    if clause.signs != ("=",):
+        return False
+    return read_mass(guesses, left, why) if spelled(right) == "1" else read_marginal(guesses, left, right)
+
+
+def _enumerated(before: Sequence[Node | None], last: Node | None) -> int | None:
+    """Return the position of k_1 in a list q, k_1, …, k_N, or None for another list."""
+    if len(before) < 2 or spelled(before[-1]) not in DOTS or not isinstance(last, Scripted):
+        return None
+    same = [isinstance(each, Scripted) and each.base == last.base for each in before[:-1]]
+    return same.index(True) if same[-1] and all(same[same.index(True) :]) else None
 
 
 def _family(guesses: Guesses, last: Node | None, meaning: str, why: str) -> None:
@@ -181,9 +193,9 @@ def _family(guesses: Guesses, last: Node | None, meaning: str, why: str) -> None
     size = guesses.size(last.sub, why) if last.sub is not None else None
     words = meaning.split()
     if size and words[-2:-1] == ["vector"]:
-        guesses.record(spelled(last.base), " ".join([*words[:-2], "matrix", size, words[-1]]), why)
+        guesses.record_explicit(spelled(last.base), " ".join([*words[:-2], "matrix", size, words[-1]]), why)
     elif size and len(words) == 1 and words[0] in ("real", "positive", "nonnegative"):
-        guesses.record(spelled(last.base), f"{'' if words[0] == 'real' else words[0]} vector {size}".strip(), why)
+        guesses.record_explicit(spelled(last.base), f"{'' if words[0] == 'real' else words[0]} vector {size}".strip(), why)
 
 
 def _builds_set(node: Chain) -> bool:
@@ -273,6 +285,9 @@ def _set(guesses: Guesses, node: Node, why: str) -> str | None:
         return "size"
     if isinstance(node, Product) and spelled(node.factors[0]) in PLANS and isinstance(plans := node.factors[-1], Bracket):
         return f"coupling {' '.join(map(spelled, parts(plans.inside)))}"
+    if (axis := dimension(base, sup)) is not None:
+        size = guesses.size(axis, why)
+        return f"unit vector {size}" if size else None
     if isinstance(base, Symbol) and base.name == "\\Delta":
         return _simplex(guesses, sub, sup, why)
     if isinstance(node, Product) and spelled(node.factors[0]) in INTERIORS and len(node.factors) == 2:

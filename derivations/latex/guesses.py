@@ -26,7 +26,7 @@ def narrows(meaning: str, known: str) -> bool:
     if len(words) == 1 and len(before) == 1:
         return (known, meaning) in (("real", "positive"), ("real", "nonnegative"), ("nonnegative", "positive"))
     wider = {"simplex": ("vector",), "interior": ("vector", "simplex"), "stochastic": ("matrix",)}
-    signed = words[:1] in (["positive"], ["nonnegative"]) and words[1:] == before
+    signed = words[:1] in (["positive"], ["nonnegative"], ["unit"]) and words[1:] == before
     return signed or (words[1:] == before[1:] and before[0] in wider.get(words[0], ()))
 
 
@@ -52,9 +52,10 @@ class Guesses:
     interior: set[str] = field(default_factory=set)  # distributions with positive entries
     marginals: dict[str, dict[str, str]] = field(default_factory=dict)  # matrix → the names of its sums of rows and of columns
     stochastic: dict[str, str] = field(default_factory=dict)  # names of stochastic matrices, with “row-”, “column-” or “doubly”
-    later: list[tuple[int, Callable[[], None]]] = field(default_factory=list)  # by section, readings that need index ranges
+    later: list[tuple[int, Callable[[], object]]] = field(default_factory=list)  # by section, readings that need index ranges
     read: set[str] = field(default_factory=set)  # formulas of the text that give domains without being their source
-    unread: list[tuple[int, str]] = field(default_factory=list)  # line and LaTeX of statements of the text that are not used
+    restrictions: list[tuple[int, str]] = field(default_factory=list)  # by line, conditions of the text not used
+    unread: list[tuple[int, str]] = field(default_factory=list)  # by line, its other statements not used
     premises: dict[int, list[str]] = field(default_factory=dict)  # position of a display → conditions in the text before it
     homes: dict[str, int] = field(default_factory=dict)  # name → the section of its guess
 

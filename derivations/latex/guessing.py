@@ -17,7 +17,7 @@ from derivations.latex.index_guesses import fix_indices, range_indices, rebind_i
 from derivations.latex.masses import settle_masses
 from derivations.latex.names import LETTER, index_parts, parts, pattern, thin
 from derivations.latex.paper import Formula, Paper
-from derivations.latex.premises import read_premises, read_updates, unread
+from derivations.latex.premises import is_restriction, read_premises, read_updates, unread
 from derivations.latex.syntax import parse
 from derivations.latex.tree import (
     EMPTY,
@@ -90,7 +90,8 @@ def guess(paper: Paper) -> Guesses:
     read_updates(guesses, trees)
     for position, formula, tree in trees:
         _off_simplex(guesses, position, tree, formula)
-    guesses.unread = list(unread(guesses, trees))
+    for formula in unread(guesses, trees):
+        (guesses.restrictions if is_restriction(formula) else guesses.unread).append((formula.line, formula.latex))
     return guesses
 
 
@@ -111,14 +112,24 @@ def _free(guesses: Guesses, name: str, tree: Node) -> str | None:
     """Return a domain of real numbers for a symbol defined by sums and products that the formula does not use otherwise."""
     shown, body = pattern(guesses.names[name]), parse(guesses.lines[guesses.names[name]].meaning[1:])
     sizes = [guesses.range_of(each) for each in shown.indices]
-    plain = all(isinstance(node, PLAIN) for node in walk(body))
+    ranges = {part for node in walk(body) if isinstance(node, Scripted) and spelled(node.base) == "\\sum"
+              for part in walk(node.sub or EMPTY)}
+    plain = all(isinstance(node, PLAIN) for node in walk(body) if node not in ranges)
     below = {spelled(node) for node in walk(body)}
-    if shown.arguments or not all(sizes) or len(sizes) > 2 or not plain or below & {*STARTING, "e"}:
+    if shown.arguments or not all(sizes) or len(sizes) > 2 or not plain or below & ({*STARTING, "e"} - {"\\sum"}):
         return None
+    if "\\sum" in below and any(_is_signed(guesses, symbol) for symbol, _ in uses(body)):
+        return None                                          # such a sum is no free real number
     others = _defining(guesses, {symbol for symbol, _ in uses(tree)} - {name}, but=name)
     if (others & {symbol for symbol, _ in uses(body)}) - {*guesses.indices, *shown.indices}:
         return None
     return ["real", f"vector {' '.join(sizes)}", f"matrix {' '.join(sizes)}"][len(sizes)]
+
+
+def _is_signed(guesses: Guesses, name: str) -> bool:
+    """Return whether a symbol of a definition has other values than all real numbers, sizes and indices excepted."""
+    line = guesses.lines.get(guesses.names.get(name, ""))
+    return line is not None and line.meaning.split()[0] not in ("real", "vector", "matrix", "size", "index")
 
 
 def _differentiated(tree: Node) -> Iterator[str]:
@@ -153,10 +164,21 @@ def _definition(guesses: Guesses, position: int, tree: Node, formula: Formula) -
         if not defines or (sign not in DEFINE and not where and _is_problem(right)):
             continue
         name = _defined_name(guesses, left, right, sign, formula.display)
-        if name and not _is_problem(right):
+        if name and not _is_problem(right) and _is_another(guesses, name, left):
+            local = guesses.local.setdefault(("section", guesses.section), {})
+            local.setdefault(spelled(left), Guess(f"= {spelled(right)}", f"line {formula.line}"))
+        elif name and not _is_problem(right):
             guesses.record(spelled(left), f"= {spelled(right)}", f"line {formula.line}", name)
             if number == 0:
                 guesses.defining[position] = name
+
+
+def _is_another(guesses: Guesses, name: str, left: Node) -> bool:
+    """Return whether b_j is defined in one section and b is a number that another one declares."""
+    known = guesses.lines.get(name)
+    elsewhere = known is not None and guesses.homes[name] != guesses.section
+    indexed = isinstance(left, Scripted) and left.sub is not None and is_index_list(left.sub)
+    return indexed and elsewhere and known is not None and known.meaning.split()[0] in ("real", "positive", "nonnegative")
 
 
 def _is_condition(words: Sequence[str]) -> bool:
@@ -192,7 +214,8 @@ def _defined_name(guesses: Guesses, left: Node, right: Node, sign: str, display:
         or _is_slope(guesses, name)
     ):
         return None
-    if (seen and sign not in DEFINE) or (known is not None and (known.meaning.startswith("size") or not display)):
+    inline = not display and not _is_another(guesses, name, left)
+    if (seen and sign not in DEFINE) or (known is not None and (known.meaning.startswith("size") or inline)):
         return None
     bare = guesses.lines.get(guesses.names.get(name.rstrip("'"), ""))
     if name.endswith("'") and bare is not None and "(" in guesses.names[name.rstrip("'")]:

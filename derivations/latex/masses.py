@@ -13,11 +13,14 @@ from derivations.latex.tree import Node, Product, Scripted, Symbol, spelled
 ONES = ("\\mathbf{1}", "\\mathbb{1}", "\\boldsymbol{1}", "\\bm{1}")
 
 
-def read_mass(guesses: Guesses, left: Node | None, why: str) -> None:
-    """Read left = 1 as a distribution with entries > 0 or ≥ 0; entries of which the paper gives no sign are a question."""
+def read_mass(guesses: Guesses, left: Node | None, why: str) -> bool:
+    """Read left = 1 as a distribution with entries > 0 or ≥ 0, and return whether it is such a sum.
+
+    Entries of which the paper gives no sign are a question.
+    """
     *signs, last = left.factors if isinstance(left, Product) else (left,)
-    if not signs or not isinstance(last, Scripted) or last.sub is None:
-        return
+    if not signs or not all(map(_is_sum, signs)) or not isinstance(last, Scripted) or last.sub is None:
+        return False
     name, letters = spelled(last.base), [spelled(part) for part in index_parts(last.sub)]
     summed = [letter for letter in letters if any(binds(sign, letter) for sign in signs)]
     known = guesses.lines.get(name)
@@ -25,13 +28,14 @@ def read_mass(guesses: Guesses, left: Node | None, why: str) -> None:
     if known is not None and words[-3:-2] == ["matrix"]:
         guesses.later.append((guesses.section, partial(_matrix_mass, known, letters, summed)))
     elif len(letters) != 1 or summed != letters:
-        return
+        return False
     elif known is not None and words[-2:-1] == ["vector"]:
         guesses.later.append((guesses.section, partial(_vector_mass, known)))
     elif known is None and (size := guesses.range_of(letters[0])):
         guesses.record(name, f"simplex {size}", why)
     elif known is None:
         guesses.later.append((guesses.section, partial(read_mass, guesses, left, why)))
+    return True
 
 
 def read_marginal(guesses: Guesses, left: Node | None, right: Node | None) -> bool:
@@ -49,11 +53,15 @@ def read_marginal(guesses: Guesses, left: Node | None, right: Node | None) -> bo
         guesses.marginals.setdefault(matrix, {})["columns" if transposed else "rows"] = law
         return True
     letters = list(map(spelled, index_parts(last.sub))) if isinstance(last, Scripted) and last.sub is not None else []
-    summed = [letter for letter in letters if binds(first, letter)]
+    summed = [letter for letter in letters if _is_sum(first) and binds(first, letter)]
     if not isinstance(last, Scripted) or len(letters) != 2 or len(summed) != 1:
         return False
     guesses.marginals.setdefault(spelled(last.base), {})["rows" if summed == letters[1:] else "columns"] = law
     return True
+
+
+def _is_sum(node: Node) -> bool:
+    return isinstance(node, Scripted) and spelled(node.base) == "\\sum"
 
 
 def settle_masses(guesses: Guesses) -> None:

@@ -94,8 +94,8 @@ def _write_notation(path: Path, title: str, guesses: Guesses, local: Mapping[str
             path,
             f'"""What the symbols of the paper stand for: {_quoted(title)}.\n\nCorrect what is guessed wrong; '
             'see docs/a_document_of_your_own.md for what a line may say.\n"""\n\n'
-            "from derivations.latex.notation import Notation\n\nNOTATION = Notation({\n" + "".join(lines) + _closing(local)
-            + _unread(guesses),
+            "from derivations.latex.notation import Notation\n\nNOTATION = Notation({\n" + "".join(lines)
+            + _closing(local, guesses) + _unread(guesses),
         )
         return
     text = path.read_text(encoding="utf-8")
@@ -110,8 +110,8 @@ def _write_notation(path: Path, title: str, guesses: Guesses, local: Mapping[str
 
 
 def _unread(guesses: Guesses) -> str:
-    """Return comments with the statements of the text that are not used, each of which may restrict what is claimed."""
-    head = "\n# Not used: statements of the text that may restrict the equations after them.\n"
+    """Return comments with the statements of the text, other than conditions, that are not used."""
+    head = "\n# Not used: statements of the text.\n"
     lines = (f"#     line {line}: {latex}\n" for line, latex in dict.fromkeys(guesses.unread))
     return "".join([head, *lines]) if guesses.unread else ""
 
@@ -129,12 +129,12 @@ def _table(text: str) -> ast.Dict:
     return tables[0]
 
 
-def _closing(local: Mapping[str, list[str]]) -> str:
-    """Return the end of a notation, with its local meanings."""
-    if not local:
-        return "})\n"
-    tables = (f"    {_raw(scope)}: {{\n{''.join(lines)}    }},\n" for scope, lines in local.items())
-    return f"}}, local={{\n{''.join(tables)}}})\n"
+def _closing(local: Mapping[str, list[str]], guesses: Guesses) -> str:
+    """Return the end of a notation, with its local meanings and with conditions of the text that are not used."""
+    tables = "".join(f"    {_raw(scope)}: {{\n{''.join(lines)}    }},\n" for scope, lines in local.items())
+    conditions = "".join(f"    ({line}, {_raw(latex)}),\n" for line, latex in dict.fromkeys(guesses.restrictions))
+    restrictions = f", restrictions=[  # conditions of the text, by line, that no meaning above comes from\n{conditions}]"
+    return "}" + (f", local={{\n{tables}}}" if tables else "") + (restrictions if conditions else "") + ")\n"
 
 
 def _line(symbol: str, meaning: str, why: str, indent: int = 4) -> str:

@@ -15,6 +15,9 @@ A line that begins with = is a definition, whose left side names its indices and
 module or one equation only, by the name of the module or the id of the equation:
 
     Notation({"x": "vector n"}, local={"section3": {"x": "simplex n"}, "mine.12": {"x": "positive vector n"}})
+
+`restrictions` are conditions that the text sets and no line expresses, such as Σ_i c_i = 0: a point that violates one refutes
+nothing.
 """
 
 from __future__ import annotations
@@ -53,12 +56,12 @@ OPERATORS = (
 )
 
 SCALARS = {"real": Kind.REAL, "positive": Kind.POSITIVE, "nonnegative": Kind.NONNEGATIVE}
-ENTRIES = {**SCALARS, "random": Kind.RANDOM}
+ENTRIES = {**SCALARS, "random": Kind.RANDOM, "unit": Kind.UNIT}
 ARRAYS = {"simplex": Kind.SIMPLEX, "interior": Kind.INTERIOR, "stochastic": Kind.STOCHASTIC}
 ACCEPTED = (
     "size, [fixed] index M, real, positive, nonnegative (with bounds, size >= 2, size = 2, positive < 1, real != 1), "
-    "[positive|nonnegative|random] vector M, [positive|nonnegative|random] matrix N M, rows of M, columns of M, simplex [N] M, "
-    "interior [N] M, stochastic N M, coupling A B, complement of p, normal m (of a density u(a)), fixed, "
+    "[positive|nonnegative|random|unit] vector M, [positive|nonnegative|random|unit] matrix N M, rows of M, columns of M, "
+    "simplex [N] M, interior [N] M, stochastic N M, coupling A B, complement of p, normal m (of a density u(a)), fixed, "
     "= definition, or an operator: "
     + ", ".join(OPERATORS)
 )
@@ -91,6 +94,7 @@ class Notation:
     declarations: Mapping[str, Any]
     names: Mapping[str, str] = field(default_factory=dict)  # names of variables that differ from the printed ones
     local: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # other meanings, by module and by equation
+    restrictions: Sequence[tuple[int, str]] = ()  # by line, conditions of the text that no meaning comes from
     meanings: dict[str, Meaning] = field(default_factory=dict, init=False)
     sizes: dict[str, sp.Expr] = field(default_factory=dict, init=False)
     indices: dict[str, Variable] = field(default_factory=dict, init=False)
@@ -132,7 +136,7 @@ class Notation:
                     name = _name_of(symbol)
                     lines.pop(name, None)
                     lines[name] = symbol, meaning
-        return Notation(dict(lines.values()), self.names)
+        return Notation(dict(lines.values()), self.names, restrictions=self.restrictions)
 
     # ── declarations ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -167,6 +171,8 @@ class Notation:
             own = self._parametrized(symbol, own)
             if own.indices and all(each in self.meanings for each in own.indices):
                 own = Pattern(own.name, (), own.arguments, own.indices)
+            if own.subscripts and not own.arguments and self._is_labelled(symbol):
+                own = Pattern(spelled(parse(symbol)))
             self._refuse_second(own.name)
             self.meanings[own.name] = Definition(own, parse(meaning[1:]))
         elif meaning.startswith("normal "):
@@ -203,6 +209,13 @@ class Notation:
             return shown
         base = Scripted(node.base, None, node.sup, node.primes) if node.sup or node.primes else node.base
         return Pattern(spelled(base), (), (), (spelled(node.sub),))
+
+    def _is_labelled(self, symbol: str) -> bool:
+        """Return whether \\ell_x is one of several definitions, as beside \\ell_y = …: its subscript is then no argument."""
+        base = getattr(parse(symbol), "base", None)
+        trees = [parse(each) for symbols, meaning in self.declarations.items() for each in split(symbols)
+                 if isinstance(meaning, str) and meaning.startswith("=") and "(" not in each]
+        return sum(isinstance(tree, Scripted) and tree.base == base and tree.sub is not None for tree in trees) > 1
 
     def _law(self, shown: Pattern, mean: str) -> None:
         """Declare the density u(a) of N(mean, I) at a vector a, and record its mean for integrals."""

@@ -19,6 +19,9 @@ ASSUMPTION = re.compile(r"(assume|suppose)\b", re.IGNORECASE)
 CONSEQUENCE = re.compile(r"[.;]\s+(then|thus|hence|so|it follows|in this case|we have)\b", re.IGNORECASE)
 UPDATE = re.compile(r"\b(update|step|iteration|assignment)s?( \w+){0,2}( is| are| reads?| becomes?| sets?)?:?$")
 CASE = re.compile(r"(if|when|whenever|suppose|in the case)\b", re.IGNORECASE)
+RESTRICTING = re.compile(r"\b(let|with|where|such that|so that|assum\w+|suppos\w+|satisf\w+|given|subject to|throughout|"
+                         r"normali[sz]ed|fix|consider|take)\b", re.IGNORECASE)
+CASES = re.compile(r"\b(if|iff|when|whenever|unless|equality|exactly)\b", re.IGNORECASE)
 SENTENCE_START = re.compile(r"[.;!?]\s|^")
 DECLARING = ("\\in", ":", "\\sim")
 
@@ -45,7 +48,7 @@ def read_updates(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]]
                 guesses.local.setdefault(("formula", position), {})[name] = Guess("?", "assigned by an update")
 
 
-def unread(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]]) -> Iterator[tuple[int, str]]:
+def unread(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]]) -> Iterator[Formula]:
     """Yield the statements of the text that no meaning and no condition of an equation comes from."""
     tables = [guesses.lines, *guesses.local.values()]
     sources = {(_name(parse(symbol)), line.why) for table in tables for symbol, line in table.items()}
@@ -56,7 +59,13 @@ def unread(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]]) -> I
         domain, definition = f"line {formula.line}: ${short(formula.latex)}$", (_name(tree.parts[0]), f"line {formula.line}")
         declared = any(why.startswith(domain) or (name, why.partition(",")[0]) == definition for name, why in sources)
         if not declared and formula.latex not in guesses.read | conditions:
-            yield formula.line, formula.latex
+            yield formula
+
+
+def is_restriction(formula: Formula) -> bool:
+    """Return whether a sentence sets conditions, as “Let …, with …” does and “with equality if …” does not."""
+    sentence = SENTENCE_START.split(formula.words)[-1]
+    return bool(RESTRICTING.search(sentence)) and not CASES.search(sentence)
 
 
 def is_condition(formula: Formula, words: re.Pattern[str] = CONDITION) -> bool:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
+from derivations.calculus.signs import nonnegative
 from derivations.comparison import objections
 from derivations.latex.clauses import clauses
 from derivations.latex.edits import versions
@@ -16,10 +17,12 @@ from derivations.latex.tree import spelled
 from derivations.latex.values import Value
 from derivations.latex.writing import statement as written
 from derivations.mutants import Mutant, mutants
-from derivations.relations import Relation, UniqueMinimum
+from derivations.relations import AtLeast, Relation, UniqueMinimum
 
 TRIED = 24  # mutants of the relation
 EDITED = 80  # edited versions of the formula
+TURNED = {one: other for pair in (("<", ">"), ("\\le", "\\ge"), ("\\leq", "\\geq"), ("\\leqslant", "\\geqslant"))
+          for one, other in (pair, pair[::-1])}
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,7 @@ class Repair:
 
 def repair(false: Relation, latex: str, notation: Notation) -> Repair | None:
     """Return the first repair of the false statement that `latex` makes; None if no single edit makes it true."""
-    return next(_edited(false, latex, notation), None) or next(_repaired(false), None)
+    return next(_edited(false, latex, notation), None)
 
 
 def _edited(false: Relation, latex: str, notation: Notation) -> Iterator[Repair]:
@@ -44,8 +47,10 @@ def _edited(false: Relation, latex: str, notation: Notation) -> Iterator[Repair]
         start = f"{spelled(left)} {sign} "
         if left is None or right is None or failing(_readable(start + spelled(right) + condition_text, notation)) is None:
             continue
-        for edit, version in islice(versions(right, _scalars(notation, false)), EDITED):
-            text = start + spelled(version) + condition_text
+        edited = islice(versions(right, _scalars(notation, false)), EDITED)
+        turned = [("the other direction", f"{spelled(left)} {TURNED[sign]} {spelled(right)}")] if sign in TURNED else []
+        for edit, link in chain(turned, ((edit, start + spelled(version)) for edit, version in edited)):
+            text = link + condition_text
             *others, last = _readable(text, notation) or (None,)
             if last and not is_refuted(last) and _answers(last, false) and all(each and each.prove() for each in others):
                 yield Repair(edit, last, text)
@@ -74,10 +79,16 @@ def _repaired(false: Relation) -> Iterator[Repair]:
 
 
 def _answers(repaired: Relation, false: Relation) -> bool:
-    """Return whether a mutant is true and a real correction; s = V − V + s, for instance, is vacuous."""
-    if isinstance(repaired, UniqueMinimum) or not repaired.prove():
+    """Return whether a mutant is true and a real correction; s = V − V + s and x² ≥ −y², for instance, are vacuous."""
+    if isinstance(repaired, UniqueMinimum) or not repaired.prove() or (isinstance(repaired, AtLeast) and _by_signs(repaired)):
         return False
     return next(objections(false, repaired, None, None), None) is None
+
+
+def _by_signs(inequality: AtLeast) -> bool:
+    """Return whether one side is ≥ 0 and the other ≤ 0, but not 0: their sizes then do not matter."""
+    left, right = inequality.sides
+    return right != 0 and left != 0 and nonnegative(left, inequality.facts()) and nonnegative(-right, inequality.facts())
 
 
 def failing(relations: Sequence[Relation]) -> Relation | None:

@@ -16,6 +16,8 @@ from derivations.claims import Witness
 from derivations.relations.base import HYPOTHESES, PROVED, Hypothesis, Relation, witness
 from derivations.relations.taylor import Taylor
 
+LONGEST_FACTORED = 200                                       # operations of an expression that is factored for its sign
+
 
 @dataclass(frozen=True)
 class AtLeast(Hypothesis):
@@ -60,7 +62,8 @@ class AtLeast(Hypothesis):
                 rest = sums.normal(difference - gap)
                 return f"because is not left − right: they differ by {text(rest)} in normal form"
         if self._signed(gap) or (self.because is None and (
-                self._signed(difference) or ((turned := oriented(gap)) != gap and self._signed(turned)) or self._squared())):
+                self._signed(difference) or ((turned := oriented(gap)) != gap and self._signed(turned)) or self._squared()
+                or self._signed(_factored(gap)))):
             return PROVED
         return f"no sign of {text(gap)}: expected every term {'≥ 0 and one > 0' if self.strict else '≥ 0'}"
 
@@ -89,6 +92,11 @@ class AtLeast(Hypothesis):
 
     def __str__(self) -> str:
         return f"{text(self.sides[0])} {'>' if self.strict else '≥'} {text(self.sides[1])}"
+
+
+def _factored(gap: sp.Expr) -> sp.Expr:
+    """A short expression over one denominator, in factors, of which squares have a sign: 1/4 − x(1 − x) = (1 − 2x)²/4."""
+    return sp.factor(sp.together(gap)) if sp.count_ops(gap) <= LONGEST_FACTORED else gap
 
 
 HYPOTHESES.append(AtLeast)

@@ -89,21 +89,27 @@ def test_domains_are_those_of_the_text(text: str, symbol: str, meaning: str, tmp
     assert meanings(text, tmp_path)[symbol] == meaning
 
 
-@pytest.mark.parametrize(("text", "unread"), [
-    (r"It is known that $s_1 = 2 s_2$.", [r"s_1 = 2 s_2"]),
-    (r"Suppose $s_1 \ge s_2$. In general,", [r"s_1 \ge s_2"]),
-    (r"If $s_1 \ge s_2$ then", []),
-    (r"Let $a, b \in \mathbb{R}_{\ge 0}^m$ with $\sum_j a_j b_j = 0$.", [r"\sum_j a_j b_j = 0"]),
-    (r"If $\tau = 1$ then", []),
-    (r"Let $2 \le \tau$.", []),
-    (r"Let $1 \ge \tau > 0$.", []),
-    (r"Let $0 < \tau < s_1$.", [r"0 < \tau < s_1"]),
-    (r"Let $c > 0$ and $P \mathbf{1} = a$ and $o = 2 c$, $\sum_j r_j = 1$.", []),
+@pytest.mark.parametrize(("text", "conditions", "unread"), [
+    (r"It is known that $s_1 = 2 s_2$.", [], [r"s_1 = 2 s_2"]),
+    (r"It is convex, with equality if $s_1 = s_2$.", [], [r"s_1 = s_2"]),
+    (r"Suppose $s_1 \ge s_2$. In general,", [r"s_1 \ge s_2"], []),
+    (r"If $s_1 \ge s_2$ then", [], []),
+    (r"Let $a, b \in \mathbb{R}_{\ge 0}^m$ with $\sum_j a_j b_j = 0$.", [r"\sum_j a_j b_j = 0"], []),
+    (r"Let $a \in \mathbb{R}^m$ with $\max_j a_j = 1$.", [r"\max_j a_j = 1"], []),
+    (r"If $\tau = 1$ then", [], []),
+    (r"Let $2 \le \tau$.", [], []),
+    (r"Let $1 \ge \tau > 0$.", [], []),
+    (r"Let $0 < \tau < s_1$.", [r"0 < \tau < s_1"], []),
+    (r"Let $c > 0$ and $P \mathbf{1} = a$ and $o = 2 c$, $\sum_j r_j = 1$.", [], []),
 ])
-def test_statements_of_the_text_that_are_not_used_are_listed(text: str, unread: list[str], tmp_path: Path) -> None:
+def test_statements_of_the_text_that_are_not_used_are_listed(
+    text: str, conditions: list[str], unread: list[str], tmp_path: Path
+) -> None:
     (tmp_path / "paper.tex").write_text(rf"\begin{{document}}\section{{One}} {WEIGHTS + text + EQUATION} \end{{document}}",
                                         encoding="utf-8")
-    assert [latex for _, latex in guess(read_paper(tmp_path / "paper.tex")).unread] == unread
+    guesses = guess(read_paper(tmp_path / "paper.tex"))
+    assert [latex for _, latex in guesses.restrictions] == conditions
+    assert [latex for _, latex in guesses.unread] == unread
 
 
 def test_an_update_is_no_assertion(tmp_path: Path) -> None:

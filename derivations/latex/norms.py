@@ -1,0 +1,59 @@
+"""Read lengths in the text: ‖q‖ = 1, ‖k_i‖² = 1, q ∈ S^{d−1}, and “unit vectors”."""
+
+from __future__ import annotations
+
+import re
+
+from derivations.latex.guesses import Guess, Guesses
+from derivations.latex.tree import Bracket, Chain, Node, Scripted, Sum, Symbol, spelled
+from derivations.latex.uses import is_index_list
+
+UNIT_VECTORS = re.compile(
+    r"(be |is |are |denote |being |all |both |two |an? |the |of |have |has |with |on |lie |lies )*"
+    r"(unit[ -](norm(ed)?|length|sphere|(norm )?(vector|feature|embedding|quer|key)\w*)|length (one|1)\b|norm (one|1)\b)"
+)
+SPHERES = ("S", "\\mathbb{S}", "\\mathcal{S}")
+
+
+def read_norms(guesses: Guesses, chain: Chain, why: str) -> bool:
+    """Read ‖q‖ = 1 and ‖q‖ = ‖k_i‖ = 1 as lengths of declared vectors and rows; return False for anything else."""
+    *sides, one = chain.parts
+    if set(chain.signs) != {"="} or spelled(one) != "1":
+        return False
+    measured = [_measured(side) for side in sides]
+    units = [_unit(guesses, symbol) if symbol is not None else None for symbol in measured]
+    if None in units:
+        return False
+    for each in units:
+        assert each is not None
+        name, known, meaning = each
+        if guesses.homes.get(name) == guesses.section or known is not guesses.lines.get(name):
+            known.meaning = meaning
+        else:
+            guesses.local.setdefault(("section", guesses.section), {})[name] = Guess(meaning, why)
+    return True
+
+
+def _measured(side: Node | None) -> Node | None:
+    """Return the symbol of which a side is the length, or its square."""
+    bracket = side.base if isinstance(side, Scripted) and {spelled(side.sub), spelled(side.sup)} <= {"", "2"} else side
+    inside = bracket.inside if isinstance(bracket, Bracket) and bracket.kind == "‖‖" else None
+    return inside if isinstance(inside, Symbol | Scripted) else None
+
+
+def _unit(guesses: Guesses, symbol: Node) -> tuple[str, Guess, str] | None:
+    """Return the name, the guess and the new meaning of a vector, or of a matrix whose rows are measured."""
+    row = isinstance(symbol, Scripted) and symbol.sup is None and symbol.sub is not None and is_index_list(symbol.sub)
+    name = spelled(symbol.base if row and isinstance(symbol, Scripted) else symbol)
+    known = guesses.local.get(("section", guesses.section), {}).get(name) or guesses.lines.get(name)
+    words = known.meaning.split() if known is not None else []
+    if known is None or words[-3 if row else -2 :][:1] != ["matrix" if row else "vector"] or words[0] not in (
+            "matrix", "vector", "unit"):
+        return None
+    return name, known, f"unit {known.meaning.removeprefix('unit ')}"
+
+
+def dimension(base: Node, sup: Node | None) -> Node | None:
+    """Return the n of a sphere S^{n−1}; None for another set."""
+    terms = sup.terms if isinstance(sup, Sum) and spelled(base) in SPHERES else ()
+    return terms[0][1] if len(terms) == 2 and (terms[1][0], spelled(terms[1][1])) == ("-", "1") else None

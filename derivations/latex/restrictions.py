@@ -1,0 +1,38 @@
+"""Conditions that a paper's text sets and its notation does not express: a point that violates one refutes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+
+import sympy as sp
+
+from derivations.calculus.balls import Point
+from derivations.calculus.variables import Kind
+from derivations.latex.notation import Notation
+from derivations.latex.statements import read
+from derivations.relations import Relation
+
+
+def excluding(point: Point, notation: Notation) -> tuple[int, str] | None:
+    """Return the line and the LaTeX of a condition that fails at a point, if one can be read and does."""
+    for line, latex in notation.restrictions:
+        try:
+            relations = read(latex, notation)
+        except ValueError:
+            continue
+        if any(relation.contradicted_at(each) for relation in relations for each in _extended(relation, point)):
+            return line, latex
+    return None
+
+
+def _extended(relation: Relation, point: Point) -> Iterator[Point]:
+    """Yield a point with each value of the indices that a condition has besides; nothing if it has other variables."""
+    missing = [each for each in relation.variables() if each not in point]
+    if any(each.domain.kind is not Kind.INDEX for each in missing):
+        return
+    sizes: Mapping[sp.Expr, object] = {each: value for each, value in point.items() if each.domain.kind is Kind.SIZE}
+    lengths = [sp.sympify(sp.sympify(each.domain.shape[0]).xreplace(sizes)) for each in missing]
+    if all(length.is_Integer for length in lengths):
+        for values in product(*(range(1, int(length) + 1) for length in lengths)):
+            yield {**point, **{each: sp.Integer(value) for each, value in zip(missing, values, strict=True)}}
