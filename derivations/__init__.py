@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from derivations.calculus.variables import simplex as simplex
     from derivations.calculus.variables import size as size
     from derivations.calculus.variables import stochastic as stochastic
+    from derivations.calculus.variables import unit as unit
     from derivations.calculus.variables import vector as vector
     from derivations.catalogue import Steps as Steps
     from derivations.catalogue import Undecidable as Undecidable
@@ -115,7 +116,7 @@ _NAMES = {
     # what ranges over what
     "derivations.calculus.variables": (
         "Kind", "Variable", "size", "index", "scalar", "positive", "vector", "simplex", "interior", "rival", "coupling",
-        "stochastic", "complementary",
+        "stochastic", "unit", "complementary",
     ),
     "derivations.calculus.balls": ("Point", "Value"),
     # expressions

@@ -17,7 +17,8 @@ from derivations.calculus.variables import Kind, Variable
 FACTORS = (Fraction(1, 2), Fraction(2), Fraction(9, 10), Fraction(10, 9), Fraction(99, 100), Fraction(100, 99))
 STEPS = (Fraction(1), Fraction(1, 4), Fraction(1, 50))
 SHARES = (Fraction(1), Fraction(1, 2), Fraction(1, 10), Fraction(1, 100))
-TURNS = ((Fraction(3, 5), Fraction(4, 5)), (Fraction(0), Fraction(1)), (Fraction(99, 101), Fraction(20, 101)))   # cos, sin
+TURNS = ((Fraction(0), Fraction(1)), (Fraction(3, 5), Fraction(4, 5)), (Fraction(99, 101), Fraction(20, 101)),
+         (Fraction(9999, 10001), Fraction(200, 10001)))      # cosines and sines
 LARGEST = 10**6                                              # of a denominator: what is moved on and on is rounded
 
 

@@ -10,6 +10,7 @@ from functools import cache
 
 import sympy as sp
 
+from derivations.calculus import logs
 from derivations.calculus.functions import Partial, kl, pinsker, reciprocal, xlogx
 from derivations.calculus.naming import canonical_names
 from derivations.calculus.parts import oriented
@@ -95,8 +96,8 @@ def equal(left: sp.Expr, right: sp.Expr) -> bool:
     difference = normal(left - right)
     if _vanishes(difference):
         return True
-    turned = normal(oriented(normal(oriented(difference))))  # twice, for the powers that the first brings about
-    return bool(turned != difference and _vanishes(turned))
+    twice = oriented(normal(oriented(difference)))           # for the powers that the first time brings about
+    return any(form != difference and _vanishes(form) for form in map(normal, (twice, logs.split(difference))))
 
 
 def _vanishes(expr: sp.Expr) -> bool:

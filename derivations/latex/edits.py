@@ -135,6 +135,9 @@ def _own(node: Node) -> Iterator[tuple[str, Node]]:
             yield f"{spelled(under)} for 1/{spelled(under)}", under
             if isinstance(under, Symbol):
                 yield f"1/{under.name}² for 1/{under.name}", Fraction(ONE, Scripted(under, None, TWO))
+                yield f"1/√{under.name} for 1/{under.name}", Fraction(ONE, Root(under))
+        case Root(inside):
+            yield f"{spelled(inside)} for its root", inside
         case Listing(parts, ("‖",)):
             yield f"{spelled(parts[0])} and {spelled(parts[1])} in the other order", Listing((parts[1], parts[0]), ("‖",))
         case Scripted(base, sub, sup, primes) if sup is not None and isinstance(sup, Number):

@@ -111,7 +111,7 @@ def _off_simplex(guesses: Guesses, position: int, tree: Node, formula: Formula) 
 def _free(guesses: Guesses, name: str, tree: Node) -> str | None:
     """Return a domain of real numbers for a symbol defined by sums and products that the formula does not use otherwise."""
     shown, body = pattern(guesses.names[name]), parse(guesses.lines[guesses.names[name]].meaning[1:])
-    sizes = [guesses.range_of(each) for each in shown.indices]
+    sizes = [_axis(guesses, each, body) or guesses.range_of(each) for each in shown.indices]
     ranges = {part for node in walk(body) if isinstance(node, Scripted) and spelled(node.base) == "\\sum"
               for part in walk(node.sub or EMPTY)}
     plain = all(isinstance(node, PLAIN) for node in walk(body) if node not in ranges)
@@ -124,6 +124,16 @@ def _free(guesses: Guesses, name: str, tree: Node) -> str | None:
     if (others & {symbol for symbol, _ in uses(body)}) - {*guesses.indices, *shown.indices}:
         return None
     return ["real", f"vector {' '.join(sizes)}", f"matrix {' '.join(sizes)}"][len(sizes)]
+
+
+def _axis(guesses: Guesses, letter: str, body: Node) -> str:
+    """Return the size of the axis that a letter indexes in a definition, empty if no declared vector or matrix tells."""
+    for node in walk(body):
+        if isinstance(node, Scripted) and node.sub is not None and (line := guesses.lines.get(spelled(node.base))) is not None:
+            letters, words = [spelled(part) for part in index_parts(node.sub)], line.meaning.split()
+            if letter in letters and words[0] in ("vector", "matrix") and len(words) == len(letters) + 1:
+                return words[1 + letters.index(letter)]
+    return ""
 
 
 def _is_signed(guesses: Guesses, name: str) -> bool:
@@ -203,7 +213,8 @@ def _defined_name(guesses: Guesses, left: Node, right: Node, sign: str, display:
         base = left.factors[0] if isinstance(left, Product) else left
         name = spelled(base)
     known = guesses.lines.get(guesses.names.get(name, ""))
-    seen = known is not None and (name in guesses.displayed or known.meaning.startswith("="))
+    another = _is_another(guesses, name, left)
+    seen = known is not None and not another and (name in guesses.displayed or known.meaning.startswith("="))
     standard = operators.DEFAULT.get(name)
     if (
         (standard in STANDARD and not shown.indices and not (standard == "identity" and "\\log" in spelled(right)))
@@ -214,8 +225,8 @@ def _defined_name(guesses: Guesses, left: Node, right: Node, sign: str, display:
         or _is_slope(guesses, name)
     ):
         return None
-    inline = not display and not _is_another(guesses, name, left)
-    if (seen and sign not in DEFINE) or (known is not None and (known.meaning.startswith("size") or inline)):
+    size = known is not None and known.meaning.startswith("size")
+    if (seen and sign not in DEFINE) or size or (known is not None and not display and not another):
         return None
     bare = guesses.lines.get(guesses.names.get(name.rstrip("'"), ""))
     if name.endswith("'") and bare is not None and "(" in guesses.names[name.rstrip("'")]:

@@ -22,6 +22,7 @@ from derivations.calculus.variables import (
     simplex,
     size,
     stochastic,
+    unit,
     vector,
 )
 
@@ -31,6 +32,7 @@ k, e = index("k", m, other_than=(j,)), index("e", m + 1)
 x, y, z = scalar("x"), positive("y"), scalar("z", Kind.NONNEGATIVE)
 a, b, c, A = vector("a", m), vector("b", m, kind=Kind.POSITIVE), vector("c", m, kind=Kind.NONNEGATIVE), vector("A", n, m)
 q, u, S, R = simplex("q", m), interior("u", m), simplex("S", n, m), stochastic("R", n, m)
+d, D = unit("d", m), unit("D", n, m)
 P, mu = coupling("P", interior("v", n), u), complementary("mu", q)
 v = interior("v", n)
 random_variable = Variable("some", Domain(Kind.RANDOM))
@@ -56,10 +58,14 @@ ADMITTED: Points = {
     "an inner point": {m: 2, u.label: [third, 1 - third]},
     "a point of a simplex of pairs": {n: 1, m: 2, S.label: [[third, 1 - third]]},
     "rows of mass 1": {n: 2, m: 2, R.label: [[third, 1 - third], [0, 1]]},
+    "a unit vector": {m: 2, d.label: [Fraction(3, 5), Fraction(-4, 5)]},
+    "unit rows": {n: 2, m: 2, D.label: [[0, 1], [-1, 0]]},
     "a plan": {**PLAN, P.label: [[third, half - third], [0, half]]},
     "multipliers": {m: 2, q.label: [0, 1], mu.label: [5, 0]},
 }
 REFUSED: dict[str, tuple[dict[Variable, Any], str]] = {
+    "a vector that is too short to be a unit vector": ({m: 2, d.label: [half, half]}, "vectors of length 1 for d, got (1/2, 1/2)"),
+    "a row that is": ({n: 2, m: 2, D.label: [[0, 1], [half, half]]}, "vectors of length 1 for D, got "),
     "no size": ({m: 0}, "a size ≥ 1 for m, got 0"),
     "half a size": ({m: Fraction(3, 2)}, "an integer for m, got 3/2"),
     "a true size": ({m: True}, "an integer for m, got True"),

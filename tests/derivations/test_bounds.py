@@ -23,6 +23,7 @@ from derivations.calculus.variables import (
     simplex,
     size,
     stochastic,
+    unit,
     variables_of,
     vector,
 )
@@ -35,6 +36,7 @@ x, y, t, w = scalar("x"), scalar("y"), positive("t"), scalar("w", Kind.NONNEGATI
 s, b, v, u = vector("s", m), vector("b", m), vector("v", m, kind=Kind.POSITIVE), vector("u", m, kind=Kind.NONNEGATIVE)
 p, q, a = simplex("p", m), inner_simplex("q", m), simplex("a", n)
 P, R, D, S = coupling("P", a, p), stochastic("R", n, m), stochastic("D", m, m), vector("S", n)
+e, U, W = unit("e", m), unit("U", n, m), unit("W", m, m)
 half = sp.Rational(1, 2)
 
 
@@ -55,6 +57,14 @@ def part(at: sp.Expr) -> sp.Expr:
 
 mean = total(l, p[l] * v[l])
 PROVED = {
+    "an entry of a unit vector is at most 1": AtLeast(1, e[j]),
+    "and at least −1": AtLeast(U[i, j], -1),
+    "an inner product of unit vectors is at most 1": AtLeast(1, total(l, e[l] * U[i, l])),
+    "and at least −1, with a factor": AtLeast(t, -t * total(l, e[l] * U[i, l])),
+    "a softmax weight of bounded scores": AtLeast(
+        sp.exp(t * e[j]) / total(l, sp.exp(t * e[l])), sp.exp(-2 * t) / m),
+    "a hyperbolic tangent": AtLeast(t, t * sp.Abs(sp.exp(x) - sp.exp(-x)) / (sp.exp(x) + sp.exp(-x))),
+    "a square over a common denominator": AtLeast(sp.Rational(1, 4), 1 / (1 + sp.exp(-x)) - 1 / (1 + sp.exp(-x)) ** 2),
     "an entry of a simplex is at most 1": AtLeast(1, p[j]),
     "so is its square, and smaller": AtLeast(p[j], p[j] ** 2),
     "its power": AtLeast(p[j] ** 2, p[j] ** 3),
@@ -124,6 +134,18 @@ PROVED = {
 }
 
 FALSE = {
+    "an entry of a unit vector above 0": AtLeast(e[j], 0),
+    "two entries of a unit vector": AtLeast(1, e[j] + e[k]),
+    "a column of unit rows": AtLeast(1, total(i, U[i, j] ** 2)),
+    "an inner product of columns": AtLeast(1, total(i, U[i, j] * U[i, k])),
+    "a diagonal of unit rows": AtLeast(1, total(l, W[l, l] * e[l])),
+    "three factors": AtLeast(half, total(l, e[l] * U[i, l] * W[1, l])),
+    "a weight of scores with too small a bound": AtLeast(
+        sp.exp(t * e[j]) / total(l, sp.exp(t * e[l])), sp.exp(-t) / m),
+    "a hyperbolic tangent below its absolute value": AtLeast(
+        t * (sp.exp(x) - sp.exp(-x)) / (sp.exp(x) + sp.exp(-x)), t * sp.Abs(sp.exp(x) - sp.exp(-x)) / (sp.exp(x) + sp.exp(-x))),
+    "a square over a common denominator, less a little": AtLeast(
+        sp.Rational(6, 25), 1 / (1 + sp.exp(-x)) - 1 / (1 + sp.exp(-x)) ** 2),
     "1 ≤ an entry": AtLeast(p[j], 1),
     "a square above": AtLeast(p[j] ** 2, p[j]),
     "two entries": AtLeast(p[j], p[k] ** 2),
@@ -199,6 +221,7 @@ WITH_PARTS = [
     sp.exp(s[j]) / total(l, sp.exp(s[l])) + s[k], total(l, p[l] * q[l]) + p[j], sp.log(w + 1) + sp.log(w + 2) + w * t,
     total(l, s[l] ** 2) + total(l, s[l] * b[l]) + total(l, b[l] ** 2), total(l, p[l] * s[l] ** 2) + total(l, p[l] * s[l]),
     total(l, R[i, l] * s[l] ** 2) + total(l, R[i, l] * s[l]), total(l, s[l] ** 2) + total(l, s[l]),
+    e[j] + U[i, j] + total(l, e[l] * U[i, l]), sp.exp(t) * sp.exp(e[j]) - sp.exp(e[k]),
 ]
 
 
@@ -218,6 +241,9 @@ NAMED = {
     "log x ≤ x − 1": (sp.log(t), t - 1 - sp.log(t), False),
     "log(x + y) > log x": (sp.log(t + v[j]), sp.log(t + v[j]) - sp.log(t), True),
     "p ≤ 1": (p[j], 1 - p[j], False),
+    "e ≤ 1": (e[j], 1 - e[j], False),
+    "⟨e, U⟩ ≥ −1": (sp.Sum(e[l] * U[i, l], (l, 1, m)), sp.Sum(e[l] * U[i, l], (l, 1, m)) + 1, False),
+    "e^x e^t > e^x": (sp.exp(x) * sp.exp(t) - sp.exp(x), sp.exp(x) * sp.exp(t) - sp.exp(x), True),
     "P ≤ a": (P[i, j], a[i] - P[i, j], False),
     "P ≤ b": (P[i, j], p[j] - P[i, j], False),
     "Σ f ≤ m": (sp.Sum(p[l], (l, 1, m)), m - sp.Sum(p[l], (l, 1, m)), False),
@@ -324,6 +350,8 @@ LOGS = [
     (total(l, sp.log(1 + sp.exp(-s[l]))), total(l, sp.log(1 + sp.exp(s[l]))) - total(l, s[l])),
     (xlogx(mean) / mean, sp.log(mean)),
     (total(l, p[l] / (2 * v[l] + 4 * t)), total(l, p[l] / (v[l] + 2 * t)) / 2),
+    (sp.log(1 + t / total(l, v[l])), sp.log(t + total(l, v[l])) - sp.log(total(l, v[l]))),
+    (total(l, sp.log(t + 1 / v[l])), total(l, sp.log(1 + t * v[l])) - total(l, sp.log(v[l]))),
 ]
 
 

@@ -15,7 +15,7 @@ from derivations.calculus.functions import derivative, kl, xlogx
 from derivations.calculus.points import points
 from derivations.calculus.signs import nonnegative, strictly_positive
 from derivations.calculus.sums import delta, equal, normal, total
-from derivations.calculus.variables import Variable, coupling, index, positive, scalar, simplex, size, vector
+from derivations.calculus.variables import Variable, coupling, index, positive, scalar, simplex, size, unit, vector
 from tests.derivations.grammar import NAMES, B, C, Grammar, P, R, S, a, b, c, h, i, j, k, l, m, n, q, w, x, y, z
 
 Z = total(l, sp.exp(a[l] / y))
@@ -169,6 +169,17 @@ def test_unit_mass_needs_the_full_axis() -> None:
     assert not equal(total(i, P[j, i]), q[j])
     assert not equal(total(h, P[h, 1]), w[1])
     assert equal(total(h, w[h]), 1)
+
+
+def test_unit_length_needs_the_last_axis_and_the_square() -> None:
+    own, rows, square = unit("o", m), unit("O", n, m), unit("Q", m, m)
+    assert equal(total(j, own[j] ** 2), 1)
+    assert equal(total(l, rows[h, l] ** 2), 1)
+    assert equal(total((h, l), w[h] * rows[h, l] ** 2), 1)
+    assert equal(total(l, (own[l] - rows[h, l]) ** 2), 2 - 2 * total(l, own[l] * rows[h, l]))
+    for wrong in (total(h, rows[h, j] ** 2), total(l, square[l, l] ** 2), total(l, own[l] ** 3), total(l, own[l]),
+                  total(l, a[l] * own[l] ** 2), total(k, own[k] ** 2), total(l, own[l] * a[l])):
+        assert not equal(wrong, 1)
 
 
 def test_x_log_x_at_zero() -> None:

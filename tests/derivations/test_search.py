@@ -10,13 +10,14 @@ import pytest
 
 from derivations import index, interior, positive, scalar, simplex, size, vector
 from derivations.calculus.search import descent
-from derivations.calculus.variables import Kind, Variable, complementary, coupling
+from derivations.calculus.variables import Kind, Variable, complementary, coupling, unit
 
 n, m = size("n"), size("m")
 a, b, q, r = simplex("a", n), simplex("b", m), simplex("q", m), interior("r", m)
 slack, plan, rows = complementary("c", q), coupling("P", a, b), vector("K", n, m, kind=Kind.STOCHASTIC)
 x, y, z, s, S = positive("x"), scalar("y"), scalar("z", Kind.NONNEGATIVE), vector("s", m), vector("S", n, m)
 THIRD = Fraction(1, 3)
+e, E = unit("e", m), unit("E", n, m)
 SIZES = {n: 2, m: 3, index("i", n): 1}
 
 
@@ -29,6 +30,8 @@ def wrong(point: Mapping[Variable, Any]) -> list[str]:
         plan.label: lambda v: [*map(sum, v)] == [*point[a.label]] and [*map(sum, zip(*v, strict=True))] == [*point[b.label]]
         and all(part >= 0 for row in v for part in row),
         rows.label: lambda v: all(sum(row) == 1 and min(row) >= 0 for row in v),
+        e.label: lambda v: sum(part**2 for part in v) == 1,
+        E.label: lambda v: all(sum(part**2 for part in row) == 1 for row in v),
     }
     return [str(v) for v, value in point.items() if v in inside and not inside[v](value)]
 
@@ -39,6 +42,7 @@ STARTS: dict[str, dict[Variable, Any]] = {
     "a multiplier": {q.label: [Fraction(0), *[Fraction(1, 2)] * 2], slack.label: [Fraction(1), *[Fraction(0)] * 2]},
     "a plan": {a.label: [Fraction(1, 2)] * 2, b.label: [THIRD] * 3, plan.label: [[Fraction(1, 6)] * 3 for _ in range(2)]},
     "rows": {rows.label: [[THIRD] * 3 for _ in range(2)]},
+    "unit vectors": {e.label: [Fraction(1), 0, 0], E.label: [[Fraction(1), 0, 0] for _ in range(2)]},
     "vectors": {s.label: [Fraction(1)] * 3, S.label: [[Fraction(1)] * 3 for _ in range(2)]},
 }
 GOALS: dict[str, dict[Variable, Any]] = {
@@ -47,6 +51,7 @@ GOALS: dict[str, dict[Variable, Any]] = {
     "a multiplier": {q.label: [Fraction(0), Fraction(1, 4), Fraction(3, 4)], slack.label: [Fraction(3), 0, 0]},
     "a plan": {plan.label: [[Fraction(1, 3), Fraction(1, 6), 0], [0, Fraction(1, 6), Fraction(1, 3)]]},
     "rows": {rows.label: [[1, 0, 0], [0, 0, 1]]},
+    "unit vectors": {e.label: [0, Fraction(3, 5), Fraction(-4, 5)], E.label: [[-1, 0, 0], [0, Fraction(3, 5), Fraction(4, 5)]]},
     "vectors": {s.label: [2, 2, -1], S.label: [[0, 3, 0], [1, 1, 1]]},
 }
 

@@ -20,6 +20,7 @@ from derivations.calculus.variables import (
     simplex,
     size,
     stochastic,
+    unit,
     vector,
 )
 from derivations.claims import Layer
@@ -33,6 +34,7 @@ k = index("k", m, other_than=(j,))
 x, y, w = scalar("x"), positive("y"), scalar("w", Kind.NONNEGATIVE)
 s, p, u = vector("s", m), simplex("p", m), interior("u", m)
 mu, R = complementary("mu", p), stochastic("R", m, n)
+e, E = unit("e", m), unit("E", m, n)
 a, b = simplex("a", m), simplex("b", n)
 P = coupling("P", a, b)
 i = index("i", n)
@@ -104,6 +106,8 @@ THIRDS = float64([1 / 3, 1 / 3, 1 / 3])
     (p[j], {"m": 3, "p": float64([1.5, -0.5, 0.0])}, "p: expected numbers ≥ 0"),
     (u[j], {"m": 3, "u": float64([0.5, 0.5, 0.0])}, "u: expected numbers > 0"),
     (R[j, i], {"m": 1, "n": 2, "R": float64([[0.5, 0.4]])}, "R: expected rows whose sums are 1"),
+    (e[j], {"m": 2, "e": float64([0.6, 0.7])}, "e: expected vectors of length 1"),
+    (E[j, i], {"m": 2, "n": 2, "E": float64([[0.6, -0.8], [1.0, 1.0]])}, "E: expected vectors of length 1"),
     (mu[j], {"m": 3, "p": THIRDS, "mu": THIRDS}, "mu: expected 0 wherever p is positive"),
     (P[j, i], {"m": 1, "n": 2, "a": float64([1.0]), "b": float64([0.5, 0.5]), "P": float64([[0.4, 0.6]])},
      "P: expected column sums b"),

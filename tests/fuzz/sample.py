@@ -113,6 +113,9 @@ def _value(name: Variable, point: dict[Variable, Any], mood: str, shared: list[F
         return [Fraction(0) if entry > 0 else _number(Kind.NONNEGATIVE, mood, shared, rng) for entry in plan]
     if kind is Kind.STOCHASTIC:
         return [_masses(shape[1], True, mood, rng) for _ in range(shape[0])]
+    if kind is Kind.UNIT:
+        rows = [_reflected(shape[-1], mood, rng) for _ in range(prod(shape[:-1]))]
+        return rows if len(shape) == 2 else rows[0]
     if kind in (Kind.SIMPLEX, Kind.INTERIOR):
         return _shaped(_masses(prod(shape), kind is Kind.SIMPLEX, mood, rng), shape)
     if not shape:
@@ -135,6 +138,13 @@ def _masses(size: int, closed: bool, mood: str, rng: random.Random) -> list[Frac
     elif style == "middle":
         weights = [Fraction(1)] * size
     return [w / sum(weights) for w in weights]
+
+
+def _reflected(size: int, mood: str, rng: random.Random) -> list[Fraction]:
+    """An axis, reflected in a plane drawn at random: a rational vector of length 1."""
+    axis, normal = rng.randrange(size), [rng.choice((0, 1, -1)) * _magnitude(mood, rng) for _ in range(size)]
+    square = sum(x * x for x in normal)
+    return [int(i == axis) - (2 * x * normal[axis] / square if square else Fraction(0)) for i, x in enumerate(normal)]
 
 
 def _coupling(rows: list[Fraction], columns: list[Fraction], rng: random.Random) -> list[list[Fraction]]:
@@ -186,6 +196,9 @@ def _outside(name: Variable, value: Any, point: dict[Variable, Any]) -> str | No
     flat = list(_flat(value, [_integer(part, point) for part in domain.shape]))
     if None in flat:
         return "wrong shape"
+    if kind is Kind.UNIT:
+        rows = [list(row) for row in value] if len(domain.shape) == 2 else [flat]
+        return None if all(sum(entry**2 for entry in row) == 1 for row in rows) else "a length that is not 1"
     if kind is not Kind.REAL and any(entry < 0 or (entry == 0 and kind in (Kind.POSITIVE, Kind.INTERIOR)) for entry in flat):
         return "wrong sign"
     if kind in (Kind.SIMPLEX, Kind.INTERIOR) and sum(flat) != 1:

@@ -136,6 +136,11 @@ def test_the_part_that_cannot_be_exported_is_named() -> None:
         theorem("none", Equation(total(j, q[j] ** tau), tau))
 
 
+def test_a_unit_vector_is_not_exported() -> None:
+    with pytest.raises(NotExportedError, match="the length of e"):
+        theorem("none", Equation(total(j, variables.unit("e", m)[j] ** 2), 1))
+
+
 def test_positivity_is_a_hypothesis() -> None:
     """Domains become hypotheses: sizes, signs, masses and indices that differ."""
     other = index("k", m, other_than=(j,))

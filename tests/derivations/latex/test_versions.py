@@ -68,6 +68,7 @@ SIDES: list[tuple[str, Sequence[str], list[str]]] = [
         r"without z: \frac{1}{y}",
         r"y for 1/y: y z",
         r"1/y² for 1/y: \frac{1}{y^{2}} z",
+        r"1/√y for 1/y: \frac{1}{\sqrt{y}} z",
         r"2 for 1: \frac{2}{y} z",
         r"the square of z: \frac{1}{y} z^{2}",
     ]),
@@ -109,6 +110,7 @@ SIDES: list[tuple[str, Sequence[str], list[str]]] = [
     ]),
     (r"\sqrt{z}", [], [
         r"the other sign: - \sqrt{z}",
+        r"z for its root: z",
         r"the square of z: \sqrt{z^{2}}",
     ]),
     (r"e^{-z}", [], [
