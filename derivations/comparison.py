@@ -2,7 +2,8 @@
 
 A twin is a wrong version of the claim: it shares a side that is not a number with one of the steps, or it is a statement of
 the same kind about the same variables; and it repeats neither the claim nor another twin.  A correction has the left side
-of the print (unless it says which part it replaces), differs from the print, and does not fail where the print fails.
+of the print, or either side of an inequality (unless it says which part it replaces), differs from the print, and does not
+fail where the print fails.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -48,6 +49,11 @@ def left(relation: Relation) -> sp.Expr:
     if isinstance(relation, Limit):
         return sp.sympify(relation.expr)
     return sp.sympify(relation.left if isinstance(relation, Expansion) else relation.sides[0])
+
+
+def subjects(relation: Relation) -> list[sp.Expr]:
+    """Return what a statement is about: its left side, and of an inequality, which may be read from either end, both."""
+    return [left(relation), *(relation.sides[1:] if isinstance(relation, AtLeast) else ())]
 
 
 def telling_sides(relation: Relation) -> list[sp.Expr]:
@@ -117,14 +123,15 @@ def objections(printed: Relation, repaired: Relation, point: Point | None, repla
     if isinstance(repaired, Fails):
         yield "correction: expected a statement that holds as its last step, got a disproof"
         return
-    print_, about = core(printed), left(core(printed))
+    print_ = core(printed)
     if same(print_, repaired):
         yield "the correction repeats the print"
     if isinstance(repaired, Differs | AtLeast) and _says_nothing(repaired):
         yield f"the correction says nothing: expected sides that differ by more than a number, got {repaired}"
     elif _is_so_of_anything(repaired, print_):
         yield f"the correction says nothing about its subject, since it holds for any quantity in its place: {repaired}"
-    if not replaces and not any(agree(about, side) for side in [left(repaired), *repaired.sides]):
+    sides = [left(repaired), *repaired.sides]
+    if not replaces and not any(agree(about, side) for about in subjects(print_) for side in sides):
         yield ("the correction is not about the print's left side: expected the same left side, or "
                "`replaces` to say which part of the print it stands for")
     if point is not None and (failure := _failure(repaired, point)):
@@ -164,7 +171,8 @@ def _is_so_of_anything(repaired: Relation, print_: Relation) -> bool:
     """
     if ANYTHING in {*repaired.variables(), *print_.variables()}:
         return True                                          # the statement uses the placeholder itself: nothing can be tested
-    about = [left(print_), *(side for side in telling_sides(repaired) if agree(side, left(print_)))]
+    shared = (side for side in telling_sides(repaired) if any(agree(side, about) for about in subjects(print_)))
+    about = [left(print_), *shared]
     return any(part.free_symbols and _falls_out(repaired, part) and not _falls_out(print_, part) for part in about)
 
 

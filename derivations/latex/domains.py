@@ -9,7 +9,7 @@ from derivations.latex.descriptions import FULL_SUPPORT, described, is_value, li
 from derivations.latex.guesses import Guesses
 from derivations.latex.masses import read_marginal, read_mass
 from derivations.latex.names import LETTER, index_parts, parts
-from derivations.latex.norms import UNIT_VECTORS, dimension, read_norms
+from derivations.latex.norms import dimension, is_unit, read_norms
 from derivations.latex.paper import Formula
 from derivations.latex.premises import CASE, is_condition
 from derivations.latex.ranges import printed_ranges
@@ -139,7 +139,7 @@ def read_domains(guesses: Guesses, tree: Node, formula: Formula) -> None:
                 meaning = meaning.replace("simplex", "interior")
             if meaning and meaning.startswith(("vector", "matrix")) and POSITIVE_ENTRIES.match(formula.after):
                 meaning = f"positive {meaning}"
-            if meaning and meaning.startswith("vector") and UNIT_VECTORS.match(formula.after):
+            if meaning and meaning.startswith("vector") and is_unit(formula):
                 meaning = f"unit {meaning}"
             symbols = [*before, left]
             while meaning and symbols and (first := _enumerated(symbols[:-1], symbols[-1])) is not None:

@@ -74,12 +74,19 @@ class Guesses:
     def record_explicit(self, symbol: str, meaning: str, why: str) -> None:
         """Record an explicit domain; one that contradicts an earlier guess holds in its formula or section only."""
         known = self.lines[self.names[symbol]].meaning if symbol in self.names else ""
+        if not known and self.first_section.get(symbol, self.section) < self.section and self.is_argument(symbol):
+            self.local.setdefault(("section", self.section), {}).setdefault(symbol, Guess(meaning, why))
+            return
         again = known and meaning != "?" and not known.startswith(("=", "?")) and known != meaning
         if again and (self.position is not None or self.homes[symbol] != self.section):
             here = ("section", self.section) if self.position is None else ("formula", self.position)
             self.local.setdefault(here, {}).setdefault(symbol, Guess(meaning, why))
         else:
             self.record(symbol, meaning, why)
+
+    def is_argument(self, name: str) -> bool:
+        """Whether a symbol is the argument of a function that is defined, f(x) = …"""
+        return any(name in pattern(symbol).arguments for symbol in self.lines)
 
     def runs(self, letters: Iterable[str], size: str) -> None:
         """Record that indices run from 1 to a size, in the section that is being read and, so far, elsewhere."""

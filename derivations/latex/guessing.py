@@ -364,7 +364,7 @@ def _rest(guesses: Guesses, name: str, nodes: Sequence[Node]) -> None:
             return
     if (size := _shared_range(guesses, name)) is not None:
         guesses.record(name, f"index {size}", "an argument where another index stands, too")
-    elif _is_argument(guesses, name):
+    elif guesses.is_argument(name):
         guesses.record(name, "real", "the argument of a definition")
     elif name in POSITIVE and name not in guesses.called:
         guesses.record(name, "positive", "a letter that usually stands for positive numbers")
@@ -397,5 +397,3 @@ def _is_end(guesses: Guesses, node: Scripted) -> bool:
     return declared and (end.isdigit() or (size is not None and size.meaning.startswith("size")))
 
 
-def _is_argument(guesses: Guesses, name: str) -> bool:
-    return any(name in pattern(symbol).arguments for symbol in guesses.lines)

@@ -47,7 +47,8 @@ def range_indices(guesses: Guesses) -> None:
             guesses.record(letter.rstrip("'"), f"index {chosen}", why)
     for (section, letter), size in guesses.ranges.items():
         elsewhere = guesses.lines[letter].meaning if letter in guesses.lines else ""
-        if elsewhere.startswith("index ") and elsewhere != f"index {size}":
+        declared = elsewhere.removeprefix("unit ").startswith(("vector ", "matrix ")) and guesses.homes[letter] != section
+        if declared or (elsewhere.startswith("index ") and elsewhere != f"index {size}"):
             local = guesses.local.setdefault(("section", section), {})
             local.setdefault(letter, Guess(f"index {size}", "the range of its sums in this section"))
 

@@ -5,14 +5,25 @@ from __future__ import annotations
 import re
 
 from derivations.latex.guesses import Guess, Guesses
+from derivations.latex.paper import Formula
 from derivations.latex.tree import Bracket, Chain, Node, Scripted, Sum, Symbol, spelled
 from derivations.latex.uses import is_index_list
 
-UNIT_VECTORS = re.compile(
-    r"(be |is |are |denote |being |all |both |two |an? |the |of |have |has |with |on |lie |lies )*"
-    r"(unit[ -](norm(ed)?|length|sphere|(norm )?(vector|feature|embedding|quer|key)\w*)|length (one|1)\b|norm (one|1)\b)"
-)
+UNIT = r"unit[ -]?(norm(ed)?|length)? ?"
+NOUN = r"(vector|feature|embedding|key|quer|direction)"
+AFTER = re.compile(
+    rf"(be |is |are |denote |being |all |both |two |an? |the |of |have |has |with |on |lie |lies )*"
+    rf"({UNIT}{NOUN}|unit[ -](norm|length|sphere)|length (one|1)\b|norm (one|1)\b)")
+OF_SEVERAL = re.compile(
+    rf"[\s,…]*(and )?…[\s,…]*(be |are |all |both |two |of |have |with |on the )*({UNIT}{NOUN}\w*s\b|unit[ -](norm|length|sphere))")
+BEFORE = re.compile(rf"\b{UNIT}{NOUN}\w*( … and| …,)*$")
 SPHERES = ("S", "\\mathbb{S}", "\\mathcal{S}")
+
+
+def is_unit(formula: Formula) -> bool:
+    """Return whether the words before or after a vector, or a list of vectors, say that its length is 1."""
+    said = AFTER.match(formula.after) or OF_SEVERAL.match(formula.rest) or BEFORE.search(formula.words)
+    return said is not None
 
 
 def read_norms(guesses: Guesses, chain: Chain, why: str) -> bool:
