@@ -1,6 +1,7 @@
 """Logarithms of sums over one denominator: log(1 + y/x) = log(x + y) − log x for x > 0.
 
-The normal form keeps such a logarithm as it is written.  Where it does not decide, two expressions are compared again in this form.
+The normal form keeps such a logarithm as it is written.  Where it does not decide, two expressions are compared again in this
+form.
 """
 
 import sympy as sp

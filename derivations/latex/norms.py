@@ -15,7 +15,8 @@ AFTER = re.compile(
     rf"(be |is |are |denote |being |all |both |two |an? |the |of |have |has |with |on |lie |lies )*"
     rf"({UNIT}{NOUN}|unit[ -](norm|length|sphere)|length (one|1)\b|norm (one|1)\b)")
 OF_SEVERAL = re.compile(
-    rf"[\s,…]*(and )?…[\s,…]*(be |are |all |both |two |of |have |with |on the )*({UNIT}{NOUN}\w*s\b|unit[ -](norm|length|sphere))")
+    rf"[\s,…]*(and )?…[\s,…]*(be |are |all |both |two |of |have |with |on the )*"
+    rf"({UNIT}{NOUN}\w*s\b|unit[ -](norm|length|sphere))")
 BEFORE = re.compile(rf"\b{UNIT}{NOUN}\w*( … and| …,)*$")
 SPHERES = ("S", "\\mathbb{S}", "\\mathcal{S}")
 

@@ -64,7 +64,7 @@ ADMITTED: Points = {
     "multipliers": {m: 2, q.label: [0, 1], mu.label: [5, 0]},
 }
 REFUSED: dict[str, tuple[dict[Variable, Any], str]] = {
-    "a vector that is too short to be a unit vector": ({m: 2, d.label: [half, half]}, "vectors of length 1 for d, got (1/2, 1/2)"),
+    "a vector of another length than 1": ({m: 2, d.label: [half, half]}, "vectors of length 1 for d, got (1/2, 1/2)"),
     "a row that is": ({n: 2, m: 2, D.label: [[0, 1], [half, half]]}, "vectors of length 1 for D, got "),
     "no size": ({m: 0}, "a size ≥ 1 for m, got 0"),
     "half a size": ({m: Fraction(3, 2)}, "an integer for m, got 3/2"),

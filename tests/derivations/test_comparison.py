@@ -137,6 +137,14 @@ def test_objections_to_improper_corrections(repaired: Relation, objection: str) 
     assert objection in objected(FALSE, repaired)
 
 
+def test_an_inequality_is_about_both_of_its_sides() -> None:
+    printed = AtLeast(t, sp.exp(t))
+    assert objected(printed, AtLeast(sp.exp(2 * t), sp.exp(t))) == []
+    assert objected(printed, AtLeast(t, sp.log(t))) == []
+    assert objected(printed, AtLeast(sp.exp(2 * t), t**2)) == [LEFT]
+    assert objected(printed, AtLeast(sp.exp(t) + t, sp.exp(t))) == [ANYTHING]
+
+
 def test_a_part_that_is_named_may_be_replaced() -> None:
     repaired = Equation((x - w) ** 2, x**2 - 2 * x * w + w**2)
     assert objected(FALSE, repaired, replaces="the sign of w") == []

@@ -1,0 +1,32 @@
+"""A counterexample that the text of a paper excludes refutes nothing (as in `papers/lengths.tex`)."""
+
+from __future__ import annotations
+
+import pytest
+
+from derivations.latex import Notation, read
+from derivations.latex.restrictions import excluding
+
+DECLARED = {"n": "size", "i": "index n", "c": "vector n", "x": "real", "y": "real"}
+ZERO_SUM = (7, r"\sum_{i=1}^n c_i = 0")
+
+
+@pytest.mark.parametrize(("condition", "excluded"), [
+    (r"\sum_{i=1}^n c_i = 0", True),
+    (r"c_i \ge 0", True),                                    # of every entry
+    (r"c_i \ge -9", False),
+    (r"x = 0", False),                                       # not about what the statement is about
+    (r"c_i \approx 0", False),                               # which cannot be read
+])
+def test_a_point_is_excluded_if_it_violates_a_condition(condition: str, excluded: bool) -> None:
+    notation = Notation(DECLARED, restrictions=[(7, condition)])
+    (relation,) = read(r"\sum_{i=1}^n c_i = \sum_{i=1}^n c_i^2", notation)
+    example = relation.counterexample()
+    assert example is not None
+    point = {**example.point, **{v: [-1] * len(value) for v, value in example.point.items() if isinstance(value, list)}}
+    assert excluding(point, notation) == ((7, condition) if excluded else None)
+
+
+def test_local_meanings_keep_the_restrictions() -> None:
+    notation = Notation(DECLARED, local={"section2": {"x": "positive"}}, restrictions=[ZERO_SUM])
+    assert notation.within("section2").restrictions == [ZERO_SUM]
