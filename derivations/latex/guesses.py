@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from derivations.latex.names import pattern
-from derivations.latex.tree import Node, Scripted, Symbol, spelled
-from derivations.latex.uses import RESERVED
+from derivations.latex.syntax import parse
+from derivations.latex.tree import Node, Scripted, Symbol, spelled, walk
+from derivations.latex.uses import RESERVED, uses
 
 Scope = tuple[str, int]  # "section" or "formula", and its number
 
@@ -87,6 +88,19 @@ class Guesses:
     def is_argument(self, name: str) -> bool:
         """Whether a symbol is the argument of a function that is defined, f(x) = …"""
         return any(name in pattern(symbol).arguments for symbol in self.lines)
+
+    def behind(self, names: set[str], but: str = "") -> set[str]:
+        """Return some names with all that their definitions use; that of `but` is not followed."""
+        seen: set[str] = set()
+        waiting = set(names)
+        while waiting:
+            name = waiting.pop()
+            seen.add(name)
+            line = self.lines.get(self.names.get(name, ""))
+            if line is not None and line.meaning.startswith("=") and name != but:
+                tree = parse(line.meaning[1:])
+                waiting |= ({spelled(node) for node in walk(tree)} | {symbol for symbol, _ in uses(tree)}) - seen
+        return seen
 
     def runs(self, letters: Iterable[str], size: str) -> None:
         """Record that indices run from 1 to a size, in the section that is being read and, so far, elsewhere."""

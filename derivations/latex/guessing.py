@@ -37,7 +37,7 @@ from derivations.latex.tree import (
     spelled,
     walk,
 )
-from derivations.latex.uses import RESERVED, declared_name, is_index_list, uses
+from derivations.latex.uses import RESERVED, declared_name, is_index_list, is_problem, uses
 
 CONDITIONAL = ("if", "iff", "when", "whenever", "only", "unless", "at", "for", "equality", "case", "until", "since", "because")
 PLAIN = Symbol | Scripted | Product | Sum | Number | Operator | Fraction | Root
@@ -120,7 +120,7 @@ def _free(guesses: Guesses, name: str, tree: Node) -> str | None:
         return None
     if "\\sum" in below and any(_is_signed(guesses, symbol) for symbol, _ in uses(body)):
         return None                                          # such a sum is no free real number
-    others = _defining(guesses, {symbol for symbol, _ in uses(tree)} - {name}, but=name)
+    others = guesses.behind({symbol for symbol, _ in uses(tree)} - {name}, but=name)
     if (others & {symbol for symbol, _ in uses(body)}) - {*guesses.indices, *shown.indices}:
         return None
     return ["real", f"vector {' '.join(sizes)}", f"matrix {' '.join(sizes)}"][len(sizes)]
@@ -171,13 +171,13 @@ def _definition(guesses: Guesses, position: int, tree: Node, formula: Formula) -
         if spoken and not where:
             continue
         defines = sign in DEFINE or where or (sign == "=" and (formula.display or not _is_condition(words[-3:])))
-        if not defines or (sign not in DEFINE and not where and _is_problem(right)):
+        if not defines or (sign not in DEFINE and not where and is_problem(right)):
             continue
         name = _defined_name(guesses, left, right, sign, formula.display)
-        if name and not _is_problem(right) and _is_another(guesses, name, left):
+        if name and not is_problem(right) and _is_another(guesses, name, left):
             local = guesses.local.setdefault(("section", guesses.section), {})
             local.setdefault(spelled(left), Guess(f"= {spelled(right)}", f"line {formula.line}"))
-        elif name and not _is_problem(right):
+        elif name and not is_problem(right):
             guesses.record(spelled(left), f"= {spelled(right)}", f"line {formula.line}", name)
             if number == 0:
                 guesses.defining[position] = name
@@ -200,7 +200,7 @@ def _is_condition(words: Sequence[str]) -> bool:
 def _defined_name(guesses: Guesses, left: Node, right: Node, sign: str, display: bool) -> str | None:
     if isinstance(left, Product) and not isinstance(left.factors[-1], Bracket):
         return None                                          # a b = c defines neither a nor b
-    if _is_problem(left):
+    if is_problem(left):
         return None                                          # the value of a problem is asserted, not chosen
     if isinstance(left, Product) and any(isinstance(each, Fraction | Number | Product | Sum) for each in _arguments(left)):
         return None                                          # f(x/2) = … is a property of f
@@ -232,7 +232,7 @@ def _defined_name(guesses: Guesses, left: Node, right: Node, sign: str, display:
     if name.endswith("'") and bare is not None and "(" in guesses.names[name.rstrip("'")]:
         return None                                          # f'(x) is the derivative of f
     inside = {spelled(node) for node in walk(right)} | {symbol for symbol, _ in uses(right)}
-    if name in inside or name in _defining(guesses, inside):
+    if name in inside or name in guesses.behind(inside):
         return None
     if isinstance(right, Number) or name in guesses.sets or name.startswith("\\mathbb"):
         return None
@@ -246,43 +246,10 @@ def _arguments(call: Product) -> tuple[Node, ...]:
     return tuple(parts(bracket.inside)) if isinstance(bracket, Bracket) else ()
 
 
-def _defining(guesses: Guesses, names: set[str], but: str = "") -> set[str]:
-    """Return all names that the definitions of some names use (that of `but` excluded), to avoid circular definitions."""
-    seen: set[str] = set()
-    waiting = set(names)
-    while waiting:
-        name = waiting.pop()
-        seen.add(name)
-        line = guesses.lines.get(guesses.names.get(name, ""))
-        if line is not None and line.meaning.startswith("=") and name != but:
-            tree = parse(line.meaning[1:])
-            waiting |= ({spelled(node) for node in walk(tree)} | {symbol for symbol, _ in uses(tree)}) - seen
-    return seen
-
-
 def _is_slope(guesses: Guesses, name: str) -> bool:
     """Return whether a name is that of the derivative f' of a defined f."""
     bare = name.replace("'", "")
     return bare != name and bare in guesses.names and guesses.lines[guesses.names[bare]].meaning.startswith("=")
-
-
-def _is_problem(node: Node) -> bool:
-    first = node
-    while isinstance(first, Product | Sum):
-        first = first.factors[0] if isinstance(first, Product) else first.terms[0][1]
-    base = first.base if isinstance(first, Scripted) else first
-    return spelled(base) in (
-        "\\arg",
-        "\\min",
-        "\\max",
-        "\\sup",
-        "\\inf",
-        "\\mathrm{argmin}",
-        "\\mathrm{argmax}",
-        "\\argmin",
-        "\\argmax",
-        "\\lim",
-    )
 
 
 def _use(guesses: Guesses, tree: Node, formula: Formula) -> None:

@@ -12,7 +12,7 @@ from derivations.latex.signs import COMPARISONS
 from derivations.latex.sums import binds
 from derivations.latex.syntax import parse
 from derivations.latex.tree import Bracket, Chain, LatexError, Node, Product, Scripted, Symbol, spelled, walk
-from derivations.latex.uses import short
+from derivations.latex.uses import is_problem, short, uses
 
 CONDITION = re.compile(r"(if|when|whenever|assume|assuming|suppose|for|at|with|provided|in the case)\b", re.IGNORECASE)
 ASSUMPTION = re.compile(r"(assume|suppose)\b", re.IGNORECASE)
@@ -24,6 +24,7 @@ RESTRICTING = re.compile(r"\b(let|with|where|such that|so that|assum\w+|suppos\w
 CASES = re.compile(r"\b(if|iff|when|whenever|unless|equality|exactly)\b", re.IGNORECASE)
 SENTENCE_START = re.compile(r"[.;!?]\s|^")
 DECLARING = ("\\in", ":", "\\sim")
+FREE = ("real", "positive", "nonnegative", "vector", "matrix", "simplex", "interior")
 
 
 def read_premises(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]]) -> None:
@@ -40,12 +41,29 @@ def read_premises(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]
 
 
 def read_updates(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]]) -> None:
-    """Leave displays open that the words call updates of a variable: u = … assigns, and asserts nothing of every u."""
+    """Leave displays open that give a variable a value, u = …: they assert nothing of every u.
+
+    The words call them updates, or the variable is free and the other side has none of it, as in “It vanishes at u = …”.
+    """
     for position, formula, tree in formulas:
-        if formula.display and isinstance(tree, Chain) and UPDATE.search(formula.words):
-            known = guesses.lines.get(name := _name(tree.parts[0]))
-            if known is not None and not known.meaning.startswith("="):
-                guesses.local.setdefault(("formula", position), {})[name] = Guess("?", "assigned by an update")
+        if not formula.display or not isinstance(tree, Chain) or tree.signs[0] != "=":
+            continue
+        known = guesses.lines.get(name := _name(tree.parts[0]))
+        if known is None or known.meaning.startswith("="):
+            continue
+        local = guesses.local.setdefault(("formula", position), {})
+        if UPDATE.search(formula.words):
+            local[name] = Guess("?", "assigned by an update")
+        elif name not in local and _is_determined(guesses, name, known.meaning, tree.parts[1]):
+            local[name] = Guess("?", "a free variable, to which this equation gives a value")
+
+
+def _is_determined(guesses: Guesses, name: str, meaning: str, other: Node | None) -> bool:
+    """Return whether an equation gives a free variable, or an entry of one, a value: the other side does not depend on it."""
+    if other is None or is_problem(other) or meaning.removeprefix("unit ").split()[0] not in FREE:
+        return False
+    others = {symbol for symbol, _ in uses(other)}
+    return bool(others) and name not in guesses.behind(others)
 
 
 def unread(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]]) -> Iterator[Formula]:

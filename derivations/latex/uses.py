@@ -10,7 +10,7 @@ from derivations.latex.elaboration import UNREAD
 from derivations.latex.functions import FUNCTIONS
 from derivations.latex.names import LETTER, index_parts, parts
 from derivations.latex.sums import BIG
-from derivations.latex.tree import Bracket, Fraction, Node, Number, Product, Scripted, Symbol, parts_of, spelled
+from derivations.latex.tree import Bracket, Fraction, Node, Number, Product, Scripted, Sum, Symbol, parts_of, spelled
 
 STARS = ("\\star", "*", "\\ast", "\\dagger", "\\circ")
 RESERVED = {
@@ -92,6 +92,26 @@ def _is_call(bracket: Node | None) -> bool:
 def _is_differential(tree: Fraction) -> bool:
     first = tree.under.factors[0] if isinstance(tree.under, Product) else tree.under
     return spelled(first) in PARTIAL
+
+
+def is_problem(node: Node) -> bool:
+    """Return whether an expression is a problem or its value, arg max …, min … or lim …"""
+    first = node
+    while isinstance(first, Product | Sum):
+        first = first.factors[0] if isinstance(first, Product) else first.terms[0][1]
+    base = first.base if isinstance(first, Scripted) else first
+    return spelled(base) in (
+        "\\arg",
+        "\\min",
+        "\\max",
+        "\\sup",
+        "\\inf",
+        "\\mathrm{argmin}",
+        "\\mathrm{argmax}",
+        "\\argmin",
+        "\\argmax",
+        "\\lim",
+    )
 
 
 def declared_name(node: Node) -> str:
