@@ -21,6 +21,18 @@ class Guess:
     why: str
 
 
+@dataclass(frozen=True)
+class Gradient:
+    """The statement left = ±∂loss/∂by of a paper."""
+
+    left: Node
+    right: Node
+    sign: str
+    loss: str
+    by: Node
+    why: str
+
+
 def narrows(meaning: str, known: str) -> bool:
     """Return whether a domain is a subset of another, as the simplex is of ℝ^m."""
     words, before = meaning.split(), known.split()
@@ -53,6 +65,7 @@ class Guesses:
     interior: set[str] = field(default_factory=set)  # distributions with positive entries
     marginals: dict[str, dict[str, str]] = field(default_factory=dict)  # matrix → the names of its sums of rows and of columns
     stochastic: dict[str, str] = field(default_factory=dict)  # names of stochastic matrices, with “row-”, “column-” or “doubly”
+    gradients: list[Gradient] = field(default_factory=list)  # of losses that the paper may not define
     later: list[tuple[int, Callable[[], object]]] = field(default_factory=list)  # by section, readings that need index ranges
     read: set[str] = field(default_factory=set)  # formulas of the text that give domains without being their source
     restrictions: list[tuple[int, str]] = field(default_factory=list)  # by line, conditions of the text not used

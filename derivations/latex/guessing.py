@@ -14,6 +14,7 @@ from derivations.latex.derivatives import PARTIAL, STARTING
 from derivations.latex.domains import DEFINE, read_bounds, read_domains, read_sets, read_simplex
 from derivations.latex.guesses import Guess, Guesses
 from derivations.latex.index_guesses import fix_indices, range_indices, rebind_indices
+from derivations.latex.losses import gradient, settle_losses
 from derivations.latex.masses import settle_masses
 from derivations.latex.names import LETTER, index_parts, parts, pattern, thin
 from derivations.latex.paper import Formula, Paper
@@ -82,6 +83,7 @@ def guess(paper: Paper) -> Guesses:
             guesses.section = section
             reading()
     settle_masses(guesses)
+    settle_losses(guesses, trees)
     for name, nodes in guesses.used.items():
         _rest(guesses, name, nodes)
     _stochastic(guesses)
@@ -174,6 +176,9 @@ def _definition(guesses: Guesses, position: int, tree: Node, formula: Formula) -
         if not defines or (sign not in DEFINE and not where and is_problem(right)):
             continue
         name = _defined_name(guesses, left, right, sign, formula.display)
+        if name and (given := gradient(left, right, f"line {formula.line}")) is not None:
+            guesses.gradients.append(given)
+            continue
         if name and not is_problem(right) and _is_another(guesses, name, left):
             local = guesses.local.setdefault(("section", guesses.section), {})
             local.setdefault(spelled(left), Guess(f"= {spelled(right)}", f"line {formula.line}"))
