@@ -79,7 +79,8 @@ def test_other_derivatives_are_left_open(formula: str, known: bool, tmp_path: Pa
 ])
 def test_an_equation_that_gives_a_free_variable_a_value_is_left_open(formula: str, open_: bool, tmp_path: Path) -> None:
     start = (r"Let $s, p \in \mathbb{R}^m$ and $x \in \mathbb{R}$ and $y = x + 0 s_1$ "
-             r"and $q_j = e^{s_j}/\sum_{k=1}^m e^{s_k}$. Of all these \begin{equation} \sum_j p_j + x + y + q_1 \le s_1 \end{equation} and ")
+             r"and $q_j = e^{s_j}/\sum_{k=1}^m e^{s_k}$. "
+             r"Of all these \begin{equation} \sum_j p_j + x + y + q_1 \le s_1 \end{equation} and ")
     guesses = guessed(start + rf"\begin{{equation}} {formula} \end{{equation}}", tmp_path)
     questions = [line for lines in guesses.local.values() for line in lines.values() if line.meaning == "?"]
     assert bool(questions) is open_
