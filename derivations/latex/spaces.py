@@ -47,7 +47,7 @@ def sign_of(value: sp.Expr, space: Node) -> AtLeast | None:
     return None if strict is None else AtLeast(value, sp.S.Zero, strict=strict)
 
 
-def check_point(reader: Reader, left: Node, space: Node) -> Value:
+def check_point(reader: Reader, left: Node, space: Node | None) -> Value:
     """Return the value of a point; raises LatexError if its shape is not that of the space."""
     shape = dimensions(reader, space)
     value = reader.value(left)
@@ -95,10 +95,12 @@ def counted(node: Node) -> Node | None:
 
 
 def ambient(reader: Reader, node: Node) -> sp.Expr:
-    """The dimension m of a set {x ∈ ℝ^m : …}."""
+    """The dimension m of a set {x ∈ ℝ^m : …}; raises LatexError if the notation declares x as a point of another space."""
     assert isinstance(node, Bracket)
     inside = node.inside.parts[0] if isinstance(node.inside, Listing) else node.inside
     space = inside.parts[1] if isinstance(inside, Chain) else None
+    if isinstance(inside, Chain) and inside.parts[0] is not None and dimensions(reader, space):
+        check_point(reader, inside.parts[0], space)
     axes = isinstance(space, Scripted) and space.sup is not None and not isinstance(space.sup, Product)
     return reader.value(space.sup).number if axes and isinstance(space, Scripted) and space.sup else sp.S.Zero
 

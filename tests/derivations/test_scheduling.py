@@ -103,6 +103,13 @@ def test_processes_are_at_different_documents() -> None:
         assert changes <= len(set(documents))
 
 
+def test_who_helps_with_a_document_begins_at_its_end() -> None:
+    votes = [VOTES.format(id) for id in CLAIMS if id.startswith("eot.")]
+    chapters = [*dict.fromkeys(map(home, votes))]
+    first, second = executed(2, votes)
+    assert (home(first[0]), home(second[0])) == (chapters[0], chapters[-1])
+
+
 @pytest.mark.parametrize("quick", [1, 3])
 def test_the_work_is_shared(quick: int) -> None:
     first, second = map(len, executed(2, quick=quick))

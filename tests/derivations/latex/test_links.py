@@ -110,6 +110,12 @@ REFUSED = [
     (r"x \implies y = 1", r"expected a relation on each side of \implies"),
     (r"x = y \implies y", r"expected a relation on each side of \implies"),
     (r"q \in \Delta^{d-1}", r"\Delta^{d - 1}: expected the simplex of m numbers"),
+    (r"p = \{q \in \mathbb{R}^d : q_j \ge 0, \sum_j q_j = 1\}", r"q: expected a point of \mathbb{R}^{d}, got a vector [m]"),
+    (r"\Delta^{m-1} = \{q \in \mathbb{R}^d : q_j \ge 0, \sum_j q_j = 1\}", r"q: expected a point of \mathbb{R}^{d}"),
+    (
+        r"\Delta^{d-1} = \{q \in \mathbb{R}^m : q_j \ge 0, \sum_j q_j = 1\}",
+        r"expected the simplex of m numbers, got that of d - 1",
+    ),
     (r"s \in \mathbb{R}^d", r"s: expected a point of \mathbb{R}^{d}"),
     (r"\mathcal{A} = \{1, 2, \dots, n\}", "expected one expression in brackets"),
     (r"f : \mathbb{R}^m \to \mathbb{R}", r"f: expected a function from \mathbb{R}^{m} to \mathbb{R} in the notation"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from derivations import scalar, size, vector
 from derivations.latex import Notation, read
 from derivations.latex.tree import LatexError
 
@@ -78,3 +79,9 @@ def test_ambiguous_symbols_are_refused(latex: str, declared: dict[str, str], why
 )
 def test_different_spellings_of_one_symbol_are_read(latex: str, declared: dict[str, str]) -> None:
     assert all(relation.prove() for relation in read(latex, Notation(declared)))
+
+
+def test_a_symbol_that_stands_for_a_variable_takes_its_name() -> None:
+    m = size("m")
+    notation = Notation({"x": scalar("v"), "s": vector("w", m), "y": scalar("v") + 1, "z": scalar("v")})
+    assert notation.taken == {"v": "x", "w": "s"}
