@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache, wraps
-from itertools import product
+from functools import cache, lru_cache, wraps
+from itertools import count, product
 from typing import Any
 from unittest.mock import patch
 
@@ -24,7 +24,7 @@ from torch import Tensor
 
 from derivations.calculus.differentiation import differentiate
 from derivations.calculus.functions import Partial
-from derivations.calculus.variables import Variable, variables_of
+from derivations.calculus.variables import Kind, Variable, variables_of
 from derivations.catalogue import Catalogue
 from derivations.entry import Entry
 
@@ -41,38 +41,25 @@ class OwnFormulaError(RuntimeError):
 class _Printer(PythonCodePrinter):
     """SymPy's Python printer with generated variable names, since a printed name need not be a valid identifier.
 
-    A sum is printed as a call of a function of those indices of outer sums that occur in it, so that it is computed once for
-    each of their values.
+    A sum is printed as a call of a function that computes it once at a point for each value of the indices that it depends on.
     """
 
-    def __init__(self, variables: Sequence[Variable]) -> None:
+    def __init__(self) -> None:
         super().__init__({"fully_qualified_modules": False, "user_functions": PRINTED})
-        self.names = {v: f"_{n}" for n, v in enumerate(variables)}
-        self.bound: list[Variable] = []
-        self.sums: dict[sp.Sum, tuple[str, str]] = {}        # the function's name with its parameters, and what it returns
+        self.used: dict[sp.Symbol, None] = {}
 
-    def _print_Variable(self, expr: Variable) -> str:
-        return self.names.setdefault(expr, f"_{len(self.names)}")
+    def _print_Symbol(self, expr: sp.Symbol) -> str:
+        self.used[expr] = None
+        return _name(expr)
+
+    _print_Variable = _print_Dummy = _print_Symbol           # noqa: N815  (SymPy prints these in ways of their own)
 
     def _print_Indexed(self, expr: sp.Indexed) -> str:
         return f"entry({self._print(expr.base.label)}, {', '.join(map(self._print, expr.indices))})"
 
     def _print_Sum(self, expr: sp.Sum) -> str:
-        if expr not in self.sums:
-            parameters = ", ".join(self._print(v) for v in self.bound if v in expr.free_symbols)
-            loops = " ".join(f"for {self._print(v)} in range({self._print(low)}, {self._print(high)} + 1)"
-                             for v, low, high in expr.limits)
-            outer, self.bound = self.bound, [*self.bound, *expr.bound_symbols]
-            body = f"sum({self._print(expr.function)} {loops})"
-            self.bound = outer
-            self.sums[expr] = f"sum_{len(self.sums)}({parameters})", body
-        return self.sums[expr][0]
-
-    def source(self, expr: sp.Expr) -> str:
-        """A function of the variables whose names were given."""
-        parameters, body = ", ".join(self.names.values()), self.doprint(expr)
-        sums = "".join(f"    @cache\n    def {head}:\n        return {value}\n" for head, value in self.sums.values())
-        return f"def value({parameters}):\n{sums}    return {body}\n"
+        name, parameters = _sum_function(expr)
+        return f"{name}({', '.join(['known', *map(self._print, parameters)])})"
 
     def _print_Abs(self, expr: sp.Abs) -> str:
         return f"abs({self._print(expr.args[0])})"
@@ -96,7 +83,7 @@ def _of_float(function: Callable[[Any], Any]) -> Callable[[Value], Any]:
     return lambda x: function(np.float64(x))
 
 
-_FUNCTIONS = {
+_FUNCTIONS: dict[str, Any] = {                               # to which the functions of sums are added
     "exp": _of_float(np.exp),
     "log": _of_float(np.log),
     "sqrt": _of_float(np.sqrt),
@@ -106,16 +93,43 @@ _FUNCTIONS = {
     "reciprocal": _of_float(lambda x: 1 / x),
     "entry": _entry,
     "sum": sum,
-    "cache": cache,
     "inf": np.inf,
     "pi": np.pi,
     "e": np.e,
 }
 
+_numbers = count()
+
+
+@cache
+def _name(_: sp.Symbol) -> str:
+    return f"_{next(_numbers)}"
+
+
+@cache
+def _sum_function(expr: sp.Sum) -> tuple[str, list[sp.Symbol]]:
+    """Compile a sum, once for all expressions in which it occurs; return the name of the function and its parameters."""
+    printer, number = _Printer(), next(_numbers)
+    body = printer.doprint(expr.function)
+    loops = " ".join(f"for {_name(v)} in range({printer.doprint(low)}, {printer.doprint(high)} + 1)"
+                     for v, low, high in expr.limits)
+    parameters = [v for v in printer.used if v not in expr.bound_symbols]
+    key = ", ".join([str(number), *(_name(v) for v in parameters if not _is_vector(v))])
+    exec(f"def sum_{number}({', '.join(['known', *map(_name, parameters)])}):\n"
+         f"    key = {key},\n"
+         f"    if key not in known:\n"
+         f"        known[key] = sum({body} {loops})\n"
+         f"    return known[key]\n", _FUNCTIONS)
+    return f"sum_{number}", parameters
+
+
+def _is_vector(symbol: sp.Symbol) -> bool:
+    return isinstance(symbol, Variable) and symbol.domain.kind is not Kind.INDEX and bool(symbol.domain.shape)
+
 
 @cache
 def compiled(expr: sp.Expr) -> tuple[list[Variable], Callable[..., Any]]:
-    """Return the variables of an expression, and a function that takes their values in that order.
+    """Return the variables of an expression, and a function of the sums known at a point and of their values in that order.
 
     Raises ValueError if two different variables have the same name, since a point identifies variables by name.
     """
@@ -123,16 +137,23 @@ def compiled(expr: sp.Expr) -> tuple[list[Variable], Callable[..., Any]]:
     names = variables_of(expr)
     if twice := [name for name, count in Counter(v.name for v in names).items() if count > 1]:
         raise ValueError(f"{twice[0]}: expected one variable of a name, got {twice[0]} with different domains in {expr}")
-    scope: dict[str, Any] = dict(_FUNCTIONS)
-    exec(_Printer(names).source(expr), scope)                # of what SymPy has printed
-    return names, scope["value"]
+    value: dict[str, Any] = {}
+    exec(f"value = lambda {', '.join(['known', *map(_name, names)])}: {_Printer().doprint(expr)}", _FUNCTIONS, value)
+    return names, value["value"]                             # of what SymPy has printed
 
 
 def _opened(expr: sp.Expr) -> sp.Expr:
     """Return the expression with derivatives and divergences expanded, by rules independent of the normal form."""
+    if not _has_shorthands(expr):
+        return expr
     while expr.has(Partial):
         expr = expr.replace(lambda e: isinstance(e, Partial), lambda e: differentiate(*e.args))
     return expr.replace(lambda e: hasattr(e, "opened") and type(e).__name__ not in PRINTED, lambda e: e.opened())
+
+
+@lru_cache(maxsize=2**15)
+def _has_shorthands(expr: sp.Basic) -> bool:
+    return isinstance(expr, Partial) or hasattr(expr, "opened") or any(map(_has_shorthands, expr.args))
 
 
 def evaluate(expr: sp.Expr, point: Mapping[str, Value], axes: Sequence[Variable]) -> Tensor:
@@ -143,11 +164,12 @@ def evaluate(expr: sp.Expr, point: Mapping[str, Value], axes: Sequence[Variable]
     """
     names, function = compiled(sp.sympify(expr))
     fixed = {v: _plain(point[v.name]) for v in names if v not in axes}
-    barred, flat = clashes(axes, point), []
+    barred, flat, known = clashes(axes, point), list[float](), dict[tuple[int, ...], Any]()
     with np.errstate(all="ignore"):
         for position in _positions(axes, point):
             values = {**fixed, **dict(zip(axes, position, strict=True))}
-            flat.append(float("nan") if barred[tuple(i - 1 for i in position)] else _call(function, [values[v] for v in names]))
+            excluded = barred[tuple(i - 1 for i in position)]
+            flat.append(float("nan") if excluded else _call(function, [known, *(values[v] for v in names)]))
     return torch.tensor(flat, dtype=torch.float64).reshape(barred.shape)
 
 

@@ -117,3 +117,16 @@ def test_earlier_evaluations_are_refused_while_a_check_computes() -> None:
         with pytest.raises(bridge.OwnFormulaError):
             expr.subs(s[1], 2)
     assert bridge.evaluate(expr, point, []) == 4.0
+
+
+def test_inner_sums_over_other_symbols_than_indices_are_not_confused() -> None:
+    point = {"m": 2, "s": torch.tensor([2.0, 3.0])}
+    for bound in (size("h"), scalar("h"), sp.Symbol("e"), sp.Dummy("pi")):
+        expr = sp.Sum(total(k, s[k] ** bound), (bound, 1, 3))
+        assert bridge.evaluate(expr, point, []) == 5 + 13 + 35
+
+
+def test_an_index_may_be_summed_over_within_a_sum_over_itself() -> None:
+    k_again = sp.Sum(s[k] * sp.Sum(s[k], (k, 1, m)), (k, 1, m))
+    assert bridge.evaluate(k_again + sp.Sum(s[k], (k, 1, m)), {"m": 2, "s": torch.tensor([2.0, 3.0])}, []) == 30
+    assert bridge.evaluate(s[k] * sp.Sum(s[k], (k, 1, m)), {"m": 2, "s": torch.tensor([2.0, 3.0])}, [k]).tolist() == [10, 15]
