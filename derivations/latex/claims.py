@@ -76,7 +76,7 @@ def _excluded(relations: Sequence[Relation], notation: Notation) -> str:
         return ""
     line, latex = broken
     where = rendering.witness(example.witness)
-    return f"it fails {where}; expected a meaning for “{latex}” in line {line}, which excludes this point"
+    return f"it fails {where}; expected a meaning for the condition “{latex}” in line {line}"
 
 
 def _own_meanings(local: Mapping[str, Any]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from derivations.latex.descriptions import FULL_SUPPORT, described, is_value, lines_of, value_of
 from derivations.latex.guesses import Guesses
@@ -35,6 +36,8 @@ DOTS = ("\\dots", "\\ldots", "\\cdots")
 DEFINE = (":=", "\\coloneqq", "\\triangleq")
 PLANS = ("\\Pi", "U", "\\mathcal{U}", "\\mathcal{C}", "\\Gamma", "\\mathbf{U}")
 INTERIORS = ("\\mathrm{int}", "\\mathrm{ri}", "\\mathrm{relint}", "\\mathring")
+BOUNDED = re.compile(r"(real|positive|nonnegative)( [<>]=? -?\d+)+")
+SIGNS = {"<": "<", ">": ">", "<=": "\\le", ">=": "\\ge"}
 POSITIVE_ENTRIES = re.compile(
     r"(be |is |are |has |have |with )?(the |entrywise |strictly )*positive "
     r"(features?|vectors?|entries|components|numbers|weights)\b")
@@ -232,6 +235,11 @@ def _declare(guesses: Guesses, symbol: Node | None, meaning: str, why: str) -> N
     if not isinstance(symbol, Symbol | Scripted):
         return
     text = spelled(symbol)
+    if isinstance(symbol, Scripted) and symbol.sub is not None and is_index_list(symbol.sub) and BOUNDED.fullmatch(meaning):
+        kind, *bounds = meaning.split()                      # f_j ∈ [0, 1]
+        line = int(why.split()[1].rstrip(":"))
+        guesses.restrictions += [(line, f"{text} {SIGNS[sign]} {end}") for sign, end in pairwise(bounds) if sign in SIGNS]
+        meaning = kind
     if meaning.startswith("index "):
         guesses.indices[text] = meaning.split()[1]
     elif (

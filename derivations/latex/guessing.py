@@ -19,6 +19,7 @@ from derivations.latex.masses import settle_masses
 from derivations.latex.names import LETTER, index_parts, parts, pattern, thin
 from derivations.latex.paper import Formula, Paper
 from derivations.latex.premises import is_restriction, read_premises, read_updates, unread
+from derivations.latex.properties import read_properties
 from derivations.latex.syntax import parse
 from derivations.latex.tree import (
     EMPTY,
@@ -71,6 +72,7 @@ def guess(paper: Paper) -> Guesses:
     for position, formula, tree in trees:
         guesses.section, guesses.position = formula.section, position if formula.display else None
         read_simplex(guesses, before, tree, formula)
+        read_properties(guesses, tree, formula)
         read_domains(guesses, tree, formula)
         before = tree
         _definition(guesses, position, tree, formula)

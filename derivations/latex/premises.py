@@ -23,14 +23,26 @@ RESTRICTING = re.compile(r"\b(let|with|where|such that|so that|assum\w+|suppos\w
                          r"normali[sz]ed|fix|consider|take)\b", re.IGNORECASE)
 CASES = re.compile(r"\b(if|iff|when|whenever|unless|equality|exactly)\b", re.IGNORECASE)
 SENTENCE_START = re.compile(r"[.;!?]\s|^")
+EACH = r"( that| all| any| every| each| distinct| fixed| some| indices| keys)*"
+BEHIND = re.compile(rf",?\s*(for|if|when|whenever|provided|as long as){EACH}")
+IN_FRONT = re.compile(rf"(?:^|\W)(for|if|when|whenever|provided){EACH}$", re.IGNORECASE)
 DECLARING = ("\\in", ":", "\\sim")
 FREE = ("real", "positive", "nonnegative", "vector", "matrix", "simplex", "interior")
 
 
 def read_premises(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]]) -> None:
-    """Give the displays that follow “If x = …” in its sentence the meaning x = …, and any other condition as it is printed."""
+    """Give the displays that follow “If x = …” in its sentence the meaning x = …, and any other condition as it is printed.
+
+    So does “…, for j ≠ k” with the display before it.
+    """
     for at, (_, formula, tree) in enumerate(formulas):
-        if formula.display or not isinstance(tree, Chain) or set(tree.signs) & {*DECLARING} or not is_condition(formula):
+        if formula.display or not isinstance(tree, Chain) or set(tree.signs) & {*DECLARING}:
+            continue
+        just_before = formula.words.rpartition("…")[2].strip()
+        if at and formulas[at - 1][1].display and BEHIND.fullmatch(just_before):
+            _attach(guesses, tree, formula, [formulas[at - 1][0]])
+            continue
+        if not is_condition(formula) and not IN_FRONT.search(just_before):
             continue
         end = at + 1 + formula.rest.count("…")
         following = formulas[end][1].words.rpartition("…")[2].strip() if end < len(formulas) else ""

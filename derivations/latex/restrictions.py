@@ -8,22 +8,39 @@ from itertools import product
 import sympy as sp
 
 from derivations.calculus.balls import Point
-from derivations.calculus.variables import Kind
+from derivations.calculus.variables import Kind, variables_of
 from derivations.latex.notation import Notation
 from derivations.latex.statements import read
+from derivations.latex.syntax import parse
+from derivations.latex.tree import Symbol, walk
+from derivations.latex.values import Value, bound
 from derivations.relations import Relation
 
 
 def excluding(point: Point, notation: Notation) -> tuple[int, str] | None:
-    """Return the line and the LaTeX of a condition that fails at a point, if one can be read and does."""
+    """Return the line and the LaTeX of a condition that fails at a point, or that cannot be read and is about its values."""
     for line, latex in notation.restrictions:
         try:
             relations = read(latex, notation)
         except ValueError:
+            if _is_about(latex, notation, point):
+                return line, latex
             continue
         if any(relation.contradicted_at(each) for relation in relations for each in _extended(relation, point)):
             return line, latex
     return None
+
+
+def _is_about(latex: str, notation: Notation, point: Point) -> bool:
+    """Return whether a condition names a variable of a point other than its sizes and indices."""
+    try:
+        names = {node.name for node in walk(parse(latex)) if isinstance(node, Symbol)}
+    except ValueError:
+        return False
+    values = [meaning for name in names if isinstance(meaning := notation.meanings.get(name), Value)]
+    entries = [value.entry(*map(bound, value.shape)) for value in values if None not in value.shape]
+    variables = {each for entry in entries for each in variables_of(entry)}
+    return any(each in point and each.domain.kind not in (Kind.SIZE, Kind.INDEX) for each in variables)
 
 
 def _extended(relation: Relation, point: Point) -> Iterator[Point]:

@@ -18,19 +18,17 @@ MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!="}
 
 
 def read_comparison(guesses: Guesses, before: Sequence[Node], chain: Chain, why: str) -> bool:
-    """Read x, y > 0 (`before` is x), 0 < λ < 1 and 1 ≥ x as domains; return False for a chain with other parts."""
+    """Read x, y > 0 (`before` is x), 0 < λ < 1 and 1 ≥ x as domains; return False for what is no domain of a symbol."""
     signs = [COMPARISONS[sign] for sign in chain.signs]
     if len(chain.parts) == 2 and (number := _number(chain.parts[1])) is not None and chain.parts[0] is not None:
-        for symbol in (*before, chain.parts[0]):
-            _compare(guesses, symbol, signs[0], number, why)
-        return True
+        read = [_compare(guesses, symbol, signs[0], number, why) for symbol in (*before, chain.parts[0])]
+        return all(read)
     if (low := _number(chain.parts[0])) is not None and chain.parts[1] is not None:
         high = _number(chain.parts[2]) if len(chain.parts) == 3 else None
-        if len(chain.parts) == 2 or high is not None:
-            _compare(guesses, chain.parts[1], MIRRORED[signs[0]], low, why)
-        if high is not None:
-            _compare(guesses, chain.parts[1], signs[1], high, why)
-        return len(chain.parts) == 2 or high is not None
+        if len(chain.parts) > 2 and high is None:
+            return False
+        above = _compare(guesses, chain.parts[1], MIRRORED[signs[0]], low, why)
+        return (high is None or _compare(guesses, chain.parts[1], signs[1], high, why)) and above
     return False
 
 
@@ -41,7 +39,7 @@ def _number(node: Node | None) -> str | None:
     return node.text if isinstance(node, Number) else None
 
 
-def _compare(guesses: Guesses, symbol: Node, sign: str, number: str, why: str) -> None:
+def _compare(guesses: Guesses, symbol: Node, sign: str, number: str, why: str) -> bool:
     kind = {(">", "0"): "positive", (">=", "0"): "nonnegative"}.get((sign, number), "")
     if isinstance(symbol, Symbol) and kind:
         known = guesses.lines.get(symbol.name)
@@ -51,10 +49,13 @@ def _compare(guesses: Guesses, symbol: Node, sign: str, number: str, why: str) -
             known.meaning = known.meaning.replace("real", kind, 1)
         else:
             guesses.record(symbol.name, kind, why)
-    elif isinstance(symbol, Symbol):
-        _bound(guesses, symbol.name, sign, number, why)
-    elif isinstance(symbol, Scripted) and symbol.sub is not None and kind and is_index_list(symbol.sub):
+        return True
+    if isinstance(symbol, Symbol):
+        return _bound(guesses, symbol.name, sign, number, why)
+    if isinstance(symbol, Scripted) and symbol.sub is not None and kind and is_index_list(symbol.sub):
         _entries(guesses, symbol, kind, why)
+        return True
+    return False
 
 
 def _entries(guesses: Guesses, symbol: Scripted, kind: str, why: str) -> None:
@@ -74,8 +75,8 @@ def _entries(guesses: Guesses, symbol: Scripted, kind: str, why: str) -> None:
         known.meaning = f"{kind} {known.meaning}"
 
 
-def _bound(guesses: Guesses, name: str, sign: str, number: str, why: str) -> None:
-    """Record a bound such as m ≥ 2 for a size, or α > 1 for a number."""
+def _bound(guesses: Guesses, name: str, sign: str, number: str, why: str) -> bool:
+    """Record a bound such as m ≥ 2 for a size, or α > 1 for a number; return False for a bound of anything else."""
     known = guesses.lines.get(name)
     if number == "1" and sign == ">=" and (known is None or known.meaning == "size") and len(name) == 1:
         guesses.record(name, "size", why)
@@ -83,3 +84,5 @@ def _bound(guesses: Guesses, name: str, sign: str, number: str, why: str) -> Non
         guesses.record(name, f"real {sign} {number}", why)
     elif known is not None and NUMBER.fullmatch(known.meaning) and f"{sign} {number}" not in known.meaning:
         known.meaning = f"{known.meaning} {sign} {number}"
+    own = guesses.lines.get(name)
+    return own is not None and (own.meaning == "size" or f"{sign} {number}" in own.meaning)

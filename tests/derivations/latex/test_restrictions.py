@@ -16,7 +16,10 @@ ZERO_SUM = (7, r"\sum_{i=1}^n c_i = 0")
     (r"c_i \ge 0", True),                                    # of every entry
     (r"c_i \ge -9", False),
     (r"x = 0", False),                                       # not about what the statement is about
-    (r"c_i \approx 0", False),                               # which cannot be read
+    (r"c_i \approx 0", True),                                # which cannot be read, and is about c
+    (r"c \text{ sorted }", True),
+    (r"x \approx 0", False),
+    (r"n \text{ even }", False),                             # sizes are in every statement
 ])
 def test_a_point_is_excluded_if_it_violates_a_condition(condition: str, excluded: bool) -> None:
     notation = Notation(DECLARED, restrictions=[(7, condition)])

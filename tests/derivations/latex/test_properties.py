@@ -1,0 +1,58 @@
+"""Conditions in words, and those beside an equation, are not dropped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from derivations.latex.guesses import Guesses
+from derivations.latex.guessing import guess
+from derivations.latex.paper import read_paper
+
+
+def guessed(text: str, folder: Path) -> Guesses:
+    (folder / "paper.tex").write_text(rf"\begin{{document}}\section{{One}} {text} \end{{document}}", encoding="utf-8")
+    return guess(read_paper(folder / "paper.tex"))
+
+
+@pytest.mark.parametrize(("text", "conditions"), [
+    (r"Let $A \in \mathbb{R}^{n \times n}$ be symmetric.", [r"A \text{ symmetric }"]),
+    (r"Let $A \in \mathbb{R}^{n \times n}$ be a positive semidefinite matrix.", [r"A \text{ positive semidefinite }"]),
+    (r"For orthogonal $A \in \mathbb{R}^{n \times n}$ this holds.", [r"A \text{ orthogonal }"]),
+    (r"If $A \in \mathbb{R}^{n \times n}$ is invertible then", [r"A \text{ invertible }"]),
+    (r"Let $x \in \mathbb{R}^n$ have zero mean.", [r"x \text{ zero mean }"]),
+    (r"Let $x, y \in \mathbb{R}^n$ be nonzero.", [r"x \text{ nonzero }", r"y \text{ nonzero }"]),
+    (r"Suppose that the nonzero vector $x \in \mathbb{R}^n$ is given.", [r"x \text{ nonzero }"]),
+    (r"Let $x_1, \dots, x_n$ be distinct.", [r"x_{1} \text{ distinct }", r"x \text{ distinct }"]),
+    (r"Then $A \in \mathbb{R}^{n \times n}$ is symmetric.", []),            # which is asserted
+    (r"Let $A \in \mathbb{R}^{n \times n}$. Its inverse is symmetric.", []),
+    (r"Let $p \in \Delta^{n-1}$ be normalized weights.", []),
+    (r"Let $x \in \mathbb{R}^n$ with $\|x\| \le 1$.", [r"\|x\| \le 1"]),
+    (r"Let $a, b \in \mathbb{R}$ with $a b \ge 0$.", [r"a b \ge 0"]),
+    (r"Let $a, b \in \mathbb{R}$ with $0 \le a b \le 1$.", [r"0 \le a b \le 1"]),
+    (r"Let $x \in \mathbb{R}^n$ with $x \le 1$.", [r"x \le 1"]),
+    (r"Let $f_j \in [0, 1]$ for $j = 1, \dots, m$.", [r"f_{j} \le 1"]),
+    (r"Let $f_j \in (-1, 2)$ for $j = 1, \dots, m$.", [r"f_{j} > -1", r"f_{j} < 2"]),
+    (r"Let $f \in [0, 1]$.", []),
+])
+def test_conditions_are_noted(text: str, conditions: list[str], tmp_path: Path) -> None:
+    assert [latex for _, latex in guessed(text, tmp_path).restrictions] == conditions
+
+
+FORMULA = r"\begin{equation} \sum_{j=1}^m \sum_{k=1}^m x_j x_k = 0 \end{equation} "
+
+
+@pytest.mark.parametrize(("before", "after", "premises"), [
+    ("Then for distinct $j \\ne k$", "", [r"j \ne k"]),
+    ("Then, for all $j \\ne k$,", "", [r"j \ne k"]),
+    ("Then", "for all $j \\ne k$.", [r"j \ne k"]),
+    ("Then", ", provided that $x_j > x_k$.", [r"x_j > x_k"]),
+    ("Then", ". For $j \\ne k$ more is known.", []),
+    ("Then", "and $j \\ne k$.", []),
+    ("Then $j \\ne k$ and", "", []),
+])
+def test_conditions_stand_on_either_side(before: str, after: str, premises: list[str], tmp_path: Path) -> None:
+    text = rf"Let $x \in \mathbb{{R}}^m$. {before} {FORMULA} {after}".replace(r"\\ne", r"\ne")
+    guesses = guessed(text, tmp_path)
+    assert [each for conditions in guesses.premises.values() for each in conditions] == premises
