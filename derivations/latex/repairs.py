@@ -10,10 +10,11 @@ from derivations.calculus.signs import nonnegative
 from derivations.comparison import objections
 from derivations.latex.clauses import clauses
 from derivations.latex.edits import versions
-from derivations.latex.notation import Notation
+from derivations.latex.notation import Definition, Notation
 from derivations.latex.statements import read
 from derivations.latex.syntax import parse
 from derivations.latex.tree import spelled
+from derivations.latex.uses import uses
 from derivations.latex.values import Value
 from derivations.latex.writing import statement as written
 from derivations.mutants import Mutant, mutants
@@ -35,8 +36,13 @@ class Repair:
 
 
 def repair(false: Relation, latex: str, notation: Notation) -> Repair | None:
-    """Return the first repair of the false statement that `latex` makes; None if no single edit makes it true."""
-    return next(_edited(false, latex, notation), None)
+    """Return the first repair of the false statement that `latex` makes; None if no single edit makes it true.
+
+    The relation of a formula is edited only if it shows no defined symbol: an edit inside of a definition corrects no formula.
+    """
+    names = {name for name, _ in uses(parse(latex))}
+    shown = any(isinstance(notation.meanings.get(name), Definition) for name in names)
+    return next(_edited(false, latex, notation), None) or (None if shown else next(_repaired(false), None))
 
 
 def _edited(false: Relation, latex: str, notation: Notation) -> Iterator[Repair]:
