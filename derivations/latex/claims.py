@@ -51,7 +51,7 @@ def equation(id: str, latex: str, notation: Notation, *, title: str, line: int, 
     by_definition = bool(relations) and all(relation.trivial() for relation in relations)
     reason = DEFINES if defines else SAME
 
-    excluded = _excluded(relations, own)
+    excluded = _excluded(relations, own, line)
 
     def derivation() -> Steps | Undecidable:
         return Undecidable(f"could not be read: {unread}" if unread else excluded) if unread or excluded else _steps(
@@ -67,16 +67,15 @@ def equation(id: str, latex: str, notation: Notation, *, title: str, line: int, 
     return entry
 
 
-def _excluded(relations: Sequence[Relation], notation: Notation) -> str:
+def _excluded(relations: Sequence[Relation], notation: Notation, line: int) -> str:
     """Return why a counterexample does not refute a statement: the text excludes it; empty if nothing does."""
     false = failing(relations) if notation.restrictions else None
     example = false.counterexample() if false is not None else None
-    broken = excluding(example.point, notation) if example is not None else None
+    broken = excluding(example.point, notation, line) if example is not None else None
     if broken is None or example is None:
         return ""
-    line, latex = broken
-    where = rendering.witness(example.witness)
-    return f"it fails {where}; expected a meaning for the condition “{latex}” in line {line}"
+    source, latex = broken
+    return f"it fails {rendering.witness(example.witness)}; expected a meaning for the condition “{latex}” in line {source}"
 
 
 def _own_meanings(local: Mapping[str, Any]) -> list[str]:

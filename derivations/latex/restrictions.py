@@ -16,18 +16,25 @@ from derivations.latex.tree import Symbol, walk
 from derivations.latex.values import Value, bound
 from derivations.relations import Relation
 
+REACH = 3  # lines behind an equation in which its conditions may follow
 
-def excluding(point: Point, notation: Notation) -> tuple[int, str] | None:
-    """Return the line and the LaTeX of a condition that fails at a point, or that cannot be read and is about its values."""
-    for line, latex in notation.restrictions:
+
+def excluding(point: Point, notation: Notation, line: int) -> tuple[int, str] | None:
+    """Return a condition on the equation of a line that fails at a point, or cannot be read and is about its values.
+
+    It stands before the equation, or a few lines behind it.
+    """
+    for where, latex in notation.restrictions:
+        if where > line + REACH:
+            continue
         try:
             relations = read(latex, notation)
         except ValueError:
             if _is_about(latex, notation, point):
-                return line, latex
+                return where, latex
             continue
         if any(relation.contradicted_at(each) for relation in relations for each in _extended(relation, point)):
-            return line, latex
+            return where, latex
     return None
 
 

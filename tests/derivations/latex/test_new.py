@@ -18,7 +18,7 @@ from derivations.incremental import ROOT
 from tests.processes import derivations, forked
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
-PAPERS = Path(__file__).with_name("papers")
+PAPERS, UNREAD = Path(__file__).with_name("papers"), Path(__file__).with_name("unread")
 LINE = re.compile(r"^(?P<verdict>[a-z-]+)(?: \((?P<severity>\w+)\))?\s+(?P<id>\S+)\s+Line (?P<line>\d+)")
 
 
@@ -63,6 +63,12 @@ def test_planted_errors_are_refuted_and_nothing_else(paper: Path, tmp_path: Path
     assert {line for line, verdict in by_line.items() if verdict in ("refuted", "corrected")} == planted
     counts = Counter(by_line.values())
     assert counts["proved"] + counts["definition"] + len(planted) >= 0.7 * len(by_line)
+
+
+def test_conditions_that_are_not_read_refute_nothing(tmp_path: Path) -> None:
+    """Each equation is true under the condition before it, and false without."""
+    by_line = verdicts(run("new", UNREAD / "conditions.tex", tmp_path / "conditions"))
+    assert Counter(by_line.values()) == {"open": 11, "proved": 1}
 
 
 PAPER = r"""\documentclass{article}\begin{document}\section{One}

@@ -27,7 +27,8 @@ def test_a_point_is_excluded_if_it_violates_a_condition(condition: str, excluded
     example = relation.counterexample()
     assert example is not None
     point = {**example.point, **{v: [-1] * len(value) for v, value in example.point.items() if isinstance(value, list)}}
-    assert excluding(point, notation) == ((7, condition) if excluded else None)
+    assert excluding(point, notation, 9) == excluding(point, notation, 4) == ((7, condition) if excluded else None)
+    assert excluding(point, notation, 3) is None             # it stands far behind
 
 
 def test_local_meanings_keep_the_restrictions() -> None:
