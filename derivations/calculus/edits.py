@@ -61,8 +61,9 @@ def _whole(expr: sp.Expr, names: Sequence[Variable], indices: Sequence[Variable]
     yield Edit("sign", "the sign of all of it", (), -expr)
     yield Edit("factor", "twice as much", (), 2 * expr)
     yield Edit("factor", "half as much", (), expr / 2)
+    moving = {node.args[1] for node in expr.atoms(Partial)}
     present = [v for v in names if v in expr.free_symbols and v.domain.kind is Kind.POSITIVE and not v.domain.shape]
-    for v in present:
+    for v in (v for v in present if v not in moving):        # ∂/∂(2v) is no derivative
         yield Edit("scalar", f"2·{v} for {v} throughout", (), expr.xreplace({v: 2 * v}))
         yield Edit("scalar", f"{v}² for {v} throughout", (), expr.xreplace({v: v**2}))
     for v in (v for v in names if v.domain.kind in (Kind.POSITIVE, Kind.SIZE) and not v.domain.shape):

@@ -24,7 +24,7 @@ from derivations.latex.repairs import Repair, failing, is_refuted, mutants_of, r
 from derivations.latex.restrictions import excluding
 from derivations.latex.statements import read
 from derivations.latex.values import bound
-from derivations.relations import AtLeast, Equation, Fails, Relation, UniqueMinimum, same
+from derivations.relations import AtLeast, Equation, Fails, Limit, Relation, UniqueMinimum, same
 
 TWINS = 3  # generated for each claim
 DEFINES = "a definition, with a value for every size and at every point of its domain"
@@ -150,6 +150,9 @@ def _coarse(relation: Relation) -> Iterator[tuple[str, Relation]]:
         yield "the other way round", AtLeast(right, left, strict=True, given=relation.given)
         for name, wrong in (("1 more", right + 1), ("2 more", right + 2), ("7 more", right + 7)):
             yield name, AtLeast(left, wrong, given=relation.given)
+    if isinstance(relation, Limit):
+        for name, wrong in (("1 more", relation.limit + 1), ("1 less", relation.limit - 1), ("2 more", relation.limit + 2)):
+            yield name, replace(relation, limit=wrong)
     if isinstance(relation, UniqueMinimum):
         for name, power in (("squares of the weights", 2), ("roots of the weights", sp.Rational(1, 2))):
             yield name, _tempered(relation, power)

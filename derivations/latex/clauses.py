@@ -31,8 +31,8 @@ def clauses(node: Node, notation: Notation) -> tuple[list[Chain], list[Chain]]:
     conditions: list[Chain] = []
     waiting: list[Node] = []  # x, of a condition x, y > 0
     latest, ranged = stated, False  # ranged: j = 1, or the dots after it
-    flat = [*map(without_words, _flat(node))]
-    for (words, part), (_, following) in zip(flat, [*flat[1:], (set(), None)], strict=True):
+    found = [*map(without_words, flat(node))]
+    for (words, part), (_, following) in zip(found, [*found[1:], (set(), None)], strict=True):
         if unknown := sorted(words - {*CONDITION, *LEADING, "\\forall", ""}):
             raise LatexError(f"expected words such as “for all” or “where”, got “{' '.join(unknown)}”, which may say more")
         if part is None:
@@ -61,10 +61,11 @@ def clauses(node: Node, notation: Notation) -> tuple[list[Chain], list[Chain]]:
     return stated, conditions
 
 
-def _flat(node: Node) -> Iterator[Node]:
+def flat(node: Node) -> Iterator[Node]:
+    """Return the clauses between commas, and those that words such as “for all” introduce."""
     if isinstance(node, Listing) and not set(node.separators) & {"|", "‖"}:
         for part in node.parts:
-            yield from _flat(part)
+            yield from flat(part)
     else:
         yield from _split_words(node)
 

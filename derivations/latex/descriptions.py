@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from derivations.latex.guesses import Guesses
+from derivations.latex.guesses import Guesses, narrows
 from derivations.latex.names import parts, thin
 from derivations.latex.paper import Formula
 from derivations.latex.tree import Bracket, Chain, Node, Product, Scripted, Symbol, spelled
@@ -71,6 +71,54 @@ def _law(guesses: Guesses, symbol: Node, formula: Formula) -> None:
         guesses.distributions |= names
         if any(words in f"{formula.words[-30:]} {after[0] if after else ''}" for words in INSIDE):
             guesses.interior |= names
+
+
+LINES_BEFORE = re.compile(r"(?:the|as|are|being) (rows|columns) of(?: the| a| an)?(?: \w+)?(?: matrix)?$")
+
+
+def lines_before(guesses: Guesses, before: Node, tree: Node, formula: Formula, why: str) -> None:
+    """Read “$x_1, \\dots, x_M \\in \\mathbb{R}^D$, the columns of $X$”, where `before` is the formula before the words."""
+    end = parts(before)[-1]
+    last = end.parts[0] if isinstance(end, Chain) else end
+    said = LINES_BEFORE.search(formula.words)
+    matrix = tree.parts[0] if isinstance(tree, Chain) and tree.signs == ("\\in",) else tree
+    if said and isinstance(last, Scripted) and last.sub is not None and isinstance(matrix, Symbol):
+        guesses.matrices[spelled(last.base)] = (said[1], matrix.name, why)
+
+
+def settle_lines(guesses: Guesses) -> None:
+    """Make vectors the rows or columns of a matrix: where the words say so, and where only their case differs.
+
+    The x_i of an N×D matrix are the rows of a matrix X of this shape, or the columns of one of the shape D×N, if D is not N.
+    """
+    for name, line in list(guesses.lines.items()):
+        shape = line.meaning.split()[1:] if line.meaning.startswith("matrix ") else []
+        capital = name.replace(thin(name), thin(name).upper())
+        kind, matrix, why = guesses.matrices.get(name, ("", capital, "the letter of its rows or columns"))
+        whole = guesses.lines.get(matrix)
+        other = whole.meaning.split()[1:] if whole is not None and whole.meaning.startswith("matrix ") else []
+        if matrix == name or not shape or (not kind and (shape[0] == shape[1] or len(thin(name)) != 1)):
+            continue
+        if kind != "columns" and other == shape:
+            line.meaning, line.why = f"rows of {matrix}", f"{line.why}; {why}"
+        elif kind != "rows" and other == shape[::-1]:
+            line.meaning, line.why = f"columns of {matrix}", f"{line.why}; {why}"
+
+
+def settle_bold(guesses: Guesses) -> None:
+    """Declare a vector under its bold name if only its entries are printed thin: w_i ≥ 0 of \\mathbf{w}."""
+    for name, nodes in list(guesses.used.items()):
+        plain = thin(name)
+        line = guesses.lines.get(plain)
+        entries = all(isinstance(node, Scripted) and node.sub is not None for node in guesses.used.get(plain, ()))
+        known = guesses.lines.get(name, line) if line is not None else None
+        if plain == name or line is None or known is None or not nodes or not entries:
+            continue
+        vector = line.meaning.split()[-2:-1] in (["vector"], ["simplex"], ["interior"])
+        if vector and (known.meaning == line.meaning or narrows(line.meaning, known.meaning)):
+            del guesses.lines[plain], guesses.names[plain]
+            guesses.homes[name] = guesses.homes.pop(plain)
+            guesses.names[name], guesses.lines[name] = name, line
 
 
 def lines_of(guesses: Guesses, tree: Node, formula: Formula, why: str) -> None:

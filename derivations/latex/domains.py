@@ -29,12 +29,13 @@ from derivations.latex.tree import (
     spelled,
     walk,
 )
-from derivations.latex.uses import is_index_list, short
+from derivations.latex.uses import declared_name, is_index_list, short
 
 ENTRIES = ("real", "positive", "nonnegative")
 DOTS = ("\\dots", "\\ldots", "\\cdots")
 DEFINE = (":=", "\\coloneqq", "\\triangleq")
 PLANS = ("\\Pi", "U", "\\mathcal{U}", "\\mathcal{C}", "\\Gamma", "\\mathbf{U}")
+SIMPLICES = ("\\Delta", "\\mathcal{P}")
 INTERIORS = ("\\mathrm{int}", "\\mathrm{ri}", "\\mathrm{relint}", "\\mathring")
 BOUNDED = re.compile(r"(real|positive|nonnegative)( [<>]=? -?\d+)+")
 SIGNS = {"<": "<", ">": ">", "<=": "\\le", ">=": "\\ge"}
@@ -99,6 +100,7 @@ def read_bounds(guesses: Guesses, tree: Node, formula: Formula) -> None:
                     guesses.indices[letter] = guesses.indices.get(letter) or guesses.sets.get(over, "")
         if isinstance(node, Chain) and node.signs[:1] == ("\\sim",) and isinstance(node.parts[0], Symbol):
             guesses.indices.setdefault(node.parts[0].name, "")
+            guesses.laws_of.setdefault(spelled(node.parts[1]), node.parts[0].name)
         if isinstance(node, Listing):
             _range(guesses, node, why)
 
@@ -137,10 +139,11 @@ def read_domains(guesses: Guesses, tree: Node, formula: Formula) -> None:
             continue
         left, sign, right = clause.parts[0], clause.signs[0], clause.parts[1]
         if sign == "\\in" and right is not None:
-            meaning = _set(guesses, right, why)
+            meaning = domain_of(guesses, right, why)
             if meaning and positive:
                 meaning = meaning.replace("simplex", "interior")
-            if meaning and meaning.startswith(("vector", "matrix")) and POSITIVE_ENTRIES.match(formula.after):
+            said = POSITIVE_ENTRIES.match(formula.after) or POSITIVE_ENTRIES.match(formula.rest.removeprefix("and … "))
+            if meaning and meaning.startswith(("vector", "matrix")) and said:
                 meaning = f"positive {meaning}"
             if meaning and meaning.startswith("vector") and is_unit(formula):
                 meaning = f"unit {meaning}"
@@ -148,16 +151,21 @@ def read_domains(guesses: Guesses, tree: Node, formula: Formula) -> None:
             while meaning and symbols and (first := _enumerated(symbols[:-1], symbols[-1])) is not None:
                 _family(guesses, symbols[-1], meaning, why)
                 del symbols[first:]
+            if meaning is None and spelled(right) in SIMPLICES:      # whose dimension the indices tell
+                guesses.distributions |= {spelled(symbol) for symbol in symbols}
+                continue
             for symbol in symbols:
                 _declare(guesses, symbol, meaning or "?", why)
         elif set(clause.signs) <= {*COMPARISONS} and not (formula.display and clause is tree):
-            hypothetical = is_condition(formula, CASE) and spelled(left) in guesses.names
-            if not hypothetical and read_comparison(guesses, before, clause, why):  # I ≥ 0 on its own line is asserted
+            read = not _is_assumed(guesses, formula, clause) and read_comparison(guesses, before, clause, why)
+            if read:                                         # I ≥ 0 on its own line is asserted
                 guesses.read.add(formula.latex)
         elif not formula.display and _settles(guesses, clause, why):
             guesses.read.add(formula.latex)
         elif sign == "=" and (inside := _listed(right)) is not None:
             _tuple(guesses, left, inside, why, clause.parts[2] if clause.signs[1:2] == ("\\in",) else None)
+        if clause.signs == ("=",) and not formula.display:
+            read_marginal(guesses, left, right, formula.latex, assumed=is_condition(formula, CASE))
         before = []
     for node in walk(tree):
         if isinstance(node, Chain) and _builds_set(node):
@@ -170,14 +178,20 @@ def read_domains(guesses: Guesses, tree: Node, formula: Formula) -> None:
             _function(guesses, node, why)
 
 
+def _is_assumed(guesses: Guesses, formula: Formula, clause: Chain) -> bool:
+    """Return whether a comparison is a case, “If c_i ≤ 1”, of something declared elsewhere, which it does not restrict."""
+    names = {declared_name(part) for part in clause.parts if isinstance(part, Symbol | Scripted)}
+    return is_condition(formula, CASE) and bool(names & {*guesses.names})
+
+
 def _settles(guesses: Guesses, clause: Chain, why: str) -> bool:
     """Read an equation of the text as masses or lengths of what is declared, and return whether it is one."""
-    left, right = clause.parts[:2]
     if read_norms(guesses, clause, why):
         return True
-    if clause.signs != ("=",):
+    if {*clause.signs} != {"="} or spelled(clause.parts[-1]) != "1":
         return False
-    return read_mass(guesses, left, why) if spelled(right) == "1" else read_marginal(guesses, left, right)
+    masses = [read_mass(guesses, side, why) for side in clause.parts[:-1]]         # Σ_i a_i = Σ_j b_j = 1
+    return all(masses)
 
 
 def _enumerated(before: Sequence[Node | None], last: Node | None) -> int | None:
@@ -194,6 +208,8 @@ def _family(guesses: Guesses, last: Node | None, meaning: str, why: str) -> None
     if meaning == "real" and spelled(last.base).startswith("\\mathbf") and "\\in" not in why:
         return  # a list of vectors without further information
     size = guesses.size(last.sub, why) if last.sub is not None else None
+    if size:
+        guesses.share(spelled(last.base))
     words = meaning.split()
     if size and words[-2:-1] == ["vector"]:
         guesses.record_explicit(spelled(last.base), " ".join([*words[:-2], "matrix", size, words[-1]]), why)
@@ -212,7 +228,7 @@ def _member(guesses: Guesses, node: Chain, why: str) -> None:
     left, right = node.parts[position], node.parts[position + 1]
     while isinstance(left, Product | Sum):
         left = left.factors[-1] if isinstance(left, Product) else left.terms[-1][1]
-    meaning = _set(guesses, right, why) if right is not None else None
+    meaning = domain_of(guesses, right, why) if right is not None else None
     if meaning:
         _declare(guesses, left, meaning, why)
 
@@ -266,11 +282,11 @@ IN_SIMPLEX = re.compile(r"… (in|on) the( probability| unit)? simplex$")
 def read_simplex(guesses: Guesses, before: Node, tree: Node, formula: Formula) -> None:
     """Read “$p$ in the simplex $\\Delta^{n-1}$”, where `before` is the formula before the words."""
     why = f"line {formula.line}: ${short(formula.latex)}$, after “simplex”"
-    if IN_SIMPLEX.search(formula.words) and (meaning := _set(guesses, tree, why)):
+    if IN_SIMPLEX.search(formula.words) and (meaning := domain_of(guesses, tree, why)):
         _declare(guesses, before, meaning, why)
 
 
-def _set(guesses: Guesses, node: Node, why: str) -> str | None:
+def domain_of(guesses: Guesses, node: Node, why: str) -> str | None:
     """Return the declaration equivalent to membership in a set."""
     base, sub, sup = (node.base, node.sub, node.sup) if isinstance(node, Scripted) else (node, None, None)
     if isinstance(base, Symbol) and base.name == "\\mathbb{R}":
@@ -300,7 +316,7 @@ def _set(guesses: Guesses, node: Node, why: str) -> str | None:
         return _simplex(guesses, sub, sup, why)
     if isinstance(node, Product) and spelled(node.factors[0]) in INTERIORS and len(node.factors) == 2:
         inner = node.factors[1]
-        inside_of = _set(guesses, inner.inside if isinstance(inner, Bracket) else inner, why)
+        inside_of = domain_of(guesses, inner.inside if isinstance(inner, Bracket) else inner, why)
         return inside_of.replace("simplex", "interior") if inside_of else None
     if isinstance(base, Symbol) and base.name in guesses.sets:
         return f"index {guesses.sets[base.name]}"
@@ -358,7 +374,7 @@ def _tuple(guesses: Guesses, left: Node | None, inside: Listing, why: str, withi
     if not (isinstance(left, Symbol) and dotted and isinstance(last, Scripted) and last.sub is not None):
         return
     size = guesses.size(last.sub, why)
-    meaning = _set(guesses, within, why) if within is not None else None
+    meaning = domain_of(guesses, within, why) if within is not None else None
     words = (meaning or "").split()
     if size and meaning and words[-3:-2] == ["matrix"] and words[-2] != words[-1] and size in words[-2:]:
         guesses.record(left.name, meaning, why)

@@ -65,6 +65,10 @@ def _scaled(side: Node, scalars: Sequence[str]) -> Iterator[tuple[str, Node]]:
 
 def _times(term: Node, number: Node, below: bool) -> Node:
     factors = term.factors if isinstance(term, Product) else (term,)
+    if below and number in factors and not any(isinstance(each, Operator) for each in factors):
+        rest = [*factors]
+        rest.remove(number)
+        return product_node(rest or [ONE])
     return product_node((Fraction(ONE, number) if below else number, *factors))
 
 

@@ -88,9 +88,16 @@ class Elaborator:
             return scalar(self.free.get(name, self.notation.indices[name]))
         if name.rstrip("'") in self.notation.points:
             return self.point(name, self.free.setdefault(name, self.index_of(name, name)))
+        if name.endswith("'") and name.rstrip("'") in self.notation.indices:
+            return scalar(self.free.get(name, self.index_of(name, name)))
         if name in self.notation.broken:
             raise LatexError(self.notation.broken[name])
         return operators.DEFAULT.get(name)
+
+    def function(self, name: str, call: Node) -> Meaning | None:
+        """Return the meaning of a name before parentheses, which decide if it has several."""
+        found = self.notation.function(name, call) if name in self.notation.crowded and isinstance(call, Bracket) else None
+        return self.meaning(name) if found is None or name in self.scope else symbols.conditional(self, found)
 
     def index_of(self, name: str, what: str) -> Variable:
         """The index that a name stands for, over its whole range."""
@@ -264,7 +271,7 @@ class Elaborator:
                 )
             if base.name in UNREAD:
                 raise LatexError(f"expected sums, logarithms, exponentials, powers and derivatives, got {base.name}")
-            if base.name == "e" and sup is not None and self.meaning("e") is None:
+            if base.name == "e" and sub is None and sup is not None and (self.meaning("e") is None or self.is_index("e")):
                 return entrywise(sp.exp, self.value(sup), what="exp")
             if base.name == "\\delta" and sub is not None and len(index_parts(sub)) == 2 and self.is_number("\\delta"):
                 return operators.apply(self, "delta", sub, sup, rest)   # δ_ij is Kronecker's, whatever number δ is
@@ -339,6 +346,10 @@ class Elaborator:
         """Return whether a name may be a free index: a declared one, or a letter not declared as a number."""
         letter = name.rstrip("'")
         return letter in self.notation.indices or (len(letter) == 1 and letter.islower() and not self.is_number(letter))
+
+    def is_index(self, name: str) -> bool:
+        """Return whether a name stands for an index here: of e^{x_e}, the first e is Euler's number."""
+        return is_index(self.scope[name]) if name in self.scope else name in self.notation.indices
 
     def is_number(self, name: str) -> bool:
         """Return whether the notation declares a name as a number."""

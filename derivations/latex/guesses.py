@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from derivations.latex.names import pattern
+from derivations.latex.names import pattern, signature
 from derivations.latex.syntax import parse
-from derivations.latex.tree import Node, Scripted, Symbol, spelled, walk
+from derivations.latex.tree import Node, Product, Scripted, Symbol, spelled, walk
 from derivations.latex.uses import RESERVED, uses
 
 Scope = tuple[str, int]  # "section" or "formula", and its number
@@ -64,6 +64,9 @@ class Guesses:
     laws: set[str] = field(default_factory=set)  # of these, those that the words after them call so
     interior: set[str] = field(default_factory=set)  # distributions with positive entries
     marginals: dict[str, dict[str, str]] = field(default_factory=dict)  # matrix → the names of its sums of rows and of columns
+    matrices: dict[str, tuple[str, str, str]] = field(default_factory=dict)  # vectors → rows or columns, their matrix, source
+    assumed: dict[str, tuple[str, str, str]] = field(default_factory=dict)  # formulas of cases → matrix, side and its sums
+    summed: dict[str, list[str]] = field(default_factory=dict)  # matrix → the formulas that say so
     stochastic: dict[str, str] = field(default_factory=dict)  # names of stochastic matrices, with “row-”, “column-” or “doubly”
     gradients: list[Gradient] = field(default_factory=list)  # of losses that the paper may not define
     later: list[tuple[int, Callable[[], object]]] = field(default_factory=list)  # by section, readings that need index ranges
@@ -71,11 +74,16 @@ class Guesses:
     restrictions: list[tuple[int, str]] = field(default_factory=list)  # by line, conditions of the text not used
     unread: list[tuple[int, str]] = field(default_factory=list)  # by line, its other statements not used
     premises: dict[int, list[str]] = field(default_factory=dict)  # position of a display → conditions in the text before it
+    laws_of: dict[str, str] = field(default_factory=dict)  # name of a law → an index that is drawn from it
+    diverging: set[str] = field(default_factory=set)  # names D of D(q‖p)
+    crowded: dict[str, list[str]] = field(default_factory=dict)  # name → signatures of the functions that share it
     homes: dict[str, int] = field(default_factory=dict)  # name → the section of its guess
 
     def record(self, symbol: str, meaning: str, why: str, name: str = "") -> None:
         """Record a guess unless the name has one; a definition replaces a domain, and a smaller domain a larger one."""
-        name = name or (pattern(symbol).name if meaning.startswith("=") or "(" in symbol else symbol)
+        if not name:
+            name = pattern(symbol).name if meaning.startswith("=") or "(" in symbol else symbol
+            name = self.function(name, symbol) if "(" in symbol else name
         known = self.lines[self.names[name]].meaning if name in self.names else ""
         defined = meaning.startswith("=") and not known.startswith("=")
         if known and not defined and not (narrows(meaning, known) and self.homes[name] == self.section):
@@ -85,8 +93,25 @@ class Guesses:
         self.names[name], self.homes[name] = symbol, self.section
         self.lines[symbol] = Guess(meaning, why)
 
+    def function(self, name: str, symbol: str) -> str:
+        """Return the name of a printed function: its signature if other functions share the name, p(x|z) for p(x'|z)."""
+        for own in self.crowded.get(name, ()):
+            if signature(symbol) == own:
+                return own
+        return name
+
+    def share(self, name: str) -> None:
+        """Let a function v(t) share its name with a vector v that the text of another section declares."""
+        symbol = self.names.get(name, "")
+        if "(" in symbol and self.position is None and self.homes[name] != self.section:
+            own = signature(symbol)
+            self.crowded.setdefault(name, []).append(own)
+            self.names[own], self.homes[own] = self.names.pop(name), self.homes.pop(name)
+
     def record_explicit(self, symbol: str, meaning: str, why: str) -> None:
         """Record an explicit domain; one that contradicts an earlier guess holds in its formula or section only."""
+        if len(meaning.split()) > 1:
+            self.share(symbol)
         known = self.lines[self.names[symbol]].meaning if symbol in self.names else ""
         if not known and self.first_section.get(symbol, self.section) < self.section and self.is_argument(symbol):
             self.local.setdefault(("section", self.section), {}).setdefault(symbol, Guess(meaning, why))
@@ -112,8 +137,14 @@ class Guesses:
             line = self.lines.get(self.names.get(name, ""))
             if line is not None and line.meaning.startswith("=") and name != but:
                 tree = parse(line.meaning[1:])
-                waiting |= ({spelled(node) for node in walk(tree)} | {symbol for symbol, _ in uses(tree)}) - seen
+                waiting |= self.names_in(tree) - seen
         return seen
+
+    def names_in(self, tree: Node) -> set[str]:
+        """Return the names that a formula uses; functions that share a name by their signatures."""
+        named = {spelled(node) for node in walk(tree)} | {symbol for symbol, _ in uses(tree)}
+        calls = {self.function(symbol, spelled(node)) for symbol, node in uses(tree) if isinstance(node, Product)}
+        return (named - {name for name, own in self.crowded.items() if "|" in "".join(own)}) | calls
 
     def runs(self, letters: Iterable[str], size: str) -> None:
         """Record that indices run from 1 to a size, in the section that is being read and, so far, elsewhere."""

@@ -11,15 +11,26 @@ from itertools import pairwise, zip_longest
 from derivations.latex import operators
 from derivations.latex.clauses import LEADING, without_words
 from derivations.latex.derivatives import PARTIAL, STARTING
+from derivations.latex.descriptions import lines_before, settle_bold, settle_lines
 from derivations.latex.domains import DEFINE, read_bounds, read_domains, read_sets, read_simplex
+from derivations.latex.function_guesses import (
+    arguments_of,
+    divergences,
+    guess_function,
+    guess_functions,
+    is_another,
+    is_modified,
+    several_functions,
+)
 from derivations.latex.guesses import Guess, Guesses
 from derivations.latex.index_guesses import fix_indices, range_indices, rebind_indices
 from derivations.latex.losses import gradient, settle_losses
 from derivations.latex.masses import settle_masses
-from derivations.latex.names import LETTER, index_parts, parts, pattern, thin
+from derivations.latex.names import LETTER, index_parts, parts, pattern, signature, thin
 from derivations.latex.paper import Formula, Paper
 from derivations.latex.premises import is_restriction, read_premises, read_updates, unread
 from derivations.latex.properties import read_properties
+from derivations.latex.redeclarations import read_redeclarations
 from derivations.latex.syntax import parse
 from derivations.latex.tree import (
     EMPTY,
@@ -43,13 +54,13 @@ from derivations.latex.uses import RESERVED, declared_name, is_index_list, is_pr
 
 CONDITIONAL = ("if", "iff", "when", "whenever", "only", "unless", "at", "for", "equality", "case", "until", "since", "because")
 PLAIN = Symbol | Scripted | Product | Sum | Number | Operator | Fraction | Root
+REMAINDERS = ("O", "o")
 ARTICLES = ("the", "a", "an")
 POSITIVE = ("\\tau", "\\beta", "\\varepsilon", "\\epsilon", "\\sigma", "\\gamma", "\\eta", "T", "\\kappa", "\\rho")
 DISTRIBUTIONS = ("p", "q", "\\pi", "w", "r", "\\rho", "\\mu", "\\nu")
-WEIGHTS = ("p", "q", "\\pi", "w", "\\rho", "\\mu", "\\nu", "P")  # letters for distributions that are written q(z)
 WHERE = {"where", "with"}
-STANDARD = ("KL", "softmax", "tanh", "logsumexp", "variance", "covariance", "expectation", "diag", "trace", "ones", "identity",
-            "delta")
+STANDARD = ("KL", "softmax", "tanh", "logsumexp", "variance", "covariance", "expectation", "diag", "trace", "ones", "identity")
+DIVERGENCES = ("KL", "entropy")
 
 
 def guess(paper: Paper) -> Guesses:
@@ -69,11 +80,14 @@ def guess(paper: Paper) -> Guesses:
         read_bounds(guesses, tree, formula)
     guesses.called = {name for _, _, tree in trees for name, node in uses(tree) if isinstance(node, Product)}
     before: Node = EMPTY
+    guesses.diverging = divergences([tree for _, _, tree in trees])
+    guesses.crowded = several_functions([tree for _, _, tree in trees])
     for position, formula, tree in trees:
         guesses.section, guesses.position = formula.section, position if formula.display else None
         read_simplex(guesses, before, tree, formula)
         read_properties(guesses, tree, formula)
         read_domains(guesses, tree, formula)
+        lines_before(guesses, before, tree, formula, f"line {formula.line}")
         before = tree
         _definition(guesses, position, tree, formula)
         _use(guesses, tree, formula)
@@ -85,6 +99,8 @@ def guess(paper: Paper) -> Guesses:
             guesses.section = section
             reading()
     settle_masses(guesses)
+    settle_lines(guesses)
+    settle_bold(guesses)
     settle_losses(guesses, trees)
     for name, nodes in guesses.used.items():
         _rest(guesses, name, nodes)
@@ -92,6 +108,7 @@ def guess(paper: Paper) -> Guesses:
     rebind_indices(guesses, [(position, tree) for position, formula, tree in trees if formula.display])
     read_premises(guesses, trees)
     read_updates(guesses, trees)
+    read_redeclarations(guesses, trees)
     for position, formula, tree in trees:
         _off_simplex(guesses, position, tree, formula)
     for formula in unread(guesses, trees):
@@ -106,7 +123,11 @@ def _off_simplex(guesses: Guesses, position: int, tree: Node, formula: Formula) 
         words = known.meaning.split() if known is not None else []
         if formula.display and words[:1] in (["simplex"], ["interior"]):
             local = guesses.local.setdefault(("formula", position), {})
-            local.setdefault(name, Guess(f"positive vector {words[-1]}", "differentiated by its entries, off the simplex"))
+            shape = f"vector {words[1]}" if len(words) == 2 else f"matrix {words[1]} {words[2]}"
+            local.setdefault(name, Guess(f"positive {shape}", "differentiated by its entries, off the simplex"))
+        elif formula.display and words[:1] == ["nonnegative"] and len(words) > 1:
+            local = guesses.local.setdefault(("formula", position), {})
+            local.setdefault(name, Guess(f"positive {' '.join(words[1:])}", "differentiated by its entries"))
         elif formula.display and words[:1] == ["="] and (domain := _free(guesses, name, tree)):
             local = guesses.local.setdefault(("formula", position), {})
             local.setdefault(name, Guess(domain, "differentiated by, whatever defines it"))
@@ -209,7 +230,7 @@ def _defined_name(guesses: Guesses, left: Node, right: Node, sign: str, display:
         return None                                          # a b = c defines neither a nor b
     if is_problem(left):
         return None                                          # the value of a problem is asserted, not chosen
-    if isinstance(left, Product) and any(isinstance(each, Fraction | Number | Product | Sum) for each in _arguments(left)):
+    if isinstance(left, Product) and any(isinstance(each, Fraction | Number | Product | Sum) for each in arguments_of(left)):
         return None                                          # f(x/2) = … is a property of f
     try:
         shown = pattern(spelled(left))
@@ -219,17 +240,24 @@ def _defined_name(guesses: Guesses, left: Node, right: Node, sign: str, display:
     if any(each in guesses.called or (each in guesses.names and each not in guesses.indices) for each in shown.indices):
         base = left.factors[0] if isinstance(left, Product) else left
         name = spelled(base)
+    whole = guesses.lines.get(guesses.names.get(name, ""))
+    letters = [each for each in shown.arguments if each.rstrip("'") not in guesses.indices]
+    if whole is not None and "(" not in guesses.names[name] and letters and not whole.meaning.startswith(("=", "?")):
+        guesses.crowded.setdefault(name, []).append(signature(spelled(left)))   # p_i(t) beside a vector p
+    name = guesses.function(name, spelled(left)) if shown.arguments else name
     known = guesses.lines.get(guesses.names.get(name, ""))
     another = _is_another(guesses, name, left)
     seen = known is not None and not another and (name in guesses.displayed or known.meaning.startswith("="))
     standard = operators.DEFAULT.get(name)
+    own = standard in DIVERGENCES and is_modified(left, right)
     if (
-        (standard in STANDARD and not shown.indices and not (standard == "identity" and "\\log" in spelled(right)))
-        or (standard == "entropy" and "\\log" in spelled(right) and (isinstance(left, Product) or name in guesses.called))
+        (standard in STANDARD and not own and not shown.indices and not (standard == "identity" and "\\log" in spelled(right)))
+        or (standard == "entropy" and not own and "\\log" in spelled(right)
+            and (isinstance(left, Product) or name in guesses.called))
         or name in guesses.indices
         or name in RESERVED
         or name.startswith(("\\nabla", "\\partial"))
-        or _is_slope(guesses, name)
+        or (_is_slope(guesses, name) and not is_another(guesses, name, right))
     ):
         return None
     size = known is not None and known.meaning.startswith("size")
@@ -237,8 +265,8 @@ def _defined_name(guesses: Guesses, left: Node, right: Node, sign: str, display:
         return None
     bare = guesses.lines.get(guesses.names.get(name.rstrip("'"), ""))
     if name.endswith("'") and bare is not None and "(" in guesses.names[name.rstrip("'")]:
-        return None                                          # f'(x) is the derivative of f
-    inside = {spelled(node) for node in walk(right)} | {symbol for symbol, _ in uses(right)}
+        return name if is_another(guesses, name, right) else None  # f'(x) is the derivative of f
+    inside = guesses.names_in(right)
     if name in inside or name in guesses.behind(inside):
         return None
     if isinstance(right, Number) or name in guesses.sets or name.startswith("\\mathbb"):
@@ -248,15 +276,13 @@ def _defined_name(guesses: Guesses, left: Node, right: Node, sign: str, display:
     return name
 
 
-def _arguments(call: Product) -> tuple[Node, ...]:
-    bracket = call.factors[-1]
-    return tuple(parts(bracket.inside)) if isinstance(bracket, Bracket) else ()
 
 
 def _is_slope(guesses: Guesses, name: str) -> bool:
     """Return whether a name is that of the derivative f' of a defined f."""
     bare = name.replace("'", "")
-    return bare != name and bare in guesses.names and guesses.lines[guesses.names[bare]].meaning.startswith("=")
+    known = [guesses.names[each] for each in (bare, *guesses.crowded.get(bare, ())) if each in guesses.names]
+    return bare != name and any(guesses.lines[symbol].meaning.startswith("=") for symbol in known)
 
 
 def _use(guesses: Guesses, tree: Node, formula: Formula) -> None:
@@ -290,9 +316,20 @@ def _rest(guesses: Guesses, name: str, nodes: Sequence[Node]) -> None:
         return
     if name.startswith(("\\mathbb", "\\mathrm{new}", "\\mathrm{old}")):
         return
+    if name in guesses.diverging:
+        guesses.record(name, "KL", "D(q‖p) without a definition")
+        return
+    if (drawn := guesses.range_of(guesses.laws_of.get(name, ""))) and all(isinstance(node, Symbol) for node in nodes):
+        guesses.record(name, f"simplex {drawn}", f"the law of {guesses.laws_of[name]}")
+        return
+    if name in REMAINDERS and name in guesses.called:
+        return
     if name == "\\pi" and not any(isinstance(node, Scripted | Product) for node in nodes):
         return
     if any(isinstance(node, Scripted) and _is_end(guesses, node) for node in nodes):
+        return
+    if name in guesses.crowded:
+        guess_functions(guesses, name, nodes)
         return
     bare = name.rstrip("'")
     if _is_slope(guesses, name) or f"\\mathbf{{{name}}}" in guesses.names:
@@ -307,15 +344,13 @@ def _rest(guesses: Guesses, name: str, nodes: Sequence[Node]) -> None:
         bracket = calls[0].factors[1]
         assert isinstance(bracket, Bracket)
         if any(spelled(part) in guesses.indices for part in parts(bracket.inside)):
-            joint = len(parts(bracket.inside)) > 1 and "|" not in spelled(bracket)
-            likely = name.startswith(WEIGHTS)
-            meaning = "positive" if joint and likely else "distribution" if likely else "?"
-            guesses.record(spelled(calls[0]), meaning, "a function of an index" if likely else "real? positive? distribution?")
-            for part in parts(bracket.inside):
-                if spelled(part) not in guesses.indices and spelled(part) not in guesses.names:
-                    guesses.record(spelled(part), "fixed", f"an argument of {name} that is no index")
+            guess_function(guesses, name, calls[0])
             return
     indexed = [node for node in nodes if isinstance(node, Scripted) and node.sub is not None and is_index_list(node.sub)]
+    if name == "\\mathbf{e}" and len(indexed) == len(nodes) and len({each.sub for each in indexed}) == 1:
+        y = spelled(indexed[0].sub)
+        guesses.record(f"{name}_{{{y}}}", f"= [\\delta_{{{y}' {y}}}]_{{{y}'}}", "basis vectors")
+        return
     if indexed:
         first = indexed[0]
         assert isinstance(first, Scripted)
@@ -350,7 +385,9 @@ def _shared_range(guesses: Guesses, name: str) -> str | None:
     """Return the size of the index that replaces a letter elsewhere: of y for w if both r(y) and r(w) occur."""
     if not LETTER.fullmatch(name):
         return None
-    for nodes in guesses.used.values():
+    for function, nodes in guesses.used.items():
+        if function in guesses.crowded:
+            continue
         calls = [node.factors[1] for node in nodes if isinstance(node, Product)]
         lists = [parts(call.inside) for call in calls if isinstance(call, Bracket)]
         for mine in lists:

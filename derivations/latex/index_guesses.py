@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from derivations.latex.guesses import Guess, Guesses
@@ -10,7 +11,9 @@ from derivations.latex.signs import NUMBER
 from derivations.latex.sums import binds, occurs_free
 from derivations.latex.syntax import parse
 from derivations.latex.tree import Node, Scripted, spelled, walk
-from derivations.latex.uses import is_index_list, uses
+from derivations.latex.uses import declared_name, is_index_list, uses
+
+ARRAY = re.compile(r"((non-?negative|positive) )?(vector|matrix) |rows of |columns of ")
 
 
 def _axes(guesses: Guesses, meaning: str) -> list[str]:
@@ -67,13 +70,36 @@ def rebind_indices(guesses: Guesses, displays: Sequence[tuple[int, Node]]) -> No
     """Make a letter that is a number elsewhere an index where a sum binds it, or where it is nothing but a subscript."""
     numbers = {letter: size for letter, size in guesses.indices.items()
                if size and letter in guesses.lines and NUMBER.fullmatch(guesses.lines[letter].meaning)}
+    vectors = [name for name, line in guesses.lines.items() if LETTER.fullmatch(name) and ARRAY.match(line.meaning)]
     for position, tree in displays:
+        for letter in vectors:
+            if _is_subscript(tree, letter) and (size := _axis_of(guesses, tree, letter)):
+                local = guesses.local.setdefault(("formula", position), {})
+                local.setdefault(letter, Guess(f"index {size}", "an index in this equation, a vector elsewhere"))
         for letter, size in numbers.items():
-            bound = any(binds(node, letter) for node in walk(tree))
-            subscripts = sum(spelled(part) == letter for node in walk(tree) for part in _subscripts(node))
-            if bound or (subscripts and subscripts == sum(name == letter for name, _ in uses(tree))):
+            if any(binds(node, letter) for node in walk(tree)) or _is_subscript(tree, letter):
                 local = guesses.local.setdefault(("formula", position), {})
                 local.setdefault(letter, Guess(f"index {size}", "an index in this equation, a number elsewhere"))
+
+
+def _is_subscript(tree: Node, letter: str) -> bool:
+    """Return whether a letter is used, and as a subscript only."""
+    subscripts = sum(spelled(part) == letter for node in walk(tree) for part in _subscripts(node))
+    return subscripts > 0 and subscripts == sum(name == letter for name, _ in uses(tree))
+
+
+def _axis_of(guesses: Guesses, tree: Node, letter: str) -> str:
+    """Return the size of the first axis of a declared symbol that a letter indexes in a formula."""
+    for node in walk(tree):
+        symbol = guesses.names.get(declared_name(node), "") if isinstance(node, Scripted) else ""
+        if not symbol or not (below := _subscripts(node)):
+            continue
+        line = guesses.lines[symbol].meaning
+        shape = [guesses.range_of(each) for each in pattern(symbol).indices] if line[0] == "=" else _axes(guesses, line)
+        for size, part in zip(shape, below, strict=False):
+            if size and spelled(part) == letter:
+                return size
+    return ""
 
 
 def _subscripts(node: Node) -> tuple[Node, ...]:

@@ -38,26 +38,36 @@ def read_mass(guesses: Guesses, left: Node | None, why: str) -> bool:
     return True
 
 
-def read_marginal(guesses: Guesses, left: Node | None, right: Node | None) -> bool:
-    """Note P1 = a and P^⊤1 = b, or Σ_j P_ij = a_i and Σ_i P_ij = b_j, and return whether a formula is one of these.
+def read_marginal(guesses: Guesses, left: Node | None, right: Node | None, latex: str, *, assumed: bool) -> None:
+    """Note P1 = a and P^⊤1 = b, or Σ_j P_ij = a_i and Σ_i P_ij = b_j; `settle_masses` uses them once everything is declared.
 
-    `settle_masses` uses them once everything is declared.
+    What a case assumes, “If P1 = a”, holds in the displays of its sentence only, see `premises`.
     """
     if not (isinstance(left, Product) and len(left.factors) == 2 and isinstance(right, Symbol | Scripted)):
-        return False
+        return
+    if (marginal := _marginal(left, right)) is None:
+        return
+    matrix, side, law = marginal
+    if assumed:
+        guesses.assumed[latex] = marginal
+    else:
+        guesses.marginals.setdefault(matrix, {})[side] = law
+        guesses.summed.setdefault(matrix, []).append(latex)
+
+
+def _marginal(left: Product, right: Symbol | Scripted) -> tuple[str, str, str] | None:
+    """The matrix of a marginal, the side that it sums, rows or columns, and the name of the sums."""
     first, last = left.factors
     law = spelled(right.base if isinstance(right, Scripted) else right)
     if spelled(last.base if isinstance(last, Scripted) else last) in ONES:
         transposed = isinstance(first, Scripted) and first.sup is not None and spelled(first.sup) in TRANSPOSED
         matrix = spelled(first.base if isinstance(first, Scripted) else first)
-        guesses.marginals.setdefault(matrix, {})["columns" if transposed else "rows"] = law
-        return True
+        return matrix, "columns" if transposed else "rows", law
     letters = list(map(spelled, index_parts(last.sub))) if isinstance(last, Scripted) and last.sub is not None else []
     summed = [letter for letter in letters if _is_sum(first) and binds(first, letter)]
-    if not isinstance(last, Scripted) or len(letters) != 2 or len(summed) != 1:
-        return False
-    guesses.marginals.setdefault(spelled(last.base), {})["rows" if summed == letters[1:] else "columns"] = law
-    return True
+    if isinstance(last, Scripted) and len(letters) == 2 and len(summed) == 1:
+        return spelled(last.base), "rows" if summed == letters[1:] else "columns", law
+    return None
 
 
 def _is_sum(node: Node) -> bool:
@@ -75,6 +85,7 @@ def settle_masses(guesses: Guesses) -> None:
         known = guesses.lines.get(name)
         if known is None or known.meaning.split()[-3:-2] != ["matrix"]:
             continue
+        guesses.read.update(guesses.summed[name])
         laws = [marginals.get(side, "") for side in ("rows", "columns")]
         kinds = [guesses.lines[law].meaning.split()[0] for law in laws if law in guesses.lines]
         if known.meaning.startswith("nonnegative") and len(kinds) == 2 and set(kinds) <= {"simplex", "interior"}:

@@ -32,6 +32,18 @@ def split(symbols: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
+def signature(latex: str) -> str:
+    """Return a function with its printed arguments, p(x|z) for p(x|z'), by which several functions of one name differ."""
+    node = parse(latex)
+    assert isinstance(node, Product)
+    return called(pattern(latex).name, node.factors[-1])
+
+
+def called(name: str, bracket: Node) -> str:
+    """Return the signature of a call of a function."""
+    return f"{name}{spelled(bracket)}".replace("'", "")
+
+
 ANGLES = ("\\cos", "\\sin")  # \\cos\\angle(x, y) has two arguments
 
 
@@ -80,7 +92,7 @@ def index_parts(node: Node) -> tuple[Node, ...]:
     return parts(node)
 
 
-LETTER = re.compile(r"[a-z]('*)")
+LETTER = re.compile(r"([a-z]|\\mu|\\nu)('*)")  # of an index
 
 
 def is_indices(node: Node) -> bool:

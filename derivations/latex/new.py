@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -45,7 +45,7 @@ def create(path: Path, folder: Path) -> list[Written]:
     folder.mkdir(exist_ok=True)
     title = paper.title or path.stem
     _write_once(folder / "__init__.py", f'"""{title}."""\n')
-    _write_notation(folder / NOTATION, title, guesses, _local(equations, guesses))
+    _write_notation(folder / NOTATION, title, guesses, _local(equations, guesses), _new_scopes(folder, equations))
     for section in sorted({each.formula.section for each in equations}):
         _write_section(folder, path, paper, section, [each for each in equations if each.formula.section == section])
     return equations
@@ -75,19 +75,29 @@ def _write_once(path: Path, text: str) -> None:
         write_whole(path, text)
 
 
-def _local(equations: list[Written], guesses: Guesses) -> dict[str, list[str]]:
-    """Return the lines of local meanings, by module or id."""
+def _new_scopes(folder: Path, equations: list[Written]) -> set[str]:
+    """Return the equations that a document does not have yet or has in another form, and the sections that it does not have."""
+    modules = {each.formula.section: folder / f"section{each.formula.section}.py" for each in equations}
+    texts = {section: path.read_text(encoding="utf-8") for section, path in modules.items() if path.exists()}
+    new = {each.id for each in equations if _raw(each.formula.latex) not in texts.get(each.formula.section, "")}
+    return new | {f"section{section}" for section in modules if section not in texts}
+
+
+def _local(equations: list[Written], guesses: Guesses) -> dict[str, dict[str, str]]:
+    """Return the lines of local meanings by symbol, by module or id."""
     ids = {each.position: each.id for each in equations}
     named = {(kind, number): f"section{number}" if kind == "section" else ids.get(number, "") for kind, number in guesses.local}
     return {
-        named[scope]: [_line(symbol, each.meaning, each.why, indent=8) for symbol, each in lines.items()]
+        named[scope]: {symbol: _line(symbol, each.meaning, each.why, indent=8) for symbol, each in lines.items()}
         for scope, lines in guesses.local.items()
         if named[scope]
     }
 
 
-def _write_notation(path: Path, title: str, guesses: Guesses, local: Mapping[str, list[str]]) -> None:
-    """Write the notation; new symbols go to its end, existing lines stay unchanged."""
+def _write_notation(
+    path: Path, title: str, guesses: Guesses, local: Mapping[str, Mapping[str, str]], new_scopes: Set[str]
+) -> None:
+    """Write the notation; new symbols go to its end, with local meanings of new equations; existing lines stay unchanged."""
     if not path.exists():
         lines = [_line(symbol, each.meaning, each.why) for symbol, each in guesses.lines.items()]
         write_whole(
@@ -100,13 +110,51 @@ def _write_notation(path: Path, title: str, guesses: Guesses, local: Mapping[str
         return
     text = path.read_text(encoding="utf-8")
     table = _table(text)
-    keys = [str(key.value) for key in table.keys if isinstance(key, ast.Constant)]
-    declared = {symbol for key in keys for symbol in split(key)}
+    declared = {symbol for key in _keys(table) for symbol in split(key)}
     new = [_line(symbol, each.meaning, each.why) for symbol, each in guesses.lines.items() if symbol not in declared]
-    if new:
-        lines = text.splitlines(keepends=True)
-        end = sum(map(len, lines[: (table.end_lineno or 1) - 1])) + (table.end_col_offset or 1) - 1
-        write_whole(path, text[:end] + "".join(new) + text[end:])
+    text = _appended(text, table, "".join(new))
+    for scope in [scope for scope in local if scope in new_scopes]:
+        text = _with_local(text, scope, local[scope])
+    write_whole(path, text)
+
+
+def _with_local(text: str, scope: str, lines: Mapping[str, str]) -> str:
+    """Return a notation with local meanings in a scope, beside those that it has."""
+    call = _call_of(text)
+    table = next((word.value for word in call.keywords if word.arg == "local"), None)
+    if not isinstance(table, ast.Dict):
+        whole = f"    {_raw(scope)}: {{\n{''.join(lines.values())}    }},\n"
+        return _appended(text, call, f"local={{\n{whole}}}") if table is None else text
+    own = [value for key, value in zip(table.keys, table.values, strict=True)
+           if isinstance(key, ast.Constant) and key.value == scope and isinstance(value, ast.Dict)]
+    if own:
+        return _appended(text, own[0], "".join(line for symbol, line in lines.items() if symbol not in _keys(own[0])), "    ")
+    return _appended(text, table, f"    {_raw(scope)}: {{\n{''.join(lines.values())}    }},\n")
+
+
+def _keys(table: ast.Dict) -> list[str]:
+    return [str(key.value) for key in table.keys if isinstance(key, ast.Constant)]
+
+
+def _appended(text: str, node: ast.Dict | ast.Call, piece: str, indent: str = "") -> str:
+    """Return a text with lines before the closing bracket of a table or a call, after a comma if it has none."""
+    if not piece:
+        return text
+    parts = node.values if isinstance(node, ast.Dict) else [*node.args, *(word.value for word in node.keywords)]
+    end = _position(text, node.end_lineno, node.end_col_offset) - 1
+    last = _position(text, parts[-1].end_lineno, parts[-1].end_col_offset) if parts else end
+    between = text[last:end]
+    comma = "," if parts and "," not in re.sub(r"#.*", "", between) else ""
+    lines = isinstance(node, ast.Dict) and not between.endswith("\n" + indent)
+    head = text[:last] + comma + (between.removesuffix(indent) if not lines else f"{between.rstrip()}\n")
+    return head + piece + indent + text[end:]
+
+
+def _position(text: str, line: int | None, column: int | None) -> int:
+    """Return where a position of the parser, which counts bytes, stands in a text."""
+    lines = text.splitlines(keepends=True)
+    row = (line or 1) - 1
+    return sum(map(len, lines[:row])) + len(lines[row].encode()[: column or 0].decode())
 
 
 def _unread(guesses: Guesses) -> str:
@@ -118,20 +166,27 @@ def _unread(guesses: Guesses) -> str:
 
 def _table(text: str) -> ast.Dict:
     """Return the table of a notation; raises ValueError if the file is not Python or has no table."""
+    table = _call_of(text).args[0]
+    assert isinstance(table, ast.Dict)
+    return table
+
+
+def _call_of(text: str) -> ast.Call:
+    """Return the call of Notation with a table; raises ValueError as `_table` does."""
     try:
         tree = ast.parse(text)
     except SyntaxError as error:
         raise ValueError(f"{NOTATION}: expected Python, got {error.msg} in line {error.lineno}") from None
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("Notation")]
-    tables = [call.args[0] for call in calls if call.args and isinstance(call.args[0], ast.Dict)]
+    tables = [call for call in calls if call.args and isinstance(call.args[0], ast.Dict)]
     if not tables:
         raise ValueError(f"{NOTATION}: expected Notation({{...}}) with a line for each symbol, got none")
     return tables[0]
 
 
-def _closing(local: Mapping[str, list[str]], guesses: Guesses) -> str:
+def _closing(local: Mapping[str, Mapping[str, str]], guesses: Guesses) -> str:
     """Return the end of a notation, with its local meanings and with conditions of the text that are not used."""
-    tables = "".join(f"    {_raw(scope)}: {{\n{''.join(lines)}    }},\n" for scope, lines in local.items())
+    tables = "".join(f"    {_raw(scope)}: {{\n{''.join(lines.values())}    }},\n" for scope, lines in local.items())
     conditions = "".join(f"    ({line}, {_raw(latex)}),\n" for line, latex in dict.fromkeys(guesses.restrictions))
     restrictions = f", restrictions=[  # conditions of the text, by line, that no meaning above comes from\n{conditions}]"
     return "}" + (f", local={{\n{tables}}}" if tables else "") + (restrictions if conditions else "") + ")\n"

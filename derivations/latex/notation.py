@@ -22,6 +22,7 @@ nothing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,9 +31,10 @@ import sympy as sp
 
 from derivations.calculus import variables
 from derivations.calculus.variables import Kind, Variable
-from derivations.latex.names import Pattern, index_parts, pattern, plain, split, styled, thin
+from derivations.latex.names import Pattern, called, index_parts, pattern, plain, signature, split, styled, thin
+from derivations.latex.overloads import crowded, key, matching
 from derivations.latex.syntax import parse
-from derivations.latex.tree import LatexError, Node, Number, Product, Scripted, Sum, spelled
+from derivations.latex.tree import Bracket, LatexError, Node, Number, Product, Scripted, Sum, spelled
 from derivations.latex.values import Value, scalar, transposed
 from derivations.relations import AtLeast, Differs
 
@@ -100,12 +102,16 @@ class Notation:
     indices: dict[str, Variable] = field(default_factory=dict, init=False)
     points: dict[str, str] = field(default_factory=dict, init=False)  # name of a point → the matrix whose rows are the points
     laws: dict[str, Node] = field(default_factory=dict, init=False)  # normal laws, with the mean of each
+    crowded: set[str] = field(default_factory=set, init=False)  # names with several meanings
+    functions: dict[str, Named | Definition] = field(default_factory=dict, init=False)  # of these names, by signature
     broken: dict[str, str] = field(default_factory=dict, init=False)
+    labels: set[str] = field(default_factory=set, init=False)  # names that are declared as fixed
     fixed: set[str] = field(default_factory=set, init=False)  # indices that are the same everywhere
     bounds: list[AtLeast | Differs] = field(default_factory=list, init=False)  # bounds of numbers beyond their kind
     taken: dict[str, str] = field(default_factory=dict, init=False)  # name of a variable → the symbol that it stands for
 
     def __post_init__(self) -> None:
+        self.crowded = crowded(self.declarations)
         waiting: list[tuple[str, str]] = []
         for symbols, meaning in self.declarations.items():
             for symbol in split(symbols):
@@ -122,7 +128,7 @@ class Notation:
             try:
                 self.declare(symbol, meaning)
             except ValueError as error:
-                self.broken[_name_of(symbol)] = f"{symbol}: {error}"
+                self.broken[key(symbol, self.crowded)] = f"{symbol}: {error}"
 
     def within(self, *scopes: str) -> Notation:
         """Return the notation with its local meanings in these scopes; later scopes take precedence."""
@@ -130,10 +136,11 @@ class Notation:
         if not own:
             return self
         lines: dict[str, tuple[str, Any]] = {}
+        names = self.crowded | {name for table in own for name in crowded(table)}
         for table in (self.declarations, *own):
             for symbols, meaning in table.items():
                 for symbol in split(symbols):
-                    name = _name_of(symbol)
+                    name = key(symbol, names)
                     lines.pop(name, None)
                     lines[name] = symbol, meaning
         return Notation(dict(lines.values()), self.names, restrictions=self.restrictions)
@@ -162,9 +169,16 @@ class Notation:
         shown = pattern(symbol) if meaning.startswith("=") or "(" in symbol else Pattern(spelled(parse(symbol)))
         if meaning.startswith("="):
             shown = self._whole(symbol, shown)
-        self._refuse_second(shown.name)
+        overloaded = bool(shown.arguments) and shown.name in self.crowded
+        if not overloaded:
+            self._refuse_second(shown.name)
         if meaning == "?":
             raise LatexError("expected a meaning in the notation, got a question")
+        if overloaded:
+            self.functions[signature(symbol)] = (
+                Definition(shown, parse(meaning[1:])) if meaning.startswith("=") else self._named(shown, meaning, symbol)
+            )
+            return
         if meaning.startswith("="):
             axes = shown.arguments and all(argument in self.indices for argument in shown.arguments)
             own = Pattern(shown.name, (*shown.indices, *shown.arguments)) if axes else shown
@@ -200,6 +214,15 @@ class Notation:
             self._number(shown.name, meaning.split())
         else:
             self.meanings[shown.name] = self._variable(shown.name, meaning)
+
+    def function(self, name: str, call: Bracket) -> Named | Definition | None:
+        """Return the function of a name with several meanings that a call has the arguments of; None if there is none."""
+        if (exact := called(name, call)) in self.broken:
+            raise LatexError(self.broken[exact])
+        arguments = {own: each.arguments if isinstance(each, Named) else each.pattern.arguments
+                     for own, each in self.functions.items()}
+        own = matching(name, call, arguments, self.indices, self.labels)
+        return self.functions[own] if own else None
 
     def _parametrized(self, symbol: str, shown: Pattern) -> Pattern:
         """Return the pattern of a definition whose subscript is a declared vector, p_\\theta, as an argument."""
@@ -301,6 +324,7 @@ class Notation:
         if meaning in SCALARS:
             return scalar(variables.scalar(name, SCALARS[meaning]))
         if meaning == "fixed":
+            self.labels.add(printed)
             return scalar(variables.scalar(name))
         if words[0] == "coupling":
             return self._coupling(name, words[1:])
@@ -340,7 +364,7 @@ class Notation:
             raise LatexError(f"expected {kind} of a matrix of the notation, got {latex}")
         return matrix if kind == "rows" else transposed(matrix)
 
-    def _named(self, shown: Pattern, meaning: str) -> Named:
+    def _named(self, shown: Pattern, meaning: str, symbol: str = "") -> Named:
         """A function of indices, q(z): its axes are those of its arguments that are indices."""
         axes = tuple(name for name in shown.arguments if name in self.indices)
         if not axes:
@@ -349,7 +373,8 @@ class Notation:
         kinds = {**SCALARS, **ARRAYS, "distribution": Kind.INTERIOR}
         if meaning not in kinds:
             raise LatexError(f"expected {', '.join(kinds)} for a function of indices, got {meaning!r}")
-        base = variables.vector(self.called(shown.name), *sizes, kind=kinds[meaning])
+        name = re.sub(r"[(),|]", "", signature(symbol)) if symbol else shown.name
+        base = variables.vector(self.called(name), *sizes, kind=kinds[meaning])
         return Named(shown.arguments, Value(sizes, lambda *indices: base[indices]), axes)
 
     def _shape(self, words: list[str], axes: int) -> tuple[sp.Expr, ...]:
@@ -375,10 +400,3 @@ class Notation:
             join = sp.Add if isinstance(node, Sum) else sp.Mul
             return join(*known) if len(known) == len(counts) else None
         return self.sizes.get(spelled(node))
-
-
-def _name_of(symbol: str) -> str:
-    try:
-        return pattern(symbol).name
-    except LatexError:
-        return symbol

@@ -15,7 +15,19 @@ from derivations.latex.names import index_parts, parts, plain
 from derivations.latex.notation import Named
 from derivations.latex.reader import Reader
 from derivations.latex.syntax import parse
-from derivations.latex.tree import Bracket, Chain, LatexError, Listing, Node, Operator, Product, Scripted, Symbol, spelled
+from derivations.latex.tree import (
+    Bracket,
+    Chain,
+    Fraction,
+    LatexError,
+    Listing,
+    Node,
+    Operator,
+    Product,
+    Scripted,
+    Symbol,
+    spelled,
+)
 from derivations.latex.values import (
     IDENTITY,
     ONES,
@@ -108,6 +120,8 @@ def _argument(operator: str, rest: list[Node]) -> tuple[Node, Node | None, Node 
     node, after, power = (first.base, first.sub, first.sup) if isinstance(first, Scripted) else (first, None, None)
     if operator == "trace" and isinstance(first, Symbol) and not rest:
         return first, None, None                             # \tr A with nothing after it
+    if operator == "tanh" and isinstance(first, Fraction | Symbol) and not rest:
+        return first, None, None                             # \tanh \frac{x}{2}
     if not isinstance(node, Bracket):
         raise LatexError(f"{operator}: expected an argument in parentheses, got {spelled(first)}")
     return node.inside, after, power
@@ -147,7 +161,7 @@ def _pair(reader: Reader, operator: str, argument: Node) -> tuple[Value, Value]:
 def distribution(reader: Reader, node: Node) -> Value:
     """Return all values of a distribution, written with arguments, q(z) or p(z | x), or without."""
     first, call = node.factors if isinstance(node, Product) and len(node.factors) == 2 else (None, None)
-    meaning = reader.meaning(spelled(first)) if first is not None else None
+    meaning = reader.function(spelled(first), call) if first is not None and call is not None else None
     if isinstance(meaning, Named) and isinstance(call, Bracket):
         check_labels(reader, spelled(first), meaning, parts(call.inside))
         return meaning.value
@@ -282,7 +296,7 @@ def _law(reader: Reader, sub: Node) -> tuple[Value, tuple[str, ...]]:
             raise LatexError(f"expectation: expected {len(weights.shape)} indices before ∼, got {spelled(sub.parts[0])}")
         return weights, names
     if isinstance(sub, Product) and len(sub.factors) == 2 and isinstance(sub.factors[1], Bracket):
-        meaning = reader.meaning(spelled(sub.factors[0]))
+        meaning = reader.function(spelled(sub.factors[0]), sub.factors[1])
         if isinstance(meaning, Named):
             check_labels(reader, spelled(sub.factors[0]), meaning, parts(sub.factors[1].inside))
             return meaning.value, meaning.axes

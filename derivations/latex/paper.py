@@ -7,7 +7,7 @@ Macros are expanded; comments are left out, and so is everything before `\\begin
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -15,6 +15,7 @@ from pathlib import Path
 
 from lark import Lark, Token
 
+from derivations.latex.macros import Macro, expanded, macros_of_packages
 from derivations.latex.syntax import parse
 from derivations.latex.tree import Chain, LatexError, Listing, spelled
 
@@ -61,14 +62,6 @@ class Paper:
     formulas: list[Formula] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class Macro:
-    """The expansion of a command: a text in which #1, #2, … are its arguments."""
-
-    arguments: int
-    text: str
-
-
 def read_paper(path: Path) -> Paper:
     """The paper in a file; raises ValueError for a file that cannot be read, and for brackets that do not match."""
     try:
@@ -95,7 +88,7 @@ class _Scanner:
         self.tokens = tokens(text)
         self.at = 0
         self.result = Paper()
-        self.macros: dict[str, Macro] = {}
+        self.macros = macros_of_packages(text)
         self.number = 0
         self.words = ""
         self.sentence = 0                                    # how many formulas the current sentence has had so far
@@ -158,6 +151,7 @@ class _Scanner:
             self._until(lambda token: token.type == "END" and _name(token) == name, opening)
         elif self.begun and own in (*NUMBERED, *PLAIN):
             body = self._until(lambda token: token.type == "END" and _name(token) == name, opening)
+            body = _without_remarks(body)
             lines = list(_joined(_rows(body))) if own in LINED else [body]
             for number, line in enumerate(lines):
                 self._line(line, opening, own in NUMBERED and not name.endswith("*"), goes_on=number > 0)
@@ -211,14 +205,16 @@ class _Scanner:
                 self.at += 1
         text = self._group()
         if "DeclarePairedDelimiter" in command:
-            self.macros[name] = Macro(1, f"\\left{text} #1 \\right{self._group()}")
+            closing = self._group()
+            inside = self._group().replace("\\delimsize", "") if command.rstrip("*").endswith("X") else "#1"
+            self.macros[name] = Macro(max(arguments, 1), f"\\left{text} {inside} \\right{closing}", delimiter=True)
             return
         self.macros[name] = Macro(arguments, f"\\operatorname{{{text}}}" if "DeclareMathOperator" in command else text)
 
     def expanded(self, latex: str) -> str:
         """A formula with the paper's macros expanded; raises LatexError for macros without an end."""
         for _ in range(DEEPEST):
-            pieces = list(_expanded(tokens(latex), self.macros))
+            pieces = list(expanded(tokens(latex), self.macros))
             new = "".join(pieces)
             if new == latex:
                 return latex
@@ -259,43 +255,6 @@ class _Scanner:
         raise ValueError(f"PAPER: expected an end of {opening} in line {opening.line}, got the end of the file")
 
 
-def _expanded(stream: Sequence[Token], macros: Mapping[str, Macro]) -> Iterator[str]:
-    at = 0
-    while at < len(stream):
-        token = stream[at]
-        at += 1
-        macro = macros.get(str(token)) if token.type in ("COMMAND", "DEFINITION") else None
-        if macro is None:
-            yield str(token)
-            continue
-        arguments: list[str] = []
-        for _ in range(macro.arguments):
-            while at < len(stream) and not str(stream[at]).strip():
-                at += 1
-            argument, at = _argument(stream, at)
-            arguments.append(argument)
-        text = macro.text
-        for number, argument in enumerate(arguments, start=1):
-            text = text.replace(f"#{number}", argument)
-        yield text + " " * text[-1:].isalpha()  # so that a command does not run into the next letter
-
-
-def _argument(stream: Sequence[Token], at: int) -> tuple[str, int]:
-    """The next argument of a macro: a group, a command, or one letter."""
-    if at >= len(stream):
-        return "", at
-    if stream[at].type != "OPEN":
-        text = str(stream[at])
-        return text, at + 1
-    start, depth = at, 0
-    while at < len(stream):
-        depth += {"OPEN": 1, "CLOSE": -1}.get(stream[at].type, 0)
-        at += 1
-        if depth == 0:
-            break
-    return "".join(map(str, stream[start + 1 : at - 1])), at
-
-
 def _unaligned(stream: Iterable[Token]) -> Iterator[str]:
     """Yield the text of tokens without alignment marks, except those before the conditions in cases."""
     depth = 0
@@ -322,6 +281,21 @@ def last_side(latex: str) -> str:
         side = spelled(first.parts[-1]) if isinstance(first, Chain) else ""
         return "" if "\\text" in side else side
     return ""
+
+
+def _without_remarks(body: Sequence[Token]) -> list[Token]:
+    """The tokens of an environment without \\intertext and its group."""
+    kept: list[Token] = []
+    depth, inside = 0, False
+    for token in body:
+        if str(token) in ("\\intertext", "\\shortintertext"):
+            inside = True
+        elif inside:
+            depth += {"OPEN": 1, "CLOSE": -1}.get(token.type, 0)
+            inside = depth > 0 or token.type not in ("CLOSE", "OPEN")
+        else:
+            kept.append(token)
+    return kept
 
 
 def _rows(body: Sequence[Token]) -> Iterator[list[Token]]:

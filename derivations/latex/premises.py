@@ -11,7 +11,7 @@ from derivations.latex.paper import Formula
 from derivations.latex.signs import COMPARISONS
 from derivations.latex.sums import binds
 from derivations.latex.syntax import parse
-from derivations.latex.tree import Bracket, Chain, LatexError, Node, Product, Scripted, Symbol, spelled, walk
+from derivations.latex.tree import Bracket, Chain, LatexError, Node, Number, Product, Scripted, Symbol, spelled, walk
 from derivations.latex.uses import is_problem, short, uses
 
 CONDITION = re.compile(r"(if|when|whenever|assume|assuming|suppose|for|at|with|provided|in the case)\b", re.IGNORECASE)
@@ -109,6 +109,10 @@ def _attach(guesses: Guesses, tree: Chain, formula: Formula, displays: Sequence[
     left, right = tree.parts[0], tree.parts[-1]
     if left is None or right is None or _is_mass(left):
         return
+    if formula.latex in guesses.assumed:
+        for display in displays:
+            _assume_marginal(guesses, display, formula)
+        return
     name = _name(left)
     known = guesses.lines.get(guesses.names.get(name, ""))
     meaning = known.meaning if known is not None else ""
@@ -118,13 +122,31 @@ def _attach(guesses: Guesses, tree: Chain, formula: Formula, displays: Sequence[
     size = meaning == "size" and spelled(right).isdigit()
     free = name and name not in guesses.indices and not meaning.startswith(("=", "size", "index"))
     if tree.signs == ("=",) and (size or free):
-        symbol, own = (name, f"size = {spelled(right)}") if size else (spelled(left), f"= {spelled(right)}")
+        axes = meaning.split()[-1:] if isinstance(right, Number) and meaning.split()[-2:-1] == ["vector"] else []
+        ones = f" \\mathbf{{1}}_{{{axes[0]}}}" if axes and isinstance(left, Symbol) else ""   # g = 0 of a vector
+        symbol, own = (name, f"size = {spelled(right)}") if size else (spelled(left), f"= {spelled(right)}{ones}")
         for display in displays:
             local = guesses.local.setdefault(("formula", display), {})
             local[symbol] = Guess(own, f"line {formula.line}, which restricts this equation")
     else:
         for display in displays:
             guesses.premises.setdefault(display, []).append(formula.latex)
+
+
+def _assume_marginal(guesses: Guesses, display: int, formula: Formula) -> None:
+    """Make a matrix a coupling in a display once both of its marginals are assumed there; one alone is a condition."""
+    matrix, _, _ = guesses.assumed[formula.latex]
+    premises = guesses.premises.setdefault(display, [])
+    before = {side: (latex, law) for latex, (of, side, law) in guesses.assumed.items()
+              if of == matrix and latex in (*premises, formula.latex)}
+    known = guesses.lines.get(matrix)
+    if len(before) < 2 or known is None or not known.meaning.startswith("nonnegative matrix"):
+        premises.append(formula.latex)
+        return
+    guesses.premises[display] = [each for each in premises if each not in {latex for latex, _ in before.values()}]
+    why = f"line {formula.line}, which restricts this equation"
+    laws = " ".join(before[side][1] for side in ("rows", "columns"))
+    guesses.local.setdefault(("formula", display), {})[matrix] = Guess(f"coupling {laws}", why)
 
 
 def _is_mass(left: Node) -> bool:

@@ -203,14 +203,17 @@ def _linear(term: sp.Expr, q: sp.IndexedBase, l: Variable) -> sp.Expr | None:  #
     if not term.has(q.label):
         return sp.S.Zero
     sums = [part for part in sp.Mul.make_args(term) if isinstance(part, sp.Sum) and part.has(q.label)]
-    if len(sums) != 1 or without(term, sums[0]).has(q.label) or len(sums[0].limits) != 1:
+    if len(sums) != 1 or without(term, sums[0]).has(q.label):
         return None
-    body, bound = sums[0].function, sums[0].limits[0][0]
+    body, names = sums[0].function, [limit[0] for limit in sums[0].limits]
+    bound = next((name for name in names if q[name] in sp.Mul.make_args(body)), names[0])
+    others = [name for name in names if name != bound]       # Σ_i q_i Σ_a x_a k_ia
     entropy = _entropy_factor(body, q[bound])
     if entropy is not None:
         return None if entropy.has(q.label) else sp.S.Zero
     if q[bound] not in sp.Mul.make_args(body) or (rest := without(body, q[bound])).has(q.label):
         return None
+    rest = total(tuple(others), rest) if others else rest
     return without(term, sums[0]) * rest.xreplace({bound: l})
 
 
@@ -228,10 +231,12 @@ def because(difference: sp.Expr, weights_of: Sequence[Value] = ()) -> sp.Expr | 
                 form = strength(difference, q)[0] * total(i, kl(q[i], weights(i)))
                 if equal(difference, form):
                     return form
-    for p in weights_of:
-        i = bound(p.shape[0])
+    simplices = [Value((q.shape[0],), q.__getitem__) for q in _distributions(difference)]
+    for p in (*weights_of, *simplices):
+        i, size = bound(p.shape[0]), p.shape[0]
         p_i = p.entry(i)
-        for form in (total(i, kl(p_i, 1 / p.shape[0])), total(i, p_i * (1 - p_i))):
+        mixed = total(i, p_i * (1 - p_i))
+        for form in (total(i, kl(p_i, 1 / size)), mixed, mixed / 2, size * total(i, (p_i - 1 / size) ** 2)):
             with suppress(ValueError):
                 if equal(difference, form):
                     return form

@@ -45,6 +45,9 @@ class Reader(Protocol):
     def meaning(self, name: str) -> Meaning | None:
         """Return the meaning of a name here; None if it is not declared."""
 
+    def function(self, name: str, call: Node) -> Meaning | None:
+        """Return the meaning of a name before parentheses, which decide if it has several."""
+
     def index_of(self, name: str, what: str) -> Variable:
         """The index that a name stands for, over its whole range."""
 

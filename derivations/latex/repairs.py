@@ -6,11 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
+from derivations.calculus.balls import enclose
+from derivations.calculus.points import points
 from derivations.calculus.signs import nonnegative
+from derivations.calculus.variables import Kind
 from derivations.comparison import objections
 from derivations.latex.clauses import clauses
 from derivations.latex.edits import versions
 from derivations.latex.notation import Definition, Notation
+from derivations.latex.slips import slips
 from derivations.latex.statements import read
 from derivations.latex.syntax import parse
 from derivations.latex.tree import spelled
@@ -22,6 +26,8 @@ from derivations.relations import AtLeast, Relation, UniqueMinimum
 
 TRIED = 24  # mutants of the relation
 EDITED = 80  # edited versions of the formula
+SLIPS = 40  # and further ones
+TIGHT = 60  # points at which equality is looked for
 TURNED = {one: other for pair in (("<", ">"), ("\\le", "\\ge"), ("\\leq", "\\geq"), ("\\leqslant", "\\geqslant"))
           for one, other in (pair, pair[::-1])}
 
@@ -53,14 +59,28 @@ def _edited(false: Relation, latex: str, notation: Notation) -> Iterator[Repair]
         start = f"{spelled(left)} {sign} "
         if left is None or right is None or failing(_readable(start + spelled(right) + condition_text, notation)) is None:
             continue
-        edited = islice(versions(right, _scalars(notation, false)), EDITED)
         turned = [("the other direction", f"{spelled(left)} {TURNED[sign]} {spelled(right)}")] if sign in TURNED else []
-        for edit, link in chain(turned, ((edit, start + spelled(version)) for edit, version in edited)):
+        edited = islice(versions(right, _scalars(notation, false)), EDITED)
+        further = islice(slips(right, [*notation.sizes]), SLIPS)
+        for edit, link in chain(turned, ((edit, start + spelled(version)) for edit, version in chain(edited, further))):
             text = link + condition_text
             *others, last = _readable(text, notation) or (None,)
             if last and not is_refuted(last) and _answers(last, false) and all(each and each.prove() for each in others):
                 yield Repair(edit, last, text)
         return
+
+
+def _is_tight(relation: Relation) -> bool:
+    """Return False for x ≥ y with x > y at all points of sizes above 1: any number below y would be such a correction, too."""
+    if not isinstance(relation, AtLeast) or relation.strict:
+        return True
+    left, right = relation.sides
+    for point in islice(points(relation.variables()), TIGHT):
+        if all(value != 1 for v, value in point.items() if v.domain.kind is Kind.SIZE):
+            gap = enclose(left - right, point)
+            if gap.is_finite() and gap.contains(0):
+                return True
+    return False
 
 
 def _readable(latex: str, notation: Notation) -> Sequence[Relation]:
@@ -86,7 +106,9 @@ def _repaired(false: Relation) -> Iterator[Repair]:
 
 def _answers(repaired: Relation, false: Relation) -> bool:
     """Return whether a mutant is true and a real correction; s = V − V + s and x² ≥ −y², for instance, are vacuous."""
-    if isinstance(repaired, UniqueMinimum) or not repaired.prove() or (isinstance(repaired, AtLeast) and _by_signs(repaired)):
+    if isinstance(repaired, UniqueMinimum) or not repaired.prove() or not _is_tight(repaired):
+        return False
+    if isinstance(repaired, AtLeast) and _by_signs(repaired):
         return False
     return next(objections(false, repaired, None, None), None) is None
 

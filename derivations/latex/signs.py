@@ -81,7 +81,8 @@ def _bound(guesses: Guesses, name: str, sign: str, number: str, why: str) -> boo
     if number == "1" and sign == ">=" and (known is None or known.meaning == "size") and len(name) == 1:
         guesses.record(name, "size", why)
     elif known is None and name not in RESERVED and name not in guesses.indices:
-        guesses.record(name, f"real {sign} {number}", why)
+        kind = "positive" if sign in (">", ">=") and number.isdigit() and number != "0" else "real"
+        guesses.record(name, f"{kind} {sign} {number}", why)
     elif known is not None and NUMBER.fullmatch(known.meaning) and f"{sign} {number}" not in known.meaning:
         known.meaning = f"{known.meaning} {sign} {number}"
     own = guesses.lines.get(name)

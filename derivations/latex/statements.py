@@ -21,6 +21,7 @@ from derivations.calculus.variables import Kind, Variable, index, positive
 from derivations.latex.circles import circle
 from derivations.latex.clauses import APART, clauses
 from derivations.latex.elaboration import Elaborator
+from derivations.latex.gaps import divergence_form
 from derivations.latex.maxima import every, extremes, reached
 from derivations.latex.membership import SETS, check_member, is_interval, within_interval
 from derivations.latex.names import index_parts, parts, plain
@@ -41,7 +42,7 @@ from derivations.latex.tree import (
     spelled,
 )
 from derivations.latex.values import Value, at, bound, fits
-from derivations.relations import AtLeast, Equation, Limit, Relation
+from derivations.relations import AtLeast, Equation, ForAll, Limit, Relation
 from derivations.relations.base import Hypothesis
 
 EQUAL = ("=", ":=", "\\coloneqq", "\\triangleq", "\\equiv")
@@ -91,7 +92,9 @@ def _given(relation: Relation, hypotheses: Sequence[Hypothesis], bounds: Sequenc
     for each in hypotheses:
         names = {v for v in each.variables() if v.domain.kind is not Kind.SIZE}
         if strange := [v for v in names - own if v.domain.kind is Kind.INDEX and names & own]:
-            raise LatexError(f"{each}: expected indices of the statement, got {strange[0].name}; declare the vector instead")
+            if not isinstance(each, AtLeast):
+                raise LatexError(f"{each}: expected indices of the statement, got {strange[0].name}")
+            each, names = ForAll(each, tuple(strange)), names - {*strange}
         if names & own or not names:
             relevant.append(each)
     relevant += [each for each in bounds if set(each.variables()) <= set(relation.variables())]
@@ -185,8 +188,8 @@ def _bounded(reader: Reader, less: Node, more: Node, strict: bool) -> Iterator[R
     def relation(a: sp.Expr, b: sp.Expr) -> AtLeast:
         a, b = beyond(below(a)), beyond(below(b))
         result = AtLeast(a, b, strict=strict, because=because(a - b, weights))
-        if result.because is None and (a - b).has(sp.log, xlogx) and not result.counterexample() and not result.prove():
-            return replace(result, because=divergence(a - b, weights))
+        if result.because is None and (a - b).has(sp.log, xlogx, sp.exp) and not result.counterexample() and not result.prove():
+            return replace(result, because=divergence(a - b, weights) or divergence_form(a - b, weights))
         return result
 
     yield from compared(reader, more, less, relation)
@@ -201,15 +204,17 @@ def limits(reader: Reader, left: Node, right: Node) -> Iterator[Relation]:
     moving, to = head.sub.parts[0], head.sub.parts[-1]
     if head.sub.signs not in (("\\to",), ("\\rightarrow",)) or moving is None or to is None or len(factors) < 2:
         raise LatexError(f"\\lim: expected x \\to a below and an expression after it, got {spelled(left)}")
-    above = isinstance(to, Scripted) and spelled(to.sup) == "+"
-    to = to.base if isinstance(to, Scripted) and above else to
+    above, below = (isinstance(to, Scripted) and spelled(to.sup) == sign for sign in ("+", "-"))
+    to = to.base if isinstance(to, Scripted) and (above or below) else to
     end = sp.oo if spelled(to) in ("\\infty", "+ \\infty") else reader.value(to).number
     path, x, value = reader.product(factors[1:]).number, reader.value(moving).number, reader.value(right).number
     if end != 0 and above:
         raise LatexError(f"\\lim: expected a limit from both sides or at 0, got {spelled(head)}")
-    if above and isinstance(x, Variable) and x.domain.kind is Kind.REAL:
-        side = positive(x.name)                              # the kernel's limit at 0 of a real variable is from both sides
-        path, x = path.xreplace({x: side}), side
+    if end == 0 and below:
+        raise LatexError(f"\\lim: expected a limit from both sides or from above at 0, got {spelled(head)}")
+    if isinstance(x, Variable) and (below or (above and x.domain.kind is Kind.REAL)):
+        side = positive(x.name)                              # the kernel's limit of a real variable is from both sides
+        path, x, end = path.xreplace({x: side if above else end - side}), side, sp.S.Zero
     yield Limit(path, x, end, value)
 
 

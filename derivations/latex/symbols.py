@@ -22,10 +22,10 @@ def conditional(reader: Reader, meaning: Meaning) -> Meaning:
     """Read a definition with an index and labels, p(y | x), as a function of the index."""
     if not isinstance(meaning, Definition) or meaning.pattern.indices:
         return meaning
-    axes = [each for each in meaning.pattern.arguments if each in reader.notation.indices]
+    axes = [each for each in meaning.pattern.arguments if each.rstrip("'") in reader.notation.indices]
     if not axes or len(axes) == len(meaning.pattern.arguments):
         return meaning
-    sizes = tuple(reader.notation.indices[each].domain.shape[0] for each in axes)
+    sizes = tuple(reader.notation.indices[each.rstrip("'")].domain.shape[0] for each in axes)
 
     def entry(*indices: sp.Expr) -> sp.Expr:
         own = {name: scalar(i) for name, i in zip(axes, indices, strict=True)}
@@ -40,21 +40,25 @@ def symbol(
     """Match the longest declared name of a symbol with its scripts, then its arguments, then the remaining scripts."""
     for kept_sub, kept_sup in ((sub, sup), (sub, None), (None, sup), (None, None)):
         scripted = Scripted(base, kept_sub, kept_sup, primes) if kept_sub or kept_sup or primes else base
-        meaning = reader.meaning(spelled(scripted))
+        call = _call(rest)
+        meaning = reader.function(spelled(scripted), call[0]) if call else reader.meaning(spelled(scripted))
         if meaning is not None:
             if kept_sub is not None and any(is_index(reader.scope.get(spelled(part))) for part in index_parts(kept_sub)):
                 raise LatexError(f"{spelled(scripted)}: expected an index that is bound here, got a name that holds it")
             left_sub = sub if kept_sub is None else None
             left_sup = sup if kept_sup is None else None
             return _meant(reader, spelled(scripted), meaning, left_sub, left_sup, rest)
-    function = reader.meaning(spelled(Scripted(base, sub)) if sub else base.name) if primes else None
+    own, call = spelled(Scripted(base, sub)) if sub else base.name, _call(rest)
+    function = (reader.function(own, call[0]) if call else reader.meaning(own)) if primes else None
     if isinstance(function, Definition) and sup is None and function.pattern.arguments:
-        call = _call(rest)
         if call:
             rest.pop(0)
         slope = derivatives.primed(reader, function, primes, call[0].inside if call else None)
         return reader.scripts(slope, None, call[1] if call else None, spelled(node))
     bold = f"\\mathbf{{{base.name}}}"
+    labelled = spelled(Scripted(Symbol(bold), None, sup)) if sup is not None else bold
+    if sub is not None and not primes and sup is not None and (meaning := reader.meaning(labelled)) is not None:
+        return _meant(reader, labelled, meaning, sub, None, rest)
     if sub is not None and not primes and (meaning := reader.meaning(bold)) is not None:
         return _meant(reader, bold, meaning, sub, sup, rest)  # z_i is an entry of the vector that is printed bold
     if primes == 0 and sub is None and base.name == "e":
@@ -63,6 +67,8 @@ def symbol(
         raise LatexError(f"\\pi{spelled(call[0])}: expected a function of the notation, or \\pi \\cdot")
     if base.name == "\\pi" and sub is None:
         return reader.scripts(scalar(sp.pi), sub, sup, spelled(node))
+    if base.name in ("O", "o", "\\mathcal{O}") and _call(rest):
+        raise LatexError(f"expected an equation or an inequality, got the remainder {base.name}(…), which is not read")
     raise LatexError(f"{spelled(node)}: expected a symbol of the notation, got one that it does not declare")
 
 
@@ -89,6 +95,7 @@ def _meant(reader: Reader, name: str, meaning: Meaning, sub: Node | None, sup: N
     if sub is not None and (call := _call(rest)) and _completes(reader, sub, call[0], len(meaning.shape)):
         rest.pop(0)
         return reader.scripts(meaning, _together(sub, call[0]), operators.one_power(name, sup, call[1]), name)
+    _check_no_product(name, sub, rest)
     return reader.scripts(meaning, sub, sup, name)
 
 
@@ -151,6 +158,8 @@ def _defined(reader: Reader, meaning: Definition, sub: Node | None, sup: Node | 
     if sub is not None and not shown.arguments and call and _completes(reader, sub, call[0], len(shown.indices)):
         rest.pop(0)
         sub, sup, call = _together(sub, call[0]), operators.one_power(name, sup, call[1]), None
+    if call and not shown.arguments:
+        _check_no_product(name, sub, rest)
     inner, spoken = reader.fresh(), {*shown.indices, *_labels(shown.name)}
     if shown.arguments and call and _fits_arguments(reader, shown.arguments, parts(call[0].inside)):
         rest.pop(0)
@@ -191,6 +200,19 @@ def _check_no_call(name: str, rest: Sequence[Node]) -> None:
     """Raise LatexError for f[x], which can be a function at x or a product."""
     if rest and isinstance(rest[0], Bracket) and rest[0].kind in ("[]", "{}"):
         raise LatexError(f"{name}{spelled(rest[0])}: expected arguments in parentheses, or \\cdot for a product")
+
+
+def _check_no_product(name: str, sub: Node | None, rest: Sequence[Node]) -> None:
+    """Raise LatexError for p_i(t) and x(t), which nobody writes for a product, if no function of this name is declared."""
+    call = _call(rest)
+    if call and all(isinstance(part, Symbol | Scripted) for part in parts(call[0].inside)):
+        shown = f"{name}_{{{spelled(sub)}}}" if sub is not None else name
+        raise LatexError(
+            f"{shown} {spelled(call[0])}: can be a function or a product; expected {name} with an argument in the notation, or "
+            "\\cdot"
+        )
+
+
 def _fits_arguments(reader: Reader, arguments: Sequence[str], nodes: Sequence[Node]) -> bool:
     """Return whether parentheses can hold arguments; after a function of a vector, a number is a factor: p_k(1 − p_k)."""
     if len(arguments) != len(nodes):
@@ -205,6 +227,8 @@ def _given(reader: Reader, meaning: Definition, arguments: Sequence[str], nodes:
     name = meaning.pattern.name
     if len(nodes) != len(arguments):
         raise LatexError(f"{name}: expected arguments ({', '.join(arguments)}), got {', '.join(map(spelled, nodes))}")
+    if broken := [each for each in arguments if each in reader.notation.broken and each not in reader.scope]:
+        raise LatexError(reader.notation.broken[broken[0]])
     for argument, part in zip(arguments, nodes, strict=True):
         if spelled(part) != argument and _is_hidden(reader, meaning, argument, reader.value(part).shape):
             raise LatexError(

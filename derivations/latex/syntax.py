@@ -6,6 +6,7 @@ since only a notation can tell f(x), a function at x, from a(x + 1), a product.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -122,7 +123,15 @@ def _chain(items: Sequence[Item]) -> Node:
     last = _barred(items[start:]) if start < len(items) else None
     if not signs:
         return last or EMPTY
-    return Chain((*parts, last), tuple(signs))
+    sets = (_set(part) if sign == "\\in" else part for sign, part in zip(signs, [*parts[1:], last], strict=True))
+    return Chain((parts[0], *sets), tuple(signs))
+
+
+def _set(node: Node | None) -> Node | None:
+    """Return a set with the usual spelling of ℝ and of the simplex, whatever their style."""
+    if isinstance(node, Scripted):
+        return Scripted(_set(node.base) or EMPTY, node.sub, node.sup, node.primes)
+    return Symbol(SAME_SET.get(node.name, node.name)) if isinstance(node, Symbol) else node
 
 
 def _barred(items: Sequence[Item]) -> Node:
@@ -219,6 +228,7 @@ OPERATOR_WORDS = (
     "E",
     "H",
 )
+STYLED = re.compile(r"\\(math\w+|hat|bar|tilde)\{[^{}]*\}")  # of \operatorname{\mathbb{E}}
 BRACKETS = {"round": "()", "square": "[]", "curly": "{}", "angle": "<>", "bars": "||", "norm": "‖‖"}
 
 
@@ -227,7 +237,10 @@ def _node(item: Item) -> Node:
         return _leaf(item)
     parts = item.children
     if item.data == "scripted":
-        return _scripted(_node(parts[0]), parts[1:])
+        braced = isinstance(parts[0], Tree) and parts[0].data == "braced"    # whose script is a remark
+        return _node(parts[0]) if braced else _scripted(_node(parts[0]), parts[1:])
+    if item.data == "braced":
+        return _node(parts[1])
     if item.data == "group":
         signs = "".join(map(str, parts)) if all(_type(each) == "OPERATOR" for each in parts) else ""
         return Symbol(signs) if (len(parts) == 1 and signs) or signs == "++" else _lines(parts)
@@ -239,7 +252,8 @@ def _node(item: Item) -> Node:
         return _cases(parts[1:-1])
     if item.data == "root":
         return Root(_node(parts[1]))
-    return Symbol(f"{_style(str(parts[0]))}{{{_joined(_node(parts[1]))}}}")
+    style, inside = _style(str(parts[0])), _joined(_node(parts[1]))
+    return Symbol(inside if style == "\\mathrm" and STYLED.fullmatch(inside) else f"{style}{{{inside}}}")
 
 
 def _cases(items: Sequence[Item]) -> Cases:
@@ -280,6 +294,8 @@ def _leaf(token: Token) -> Node:
 
 SAME_STYLE = {
     "\\operatorname*": "\\operatorname",
+    "\\mathbbm": "\\mathbb",
+    "\\mathds": "\\mathbb",
     "\\boldsymbol": "\\mathbf",
     "\\bm": "\\mathbf",
     "\\bf": "\\mathbf",
@@ -288,6 +304,12 @@ SAME_STYLE = {
     "\\widehat": "\\hat",
     "\\widetilde": "\\tilde",
     "\\overline": "\\bar",
+}
+
+
+SAME_SET = {
+    **dict.fromkeys(("\\mathbf{R}", "\\mathrm{R}", "\\mathsf{R}"), "\\mathbb{R}"),
+    **dict.fromkeys(("\\triangle", "\\mathbf{\\Delta}", "\\mathbb{\\Delta}"), "\\Delta"),
 }
 
 

@@ -174,6 +174,10 @@ def times(one: Value, other: Value, what: str) -> Value:
 def product_of(factors: Sequence[sp.Expr]) -> sp.Expr:
     """Return a product of numbers; y log(cy), continuous at y = 0, becomes xlogx(y) + y log c."""
     rest = [part for factor in factors for part in sp.Mul.make_args(sp.sympify(factor))]
+    if (opened := next((part for part in rest if isinstance(part, sp.Add) and _vanishing(part, rest)), None)) is not None:
+        others = [*rest]
+        others.remove(opened)
+        return sp.Add(*(product_of((*others, term)) for term in opened.args))  # y (log y − 1)
     for logarithm in [part for part in rest if isinstance(part, sp.log)]:
         inside = list(sp.Mul.make_args(logarithm.args[0]))
         vanishing = next((y for y in inside if y in rest and y.is_nonnegative and not y.is_positive), None)
@@ -183,6 +187,13 @@ def product_of(factors: Sequence[sp.Expr]) -> sp.Expr:
             rest.remove(vanishing)
             rest.append(xlogx(vanishing) + vanishing * sp.log(sp.Mul(*inside)))
     return reduce(mul, rest, sp.S.One)  # by *, which keeps x · x⁻¹ where x may be 0
+
+
+def _vanishing(terms: sp.Add, factors: Sequence[sp.Expr]) -> bool:
+    """Return whether a sum has the logarithm of a factor that may be 0 outside of it, as y (log y − 1) has."""
+    inside = [part for term in terms.args for each in sp.Mul.make_args(term) if isinstance(each, sp.log)
+              for part in sp.Mul.make_args(each.args[0])]
+    return any(part in factors and part.is_nonnegative and not part.is_positive for part in inside)
 
 
 def check_inverse(name: str, sup: Node | None) -> None:

@@ -118,7 +118,9 @@ def test_domains_are_those_of_the_text(text: str, symbol: str, meaning: str, tmp
     (r"Let $2 \le \tau$.", [], []),
     (r"Let $1 \ge \tau > 0$.", [], []),
     (r"Let $0 < \tau < s_1$.", [r"0 < \tau < s_1"], []),
-    (r"Let $c > 0$ and $P \mathbf{1} = a$ and $o = 2 c$, $\sum_j r_j = 1$.", [], []),
+    (r"Let $c > 0$ and $o = 2 c$, $\sum_j r_j = 1$.", [], []),
+    (r"Let $P \in \mathbb{R}^{m \times m}$ with $P \mathbf{1} = a$.", [], []),
+    (r"Let $P \mathbf{1} = a$ and $o = 2 c$.", [r"P \mathbf{1} = a"], []),
 ])
 def test_statements_of_the_text_that_are_not_used_are_listed(
     text: str, conditions: list[str], unread: list[str], tmp_path: Path

@@ -141,7 +141,6 @@ REFUSED = [
     (r"K_{11} = 0", "as 11 can be one number or several"),
     (r"\tau \ge 1 \text{ or } \tau \le 1", "got “or”, which may say more"),
     (r"u_j = |u_j| \text{ (for positive u)}", "which may say more"),
-    (r"\sum_j |u_j| = \sum_j u_j, \quad u_j \ge 0", "expected indices of the statement, got j"),
     (r"|u_j| = u_j \text{ for } u \in \mathbb{R}_+^m", "expected u to be declared as a point of"),
     (r"\sum_j u_j = 1, \quad u \in \Delta^{m-1}", "expected u to be declared as a point of"),
     (r"q_j > 0 \text{ for } q \in \mathrm{int}\,\Delta^{m-1}", "expected q to be declared as a point of"),
