@@ -10,7 +10,7 @@ import pkgutil
 import sys
 from collections.abc import Iterator
 from importlib import import_module
-from types import ModuleType
+from types import BuiltinFunctionType, ModuleType
 
 import sympy as sp
 from sympy.core.assumptions import StdFactKB
@@ -39,8 +39,9 @@ def _modules() -> Iterator[ModuleType]:
 
 NODES = (sp.Add, sp.Mul, sp.Pow, sp.exp, sp.log, sp.Abs, sp.sign, sp.Sum, sp.Symbol, sp.Indexed, sp.IndexedBase,
          sp.KroneckerDelta, sp.Integer, sp.Rational, sp.Tuple, StdFactKB)
-BUILTINS = tuple(vars(builtins))
-CACHED = ("__msgspec_cache__", "__slotnames__")               # attributes that msgspec and copyreg add to classes
+BUILTINS = tuple(name for name, value in vars(builtins).items()        # without those that interactive shells replace
+                 if isinstance(value, BuiltinFunctionType | type) and name != "input")
+CACHED = ("__annotations__", "__msgspec_cache__", "__slotnames__")   # which Python, msgspec and copyreg add to classes
 
 
 def _functions() -> Iterator[tuple[str, object]]:

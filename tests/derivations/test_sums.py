@@ -49,6 +49,7 @@ TRUE = {
     "a sign that SymPy does not know": (xlogx(total(l, q[l] * b[l])), total(l, q[l] * b[l]) * sp.log(total(l, q[l] * b[l]))),
     "log of scaled exponentials": (sp.log(scales(3) * sp.exp(a[j])), a[j] + sp.log(scales(3))),
     "log of as many scales as are tried": (sp.log(scales(6, scalar("v0"))), sp.log(scales(6)) - scalar("v0")),
+    "log of more scales than are tried": (sp.log(scales(7, scalar("v0"))), sp.log(scales(7)) - scalar("v0")),
     "log of a number times a sum": (sp.log(2 * b[j] + 2 * y), sp.log(2) + sp.log(b[j] + y)),
     "log of a product with what has no sign": (sp.log(b[j] * (x + 1)), sp.log(b[j]) + sp.log(x + 1)),
     "log of a real power": (sp.log(b[j] ** x), x * sp.log(b[j])),
@@ -94,7 +95,6 @@ FALSE = {
         sp.log(sp.exp(y) + sp.exp(sp.sqrt(x))), sp.sqrt(x) + sp.log(1 + sp.exp(y - sp.sqrt(x)))),
     "multipliers without what they belong to": (slack[j] * a[j], 0),
     "multipliers and another place": (slack[j] * q[i], 0),
-    "more scales than are tried": (sp.log(scales(7, scalar("v0"))), sp.log(scales(7)) - scalar("v0")),
 }
 
 
