@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import sympy as sp
@@ -235,10 +235,11 @@ class Notation:
 
     def _is_labelled(self, symbol: str) -> bool:
         """Return whether \\ell_x is one of several definitions, as beside \\ell_y = …: its subscript is then no argument."""
-        base = getattr(parse(symbol), "base", None)
+        own = parse(symbol)
         trees = [parse(each) for symbols, meaning in self.declarations.items() for each in split(symbols)
                  if isinstance(meaning, str) and meaning.startswith("=") and "(" not in each]
-        return sum(isinstance(tree, Scripted) and tree.base == base and tree.sub is not None for tree in trees) > 1
+        return any(isinstance(own, Scripted) and isinstance(tree, Scripted) and tree.sub not in (None, own.sub)
+                   and replace(tree, sub=own.sub) == own for tree in trees)
 
     def _law(self, shown: Pattern, mean: str) -> None:
         """Declare the density u(a) of N(mean, I) at a vector a, and record its mean for integrals."""

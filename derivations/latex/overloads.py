@@ -52,9 +52,20 @@ def name_of(symbol: str) -> str:
 
 
 def crowded(declarations: Mapping[str, Any]) -> set[str]:
-    """Return the names that several lines declare."""
-    counts = Counter(name_of(symbol) for symbols in declarations for symbol in split(symbols))
+    """Return the names that several lines declare; f_x with a vector x is a name of its own beside f(x)."""
+    lines = [(symbol, str(meaning)) for symbols, meaning in declarations.items() for symbol in split(symbols)]
+    indices = {symbol for symbol, meaning in lines if meaning.removeprefix("fixed ").startswith("index ")}
+    counts = Counter(name_of(symbol) for symbol, meaning in lines if meaning.startswith("=") or not _is_label(symbol, indices))
     return {name for name, count in counts.items() if count > 1}
+
+
+def _is_label(symbol: str, indices: Collection[str]) -> bool:
+    """Return whether the subscript of a symbol is no index."""
+    try:
+        below = pattern(symbol).indices
+    except LatexError:
+        return False
+    return any(each not in indices for each in below)
 
 
 def key(symbol: str, names: Set[str]) -> str:

@@ -203,9 +203,14 @@ def _check_no_call(name: str, rest: Sequence[Node]) -> None:
 
 
 def _check_no_product(name: str, sub: Node | None, rest: Sequence[Node]) -> None:
-    """Raise LatexError for p_i(t) and x(t), which nobody writes for a product, if no function of this name is declared."""
+    """Raise LatexError for p_i(t) and x(t), which nobody writes for a product, if no function of this name is declared.
+
+    The transpose of parentheses, p(p)^⊤, makes a product.
+    """
     call = _call(rest)
-    if call and all(isinstance(part, Symbol | Scripted) for part in parts(call[0].inside)):
+    if call is None or spelled(call[1]) in derivatives.TRANSPOSED:
+        return
+    if all(isinstance(part, Symbol | Scripted) for part in parts(call[0].inside)):
         shown = f"{name}_{{{spelled(sub)}}}" if sub is not None else name
         raise LatexError(
             f"{shown} {spelled(call[0])}: can be a function or a product; expected {name} with an argument in the notation, or "

@@ -65,6 +65,11 @@ def test_ambiguous_symbols_are_refused(latex: str, declared: dict[str, str], why
         read(latex, Notation(declared))
 
 
+SEVERAL = {"n": "size", "i": "index n", r"x, y, \theta, \phi": "vector n",
+           r"\ell_x": r"= \sum_i x_i", r"\ell_y": r"= \sum_i y_i",
+           r"p_\theta": r"= \theta", r"p_\theta^\star": "= 2 x", "f_x": "vector n", "f(x)": "= f_x"}
+
+
 @pytest.mark.parametrize(
     ("latex", "declared"),
     [
@@ -75,6 +80,10 @@ def test_ambiguous_symbols_are_refused(latex: str, declared: dict[str, str], why
         (r"\sum_y p(y | x) = 1", LABELLED),
         (r"\sum_y p(y | x) = 1", FIXED),
         (r"r(x, y) = \log p(y | x) + \log Z(x)", FIXED),
+        (r"\ell_x + \ell_y = \sum_i (x_i + y_i)", SEVERAL),
+        (r"\|p_\phi - x\|^2 = \|\phi\|^2 - 2 \langle x, \phi\rangle + \|x\|^2", SEVERAL),   # p_θ is a function of θ
+        (r"\|f + x\|^2 = \|f_x\|^2 + 2 \langle x, f_x\rangle + \|x\|^2", SEVERAL),
+        (r"\theta(\theta)^\top x = \langle\theta, x\rangle \theta", SEVERAL),
     ],
 )
 def test_different_spellings_of_one_symbol_are_read(latex: str, declared: dict[str, str]) -> None:
