@@ -116,9 +116,7 @@ def solved(
     x = feasibility.agreeing(x, parts, sum(slack))
     fixed = x.detached()
     psi, steps = solver.solve(fixed, parts, max_steps)
-    psi = solver.centred(x, solver.refined(x, psi, parts), parts)
-    # Where the target is zero ψ is that of a mass that tends to zero.
-    psi = torch.where(x.target > 0, psi, solver.extended(x, psi, solver.evaluate(x, psi).row))
+    psi = solver.completed(x, solver.centred(x, solver.refined(x, psi, parts), parts))
     point = solver.evaluate(x, psi)
     plan = solver.plan(x, point)
     stored = dtype if stored is None else stored

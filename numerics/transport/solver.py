@@ -162,11 +162,18 @@ def solve(x: Scaling, parts: Parts, max_steps: int) -> tuple[Tensor, int]:
 def refined(x: Scaling, psi: Tensor, parts: Parts) -> Tensor:
     """Return ψ again, differentiable twice in the data."""
     fixed = x.detached()
+    psi = completed(fixed, psi)
     hessian = _Hessian.at(fixed, evaluate(fixed, psi), torch.ones_like(fixed.kappa), parts)
     follow = psi
     for _ in range(2):
-        follow = follow + hessian.solve(evaluate(x, follow).residual)
+        follow = completed(x, follow + hessian.solve(evaluate(x, follow).residual))
     return psi + (follow - follow.detach())
+
+
+def completed(x: Scaling, psi: Tensor) -> Tensor:
+    """Return ψ with the limit for a mass that tends to zero, where the target is zero."""
+    has_mass = x.target > 0
+    return psi if bool(has_mass.all()) else torch.where(has_mass, psi, extended(x, psi, evaluate(x, psi).row))
 
 
 def centred(x: Scaling, psi: Tensor, parts: Parts) -> Tensor:

@@ -184,6 +184,9 @@ def _evaluate(x: _Problem, psi: Tensor) -> _Point:
     live = peak.squeeze(-1) != -torch.inf
     peak = torch.where(live.unsqueeze(-1), peak, 0.0)
     terms = (logits - peak).exp()
+    if arguments.differentiated(*x) and bool((x.target == 0).any()):  # no mass, but a derivative in it
+        mass = x.target.unsqueeze(-2)
+        terms = torch.where(mass > 0, terms, mass * _bounded(x.kernel + psi.unsqueeze(-2) - peak, mass).exp())
     total = torch.where(live, terms.sum(-1), 1.0).log() + peak.squeeze(-1)
     phi = torch.where(live, -(total + x.offset_a) / (1 + x.kappa_a), 0.0)
     plan = terms * (x.source * _bounded(phi + peak.squeeze(-1), x.source).exp()).unsqueeze(-1)
@@ -314,15 +317,25 @@ def _recentred(
 
 def _refined(x: _Problem, fixed: _Problem) -> Tensor:
     """Return ψ for a solution at 0: its derivatives and, where the target is zero, its value too."""
-    start = torch.zeros_like(fixed.target)
+    start = _completed(fixed, torch.zeros_like(fixed.target))
     if not arguments.differentiated(*x):
-        return torch.where(x.target > 0, start, _sinkhorn_sweep(x, _evaluate(x, start), start))
-    follow, factor = start, _factor(fixed, _evaluate(fixed, start))
+        return start
+    follow, point = start, _evaluate(fixed, start)
+    factor, column = _factor(fixed, point), point.plan.sum(-2)
+    total = column.sum(-1, keepdim=True)
+    # Where both marginals are met exactly the potentials are determined up to a constant, and the derivatives in masses that
+    # do not agree would be those of 1/0: a constant is neither asked for nor returned.
+    share = torch.where((x.kappa_a == 0) & (x.kappa_b == 0) & (total > 0), column / torch.where(total > 0, total, 1.0), 0.0)
     for _ in range(2):
-        follow = follow + _direction(*factor, _evaluate(x, follow).residual)
-    follow = torch.where(x.target > 0, follow, _sinkhorn_sweep(x, _evaluate(x, follow), follow))
-    value = torch.where(x.target > 0, start, follow)
-    return value.detach() + (follow - follow.detach())
+        residual = _evaluate(x, follow).residual
+        step = _direction(*factor, residual - share * residual.sum(-1, keepdim=True))
+        follow = _completed(x, follow + step - (share * step).sum(-1, keepdim=True))
+    return start + (follow - follow.detach())
+
+
+def _completed(x: _Problem, psi: Tensor) -> Tensor:
+    """Return ψ with the limit for a mass that tends to zero, where the target is zero."""
+    return torch.where(x.target > 0, psi, _sinkhorn_sweep(x, _evaluate(x, psi), psi))
 
 
 def _result(

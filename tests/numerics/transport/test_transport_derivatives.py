@@ -169,6 +169,23 @@ def test_transforms() -> None:
           5 * tolerances.plan("float64", 6, 3 * float(scores.max() - scores.min())))
 
 
+@pytest.mark.parametrize("relaxation", [2.0, math.inf])
+def test_derivatives_at_a_mass_of_zero(relaxation: float) -> None:
+    """The slopes of everything that is returned, in a mass that comes from another one; to second order, from inside."""
+    cost, source, target = random_problem(3, 3, 4)
+    target[1], target[0] = 0.0, target[0] + target[1]
+    along = torch.tensor([-1.0, 1.0, 0.0, 0.0], dtype=F64)
+
+    def results(target: Tensor) -> Tensor:
+        solution = sinkhorn(cost, source, target, 0.5, relaxation=relaxation)
+        f, g = solution.row_potential, solution.column_potential
+        return torch.cat([solution.plan.flatten(), (f[:, None] + g).flatten(), solution.value[None]])
+
+    first, second = (results(target + step * 1e-6 * along) for step in (1, 2))
+    slope = torch.autograd.functional.jacobian(results, target) @ along
+    close(slope, (4 * first - 3 * results(target) - second) / 2e-6, 1e-6)
+
+
 def test_small_epsilon_has_derivatives_too() -> None:
     cost, a, b = random_problem(5, 5, 5)
     cost = cost.requires_grad_()
