@@ -84,9 +84,9 @@ def _kind(verdict: str) -> str:
 
 
 def mutation(results: Mapping[str, Mapping[str, Any]], before: Mapping[str, Any]) -> dict[str, Any]:
-    """Count the killed, equivalent and surviving mutants of each module."""
+    """Count the killed, equivalent and surviving mutants of each module, with a digest of the source that was mutated."""
     from tests.mutation.__main__ import equivalents
-    from tests.mutation.edits import mutants
+    from tests.mutation.edits import digest_of, mutants
     from tests.mutation.targets import modules, path_of
 
     known, rows, survivors = equivalents(), {}, []
@@ -100,7 +100,7 @@ def mutation(results: Mapping[str, Mapping[str, Any]], before: Mapping[str, Any]
         fates = Counter("equivalent" if x.key in known else _fate(results[x.key]) for x in all_mutants
                         if x.key in known or x.key in results)
         if fates:
-            rows[module] = {"mutants": len(all_mutants), **fates}
+            rows[module] = {"mutants": len(all_mutants), **fates, "source": digest_of(all_mutants)}
             survivors += [str(x) for x in all_mutants
                           if x.key not in known and x.key in results and _fate(results[x.key]) == "survived"]
     return {"versions": versions(), "modules": rows, "survivors": survivors}
@@ -164,7 +164,8 @@ def _mutation(data: Mapping[str, Any]) -> list[str]:
         "`python -m tests.mutation` makes one small edit at a time and runs the tests of the mirrored folder that reach it. "
         "Equivalent mutants are in `tests/mutation/equivalent.toml`, each with the reason. Where fewer were tried than there "
         "are, it is those that come first, in the module or by a digest. What tests of the mirrored folder do not reach may be "
-        "reached by others.", "",
+        "reached by others. `python -m tests.mutation --missing` lists the modules without a row, and those whose source has "
+        "changed since; `tests/mutation/targets.py` says which are left out, and why.", "",
         *_versions(data),
         *_table(("module", "mutants", "tried", *FATES, "killed or equivalent"),
                 ([name, str(row["mutants"]), str(sum(row.get(x, 0) for x in FATES)), *_counts(row, FATES), _share(row)]
@@ -178,8 +179,9 @@ def _share(row: Mapping[str, int]) -> str:
     return f"{(row.get('killed', 0) + row.get('equivalent', 0)) / tried:.1%}"
 
 
-def _totalled(rows: Mapping[str, Mapping[str, int]]) -> dict[str, Mapping[str, int]]:
-    return {**rows, "all": sum((Counter(row) for row in rows.values()), Counter())}
+def _totalled(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, int]]:
+    counts = {name: {key: x for key, x in row.items() if key != "source"} for name, row in rows.items()}
+    return {**counts, "all": sum((Counter(row) for row in counts.values()), Counter())}
 
 
 def _versions(data: Mapping[str, Any]) -> list[str]:

@@ -1,4 +1,5 @@
-"""python -m tests.mutation [MODULE ...]: exit status 1 if a mutant survives that `equivalent.toml` does not explain."""
+"""python -m tests.mutation [MODULE ...]: exit status 1 if a mutant survives that `equivalent.toml` does not explain, or if
+`--missing` finds modules without figures."""
 
 from __future__ import annotations
 
@@ -20,12 +21,13 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
-from tests.mutation.edits import Mutant, mutants
+from tests.mutation.edits import Mutant, digest_of, mutants
 from tests.mutation.reach import Reach, recorded
 from tests.mutation.targets import ROOT, mirror_of, modules, path_of, tests_of
 from tests.mutation.trial import preload, reaching_of, tried
 
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")
+MEASURED = ROOT / "docs" / "edges.json"
 FIELDS = ("killed", "equivalent", "survived")
 
 
@@ -39,6 +41,19 @@ def chosen(candidates: Sequence[Mutant], sample: int | None) -> list[Mutant]:
     return list(candidates) if sample is None else sorted(candidates, key=lambda mutant: mutant.key)[:sample]
 
 
+def unmeasured(names: Iterable[str], rows: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """A line for each module that has mutants and no row, or a row of another source."""
+    lines = []
+    for module in names:
+        if all_mutants := mutants(module, path_of(module).read_text(encoding="utf-8")):
+            row, has = rows.get(module), f"{len(all_mutants)} mutants"
+            if row is None:
+                lines.append(f"{module}: no figures, {has}")
+            elif row.get("source") != digest_of(all_mutants):
+                lines.append(f"{module}: figures of an earlier source, {row['mutants']} mutants then, {has} now")
+    return lines
+
+
 @click.command()
 @click.argument("names", nargs=-1, metavar="[MODULE]...")
 @click.option("--sample", type=click.IntRange(1), default=None,
@@ -47,11 +62,17 @@ def chosen(candidates: Sequence[Mutant], sample: int | None) -> list[Mutant]:
               help="File for the results, .mutation/results.json if not given; a run that was interrupted goes on with what is "
               "in it. Survivors are tried again if tests that reach them have changed. What tests reach is kept beside it.")
 @click.option("--enough", type=click.FloatRange(0), default=10.0, help="Seconds of tests that a mutant has to survive; 10.")
-def main(names: tuple[str, ...], sample: int | None, record: Path, enough: float) -> None:
+@click.option("--missing", is_flag=True,
+              help="Try nothing, and list the modules of which docs/edges.json has no figures, or those of an earlier source.")
+def main(names: tuple[str, ...], sample: int | None, record: Path, enough: float, missing: bool) -> None:
     """Make one-edit mutants of modules, whole packages or all of them, and run the tests that reach them."""
     wanted = [m for m in modules() if not names or any(m == name or m.startswith(f"{name}.") for name in names)]
     if not wanted:
         raise click.UsageError(f"MODULE: expected one of {', '.join(modules())}, or a package of them, got {' '.join(names)}")
+    if missing:
+        lines = unmeasured(wanted, json.loads(MEASURED.read_text(encoding="utf-8"))["mutants"]["modules"])
+        click.echo("\n".join(lines) or "every module has figures of its present source")
+        raise SystemExit(1 if lines else 0)
     known, results, console = equivalents(), _kept(record), Console(soft_wrap=True)
     everything = {m: chosen(mutants(m, path_of(m).read_text(encoding="utf-8")), sample) for m in wanted}
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())

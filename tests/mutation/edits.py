@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import copy
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from types import CodeType
@@ -86,6 +86,11 @@ def mutants(module: str, source: str) -> list[Mutant]:
             Mutant(module, scope, line, statement, default, (first, getattr(around, "end_lineno", line)), sort, text,
                    digest[:12], partial(_compiled, tree, node, new, put)))
     return result
+
+
+def digest_of(all_mutants: Iterable[Mutant]) -> str:
+    """A digest of a module's mutants: another once what they edit changes, whatever happens to comments and lines."""
+    return hashlib.sha256(" ".join(sorted(mutant.key for mutant in all_mutants)).encode()).hexdigest()[:12]
 
 
 def _compiled(tree: ast.Module, node: ast.AST, new: ast.AST, put: Put, filename: str) -> CodeType:

@@ -11,18 +11,36 @@ CLOSED_FORMS = (
     "sparse_maps", "regularizers", "fenchel_young", "fisher", "one_sided", "linear", "flash", "attention", "priors",
     "line_search", "linear_program", "arguments", "tolerances", "mem.arguments", "mem.closed_forms", "mem.certificate",
     "mem.bounds", "mem.rows", "mem.newton", "mem.batch", "mem.solver", "mem.shared_templates", "mem.prepared", "mem.pcg",
-    "mem.pcg_state", "mem.pcg_row", "mem.pcg_torch", "mem.pcg_threads", "transport.parts", "transport.feasibility",
-    "transport.diagnostics", "transport.quadratic", "transport.solver", "transport.sinkhorn", "transport.unbalanced",
-    "transport.attention", "modules.functional", "modules.fused", "modules.kinds", "modules.multihead",
+    "mem.pcg_state", "mem.pcg_row", "mem.pcg_torch", "mem.pcg_threads", "mem.huge_pages", "transport.parts",
+    "transport.feasibility", "transport.diagnostics", "transport.quadratic", "transport.solver", "transport.sinkhorn",
+    "transport.unbalanced", "transport.attention", "modules.functional", "modules.fused", "modules.kinds", "modules.multihead",
     "modules.hugging_face", "ot_attention.costs", "ot_attention.problem", "ot_attention.exact", "ot_attention.layer",
     "ot_attention.transport", "continuous.basis", "continuous.densities",
 )
 KERNEL = ("calculus", "relations")
-FOLDERS = ("numerics.primal", *(f"derivations.{part}" for part in (*KERNEL, "latex", "prints", "kernel")), "evidence.instances")
+FOLDERS = ("numerics.primal", "numerics.precision", "numerics.models",
+           *(f"derivations.{part}" for part in (*KERNEL, "latex", "prints", "kernel", "report")),
+           "evidence.instances", "evidence.source", "evidence.models")
 JUDGES = ("canonical", "comparison", "examination", "symbolic", "claims", "catalogue", "rows", "ledger", "ledger_schema",
           "regression", "baseline", "mutants", "normal_form", "records", "integrity", "selection", "differences", "entry",
-          "printed", "theorems", "shards", "scheduling", "incremental")
+          "printed", "theorems", "shards", "scheduling", "incremental", "documents", "files", "loading", "mutation",
+          "notebooks", "rendering", "showing", "watching", "wording")
 VOTES = ("admission", "automatic", "bridge", "draws", "dtypes", "harness", "lookups", "power", "readings", "registry", "rounds")
+
+CHAPTERS = ("beyond", "deciphering", "eot", "geometric", "inference", "transport")
+LEFT_OUT = {
+    "numerics.benchmarks": "its figures are times, which no test can tell from others",
+    "numerics.experiments": "tests train models for minutes; what claims rest on is in evidence.models",
+    "numerics.commands": "run in processes of their own, where nothing is exchanged",
+    "numerics.mem.pcg_numba": "compiled to machine code, in which nothing can be exchanged",
+    "numerics.mem.pcg_compile": "compiled to machine code, in which nothing can be exchanged",
+    "derivations.progress": "what a terminal shows while a command runs",
+    "derivations.pytest_plugin": "loaded before a test runs, where nothing can be exchanged",
+    "derivations.test_derivations": "tests themselves",
+    "evidence.pytest_plugin": "loaded before a test runs, where nothing can be exchanged",
+    "evidence.test_votes": "tests themselves",
+}
+"""Modules and packages outside of the chapters that are not mutated, each with the reason."""
 
 WIDE = ("numerics",)
 """Packages of which each test in a folder may hold each module of the mirrored folder."""
@@ -90,6 +108,16 @@ ALSO = {
     **{f"derivations.latex.{name}": PRINTS for name in ("assertions", "densities", "links", "posed", "remainders", "spaces")},
     "derivations.prints.outcome": ("derivations/test_records.py",),
     "derivations.kernel.seals": ("derivations/test_records.py",),
+    "derivations.documents": (
+        "derivations/test_printed.py", "derivations/test_catalogue.py", "derivations/prints/test_prints.py"),
+    "derivations.loading": ("derivations/test_catalogue.py", "attacks/test_lookups.py", "attacks/test_registry.py"),
+    "derivations.mutation": ("derivations/test_mutants.py",),
+    "derivations.notebooks": ("notebooks/test_command.py",),
+    "derivations.showing": ("derivations/test_printed.py", "derivations/test_rendering.py"),
+    "derivations.wording": ("derivations/test_catalogue.py", "derivations/test_records.py", "derivations/test_verdicts.py"),
+    **{f"evidence.models.{name}": tuple(f"evidence/test_{test}.py" for test in (
+        "deviations", "geometric_study", "model_rows", "small_alpha", "figure3")) for name in (
+        "captured", "certified", "deviations", "geometric", "ot_vit", "rows", "small_alpha", "temperature")},
     "evidence.admission": ("evidence/test_harness_rules.py",),
     "evidence.registry": ("attacks/test_lookups.py",),
     "evidence.rounds": ("evidence/test_compare_rounds.py", "evidence/test_harness.py"),
@@ -108,6 +136,15 @@ def modules() -> tuple[str, ...]:
              for path in sorted(ROOT.joinpath(*folder.split(".")).glob("[a-z]*.py"))]
     return (*(f"numerics.{name}" for name in CLOSED_FORMS), *whole, *(f"derivations.{name}" for name in JUDGES),
             *(f"evidence.{name}" for name in VOTES))
+
+
+def unlisted() -> list[str]:
+    """The modules of the packages, but for the chapters, that are neither mutated nor ``LEFT_OUT``."""
+    known = {*modules(), *LEFT_OUT}
+    names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for package in ("numerics", "derivations", "evidence")
+             for path in sorted((ROOT / package).rglob("[a-z]*.py"))]
+    return [name for name in names if name.split(".")[1] not in (CHAPTERS if not name.startswith("numerics.") else ())
+            and not any(name == x or name.startswith(f"{x}.") for x in known)]
 
 
 def path_of(module: str) -> Path:

@@ -11,10 +11,10 @@ import pytest
 import torch
 from click.testing import CliRunner
 
-from tests.mutation.__main__ import EQUIVALENT, chosen, equivalents, main
-from tests.mutation.edits import mutants
+from tests.mutation.__main__ import EQUIVALENT, chosen, equivalents, main, unmeasured
+from tests.mutation.edits import digest_of, mutants
 from tests.mutation.reach import Failures
-from tests.mutation.targets import ROOT, mirror_of, modules, path_of
+from tests.mutation.targets import LEFT_OUT, ROOT, mirror_of, modules, path_of, unlisted
 
 SAMPLED = ("numerics.line_search",)
 
@@ -172,6 +172,29 @@ def test_every_module_has_tests() -> None:
         assert path_of(module).is_file(), module
         assert mirror_of(module), module
         assert all(path.exists() for path in mirror_of(module)), module
+
+
+def test_every_module_is_mutated_or_left_out() -> None:
+    assert unlisted() == []
+    names = {".".join(path.relative_to(ROOT).with_suffix("").parts) for path in ROOT.glob("*/**/*.py")}
+    for name, reason in LEFT_OUT.items():
+        assert name in names or (ROOT / name.replace(".", "/")).is_dir(), name
+        assert not any(module == name or module.startswith(f"{name}.") for module in modules()), name
+        assert len(reason) > 10, name
+
+
+def test_modules_without_figures_are_listed() -> None:
+    module = "numerics.line_search"
+    all_mutants = mutants(module, path_of(module).read_text(encoding="utf-8"))
+    row = {"mutants": len(all_mutants), "killed": len(all_mutants), "source": digest_of(all_mutants)}
+    assert unmeasured([module], {module: row}) == []
+    assert unmeasured([module], {}) == [f"{module}: no figures, {len(all_mutants)} mutants"]
+    assert unmeasured([module], {module: row | {"source": "other"}})[0].startswith(f"{module}: figures of an earlier source")
+    assert digest_of(all_mutants) == digest_of(all_mutants[::-1]) != digest_of(all_mutants[1:])
+
+
+def test_a_module_without_mutants_needs_no_figures() -> None:
+    assert unmeasured(["numerics.mem.pcg_state"], {}) == []
 
 
 def test_equivalent_mutants_exist_and_have_reasons() -> None:

@@ -17,6 +17,7 @@ from derivations.kernel.polynomials import as_term
 from derivations.kernel.readback import AMONG, BITS, _has_places, _scope
 from derivations.kernel.reading import Reader, Scope
 from derivations.kernel.statements import Facts
+from derivations.kernel.sums import Flat, Summation, named_sum
 from derivations.kernel.terms import NotExportedError, Term, written
 
 LINE = re.compile(r"have H\d+ : (?:forall((?: \(\w+ : [^()]+\))+), )?(.*?)\.\n\{", re.DOTALL)
@@ -136,6 +137,36 @@ def test_sums_in_sums_by_lines_that_are_true(body: Term, shown: str) -> None:
     for binders, equation in LINE.findall("\n".join(certificate.lines)):
         holds = Reader(equation).comparison()
         assert all(holds(each) is not False for each in places(binders, SCOPE)), equation
+
+
+def test_a_sum_is_taken_apart_only_where_it_has_several_terms() -> None:
+    for body, times in ((("mul", num(2), S), 0), (("add", S, X), 1)):
+        certificate = Certificate(FACTS)
+        certificate.normal(total(body))
+        assert "\n".join(certificate.lines).count("first by apart") == times
+
+
+def test_functions_of_the_library_are_unfolded_before_their_slopes_are_taken() -> None:
+    certificate = Certificate(FACTS)
+    certificate.normal(("slope", X, ("xlogx", X)))
+    assert "rewrite /kl /xlogx /exp_fun" in "\n".join(certificate.lines)
+
+
+def test_only_a_power_has_a_second_way_to_its_definition() -> None:
+    for part, ways in ((("rpow", ("add", X, X), ("exp", Y)), True), (("kl", ("add", X, X), Y), False)):
+        certificate = Certificate(FACTS)
+        certificate.normal(part)
+        assert certificate.lines
+        assert ("first [" in "\n".join(certificate.lines)) is ways
+
+
+def test_only_a_denominator_is_a_sum_over_which_a_product_is_summed_by_itself() -> None:
+    inside = ("exp", at("s", "j"))
+    whole = named_sum("j", "m", ((inside, 1),))
+    summation = Summation(Certificate(FACTS), "i", "m", (), {})
+    for power, name in ((-1, "j"), (-2, "j"), (1, None), (2, None)):
+        flat = Flat((("i", "m"), ("j", "m")), ((S, 1), (inside, 1), (whole, power)))
+        assert summation._eliminable(flat) == name
 
 
 @pytest.mark.parametrize(("part", "halves", "shown"), [

@@ -20,6 +20,7 @@ from derivations import (
     interior,
     kl,
     positive,
+    scalar,
     simplex,
     size,
     total,
@@ -191,6 +192,21 @@ def test_an_export_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert list(exports.exports(claims, tmp_path / "other")) == []
     monkeypatch.setattr(exports, "exported", lambda entry: pytest.fail("is made again"))
     assert list(exports.exports(claims, tmp_path / "other")) == []
+
+
+def test_the_rules_of_a_proof_are_tried_from_the_simplest() -> None:
+    plain = [export.Rules(), export.Rules(settles=False)]
+    squares = [export.Rules(squares=True), export.Rules(settles=False, squares=True)]
+    assert export._rules("(x + y)") == plain
+    assert export._rules("`|x|") == [*plain, *squares, export.Rules(halves=True)]
+    assert export._rules("(plus x)") == [*plain, export.Rules(halves=True)]
+
+
+def test_what_is_declared_has_its_own_name_and_not_an_index_that_a_sum_binds() -> None:
+    """A real number called j, beside a sum over j in a hypothesis that is written before it is declared."""
+    number = scalar("j")
+    statement = opened(AtLeast(number, 0, given=(AtLeast(total(j, s[j]), tau),)), Names())
+    assert ("j", "R") in statement.binders
 
 
 def test_what_is_exported_of_a_claim() -> None:
