@@ -20,7 +20,7 @@ from evidence.transport.section5_stability import Ball, Perturbed, balls, pertur
 from evidence.transport.section5_temperature import LeadingKey, leading_keys
 from evidence.transport.section7_summary import Losses, losses
 from evidence.transport.sinkhorn import Iterates, iterates
-from numerics import one_sided
+from numerics import one_sided, tolerances
 
 EXPLORE = settings(max_examples=100, deadline=None, database=None, derandomize=True, phases=[Phase.generate],
                    suppress_health_check=list(HealthCheck))
@@ -173,3 +173,32 @@ def test_tilings_keep_their_promises(dtype: torch.dtype) -> None:
         assert x.error >= torch.finfo(dtype).eps
 
     check()
+
+
+def test_a_point_has_numbers_and_tensors_and_their_replacements() -> None:
+    problem = AttentionProblem(2, 3, 0.5, 0.7, 0, False)
+    point = problem.point(eps=2.0, Q=torch.ones(2, 2))
+    assert (point["n"], point["m"], point["eps"], point["tau"]) == (2, 3, 2.0, 0.7)
+    assert torch.equal(point["Q"], torch.ones(2, 2))         # type: ignore[arg-type]
+    assert torch.equal(point["S"], problem.drawn["S"])       # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("eps", "tau", "factor"), [
+    (1.0, 1.0, 1 + 8.0), (0.5, 2.0, (1 + 16) * 2.0), (4.0, 0.5, (1 + 16) * 4.0)])
+def test_the_tolerance_of_a_reading(eps: float, tau: float, factor: float) -> None:
+    """For sums over n m entries and features, of the largest number that enters, with the exponents that are rounded."""
+    problem = AttentionProblem(2, 3, eps, tau, 0, False)
+    problem.__dict__["drawn"] = {name: torch.tensor([x]) for name, x in {
+        "Q": [1.0, -1.0], "K": [-2.0, 3.0], "S": [-3.0]}.items()}
+    for magnitudes, route, largest in (((), 0.5, 1.0), ((-6.0,), 0.5, 6.0), ((2.0,), -7.0, 7.0)):
+        reading = problem.reading(*magnitudes, one=torch.tensor([route, 0.0]))
+        assert reading.tolerance == tolerances.rounding("float64", 2 * 3 * 3, largest * factor)
+
+
+def test_where_rounding_of_tiles_starts() -> None:
+    query, key = torch.tensor([[1.0, -2.0]]), torch.tensor([[3.0, 1.0], [1.0, 1.0]])
+    plain = Tiled(query, key, key, None, 0.5, ([2], [2]))
+    biased = replace(plain, mask=torch.tensor([[-torch.inf, -4.0]]))
+    assert (plain.logit, biased.logit, replace(plain, mask=torch.tensor([[True, False]])).logit) == (10.0, 14.0, 10.0)
+    assert biased.allowed.tolist() == [[False, True]]
+    assert biased.error == tolerances.plan(torch.float32, 2, 5 * 14.0)

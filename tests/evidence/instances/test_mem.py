@@ -205,3 +205,10 @@ def test_the_start_is_small_enough(x: MemProblem) -> None:
     coefficients = leading(lambda alpha: x.maximizer(alpha).dual, 1, x.small)
     assert coefficients.error < 1e-12
     assert (rounded(coefficients.values) - x.drawn["z"]).abs().max() <= float(coefficients.error) + 1e-15
+
+
+def test_each_row_has_an_alpha_between_half_of_it_and_all_of_it() -> None:
+    alphas = torch.stack([mem_problem(2, 1, 4.0, seed, batch=(5,), own_alpha=True).alpha for seed in range(30)])   # type: ignore[arg-type]
+    assert alphas.shape == (30, 5)
+    assert 2.0 <= float(alphas.min()) < 2.2
+    assert 3.8 < float(alphas.max()) <= 4.0

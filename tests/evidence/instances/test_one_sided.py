@@ -7,6 +7,7 @@ import torch
 from hypothesis import Phase, find, given, settings
 
 from evidence.instances.one_sided import MASKS, SCALES, TEMPERATURES, OneSided, Row, one_sided_problems, rows
+from numerics import tolerances
 
 # A few hundred draws: a corner that needs more is not reached by the tests that rely on it.
 SEARCH = settings(max_examples=300, phases=[Phase.generate], derandomize=True, database=None, deadline=None)
@@ -116,3 +117,19 @@ def test_a_row_has_the_properties_of_its_name(x: Row) -> None:
     assert x["Z"] > 0
     assert x.to("cpu").tau == x.tau
     assert {"m", "d", "e", "s", "V", "g", "u", "π", "Q", "K", "p", "lam"} <= x.point().keys()
+
+
+def test_floating_masks_leave_out_what_is_minus_infinity() -> None:
+    mask = torch.tensor([[0.0, -torch.inf, 3.0], [-torch.inf, -torch.inf, -torch.inf]])
+    problem = OneSided(torch.zeros(2, 3), 1.0, torch.zeros(3, 1), torch.zeros(2, 1), mask, "bias")
+    assert problem.allowed.tolist() == [[True, False, True], [False, False, False]]
+    assert problem.dead.tolist() == [False, True]
+
+
+@pytest.mark.parametrize(("tau", "factor"), [(1.0, 1 + 7.0), (0.5, (1 + 14) * 4.0), (4.0, (1 + 1.75) * 16.0)])
+def test_the_tolerance_of_a_row(tau: float, factor: float) -> None:
+    zeros = torch.zeros(3, dtype=torch.float64)
+    row = Row(OneSided(zeros, tau, zeros[:, None], zeros[:1], None, "none"), 0)
+    row.__dict__["drawn"] = {"K": torch.tensor([[1.0, -2.0], [0.5, 0.0], [0.0, 0.0]]), "Q": torch.tensor([3.0, 2.0])}
+    assert row.tolerance() == row.tolerance(0.5) == tolerances.rounding("float64", 3, factor)
+    assert row.tolerance(2.0, torch.tensor([1.0, -5.0])) == tolerances.rounding("float64", 3, 5 * factor)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from evidence.instances import fifty_digits
 from evidence.instances.ot import BATCHES, COSTS, PRIORS, SYMMETRIC, OtProblem, ot_batches, ot_problem, ot_problems
+from numerics import tolerances
 
 EXPLORE = settings(max_examples=60, deadline=None, database=None, derandomize=True, phases=[Phase.generate],
                    suppress_health_check=list(HealthCheck))
@@ -182,3 +183,31 @@ def test_batches_keep_their_promises(dtype: torch.dtype) -> None:
         assert not any(part.isnan().any() for part in x.tensors)
 
     check()
+
+
+@pytest.mark.parametrize(("alpha", "gamma", "factor"), [
+    (1.0, 1.0, 1 + 14.0), (4.0, 0.5, (1 + 42.0) * 4 * 2), (0.5, 4.0, (1 + 3.5) * 2 * 4)])
+def test_the_tolerance_of_a_problem(alpha: float, gamma: float, factor: float) -> None:
+    """Exponents are ⟨t, dual⟩ with α z among the duals, costs, and potentials."""
+    duals = {"lam": [1.0, 0.0], "nu": [0.0, -1.0], "v": [0.5, 0.5], "z": [-0.5, 1.0]}
+    drawn = {"T": [[1.0, -2.0], [0.0, 1.0]], "M": [[0.0, 6.0], [1.0, 0.0]], "g": [-5.0, 0.0], "u": [0.5, 0.5]} | duals
+    problem = OtProblem({name: torch.tensor(x, dtype=torch.float64) for name, x in drawn.items()}, alpha, gamma)
+    assert problem.tolerance() == problem.tolerance(0.25) == tolerances.rounding("float64", 4 * 2, factor)
+    assert problem.tolerance(torch.tensor([2.0, -3.0])) == tolerances.rounding("float64", 4 * 2, 3 * factor)
+
+
+def test_where_rounding_starts() -> None:
+    drawn = {"T": [[3.0, -4.0], [0.0, 1.0]], "z": [1.0, 1.0], "u": [0.5, 0.5], "M": [[0.0, torch.inf], [-7.0, 0.0]]}
+    problem = OtProblem({name: torch.tensor(x, dtype=torch.float64) for name, x in drawn.items()}, 2.0, 0.5)
+    assert problem.reach == 5.0
+    assert problem.logit == (2.0 + 7.0) / 0.5
+    assert problem.rounding == tolerances.plan(torch.float64, 4, 5 * 18.0)
+
+
+def test_which_preferences_have_zeros() -> None:
+    priors = {kind: torch.stack([ot_problem(4, 2, 1.0, 1.0, seed, prior_kind=kind)["u"] for seed in range(30)])
+              for kind in PRIORS}
+    assert bool((priors["generic"] > 0).all())
+    assert bool((priors["zeros"][:, 0] > 0).all())
+    assert 30 < int((priors["zeros"][:, 1:] == 0).sum()) < 60
+    assert bool((priors["one template"] == torch.eye(4, dtype=torch.float64)[0]).all())

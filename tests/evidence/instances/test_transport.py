@@ -7,6 +7,7 @@ import torch
 from hypothesis import Phase, find, given, settings
 
 from evidence.instances.transport import COSTS, EPSILONS, RELAXATIONS, TransportProblem, transports
+from numerics.linear_program import exact_plan
 
 # A few hundred draws: a corner that needs more is not reached by the tests that rely on it.
 SEARCH = settings(max_examples=400, phases=[Phase.generate], derandomize=True, database=None, deadline=None)
@@ -47,3 +48,16 @@ def test_transports_keep_their_promises(x: TransportProblem) -> None:
     for marginal in (x.source, x.target):
         assert (marginal >= 0).all()
         assert (marginal.sum(-1) - 1).abs().max() <= 8 * torch.finfo(torch.float64).eps
+
+
+@SEARCH
+@given(transports(costs=("forbidding", "blocks"), max_batch=0))
+def test_a_plan_with_the_marginals_of_a_forbidding_problem_exists(x: TransportProblem) -> None:
+    assert x.cost[0, 0] != torch.inf
+    assert bool(exact_plan(x.cost, x.source, x.target).plan[x.cost == torch.inf].eq(0).all())
+
+
+def test_costs_of_which_some_are_forbidden_and_some_are_not() -> None:
+    found = find(transports(costs=("forbidding",)), lambda x: 0.2 < float((x.cost == torch.inf).double().mean()) < 0.5,
+                 settings=SEARCH, random=Random(0))
+    assert found.kind == "forbidding"
