@@ -14,10 +14,10 @@ Claims      transport.thm1, transport.s1.sinkhorn, transport.s3.standard, transp
             transport.listing.OptimalTransportAttention
 Notation    C = cost; a = source; b = target; ε = temperature; ρ = relaxation; P = plan; f, g = row and column potential;
             s = scores, −C for attention; W = weights, rows P_i/a_i
-Modules     ``sinkhorn``: plans and the divergence; ``solver``: Sinkhorn's iteration with Newton's method; ``unbalanced``: both
-            marginals relaxed, and warm starts; ``quadratic``: another regularizer; ``attention``: what lies between softmax
-            and the balanced plan; ``diagnostics``: concentration and imbalance; ``feasibility`` and ``parts``: whether there
-            is a plan at all. ε = 0 is in ``numerics.linear_program``
+Modules     ``sinkhorn``: plans and the divergence; ``solver``: Sinkhorn's iteration with Newton's method; ``unbalanced`` with
+            ``gaps``: both marginals relaxed, and warm starts; ``quadratic``: another regularizer; ``attention``: what lies
+            between softmax and the balanced plan; ``diagnostics``: concentration and imbalance; ``feasibility`` and
+            ``parts``: whether there is a plan at all. ε = 0 is in ``numerics.linear_program``
 Shapes      cost and scores (..., n, m), source (..., n), target (..., m)
 Conventions ``numerics.arguments``. What iterates is solved in float64 and returned in the dtype of the arguments; what
             counts as converged follows from that dtype, row by row and column by column. A problem without a solution is

@@ -76,6 +76,30 @@ def check_solvable(x: Scaling, source: Tensor, parts: Parts, slack: float, forbi
     _check_flows(x, parts, slack, forbids)
 
 
+def check_unbalanced(x: Scaling, source: Tensor, met: tuple[Tensor, Tensor], slack: float, forbids: str) -> None:
+    """Refuse problems with a marginal to be met that no plan has.
+
+    Args:
+        x: the problems, as for ``check_solvable``.
+        source: a as given; in ``x`` rows that may reach nothing have none.
+        met: whether the source is met exactly, and whether the target is, (..., 1) each.
+        slack: how far two masses may be apart, relatively, that are equal but for rounding.
+        forbids: the argument that forbids pairs, "cost" or "mask".
+
+    Raises:
+        ValueError: naming rows, columns and masses.
+    """
+    alive = (x.log_kernel != -torch.inf) & (x.source > 0).unsqueeze(-1)
+    check_entries("source", source, ~met[0] | (source == 0) | (x.source > 0),
+                  f"no mass in a row whose {forbids} forbids every column with mass")
+    check_entries("target", x.target, ~met[1] | (x.target == 0) | alive.any(-2),
+                  f"no mass in a column whose {forbids} forbids every row with mass")
+    both = (met[0] & met[1]).squeeze(-1)
+    if bool(both.any()):
+        parts = Parts.of(alive & (x.target > 0).unsqueeze(-2))
+        check_solvable(x._replace(kappa=(~both).to(x.source)), x.source, parts, slack, forbids)
+
+
 def agreeing(x: Scaling, parts: Parts, slack: float) -> Scaling:
     """Return the problems with the target of each part scaled to the mass of its source, where rounding parts the two."""
     rows, columns = parts.totals(x.source.detach(), x.target.detach())

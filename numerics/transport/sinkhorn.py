@@ -107,7 +107,7 @@ def solved(
     """
     arguments.check_count("max_steps", max_steps)
     x, source_mass, epsilon, floor, dtype = scaling(cost, source, target, temperature, relaxation, mask, double=True)
-    allowed, _ = _masked(cost, mask)
+    allowed, _ = masked(cost, mask)
     feasibility.check_data(cost, allowed, x, source_mass, epsilon, mask)
     parts = Parts.of((x.source > 0).unsqueeze(-1) & (x.target > 0).unsqueeze(-2) & (x.log_kernel != -torch.inf))
     slack = tuple(tolerances.rounding((cost if y is None else y).dtype, max(cost.shape[-2:])) for y in (source, target))
@@ -231,7 +231,7 @@ def scaling(
     for name, marginal, size in (("source", a, n), ("target", b, m)):
         if marginal.shape[-1] != size:
             raise ValueError(f"{name}: expected (..., {size}) for a cost {tuple(C.shape)}, got {tuple(marginal.shape)}")
-    allowed, added = _masked(C, mask)
+    allowed, added = masked(C, mask)
     batch = arguments.broadcast(cost=C.shape[:-2], source=a.shape[:-1], target=b.shape[:-1], mask=allowed.shape[:-2])
     epsilon = arguments.positive("temperature", temperature, batch, C)
     kappa = C.new_zeros(())
@@ -288,7 +288,7 @@ def _did_not_converge(
     return message
 
 
-def _masked(cost: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+def masked(cost: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
     """Return where a plan may have mass, and the term added to −C/ε there."""
     allowed, added = cost != torch.inf, cost.new_zeros(())
     if mask is None:

@@ -26,7 +26,9 @@ from torch import Tensor
 from numerics import arguments, tolerances
 from numerics.arguments import Positive
 from numerics.line_search import backtrack
-from numerics.transport.sinkhorn import scaling
+from numerics.transport import feasibility, gaps
+from numerics.transport.sinkhorn import masked, scaling
+from numerics.transport.solver import Scaling
 
 _ROUGH_TOLERANCE, _INITIAL_TILT, _ANNEALING_RATE = 0.1, 30.0, 8.0
 
@@ -119,17 +121,20 @@ def unbalanced(
         strict: whether a problem that did not converge is an error. Otherwise ``converged`` says which they are.
 
     Raises:
-        ValueError: for a shape, dtype or number other than these.
+        ValueError: for a shape, dtype or number other than these; for NaN, −inf or a negative mass; if ``strict``, and no plan
+            meets the marginals that are to be met.
         RuntimeError: if ``strict``, and a problem did not converge.
     """
     arguments.check_count("max_steps", max_steps)
-    x, epsilon, rates, dtype = _problem(cost, source, target, temperature, source_relaxation, target_relaxation, mask)
+    x, epsilon, rates, dtype = _problem(
+        cost, source, target, temperature, source_relaxation, target_relaxation, mask, strict=strict)
     fixed = _Problem(*(part.detach() for part in x))
     if start is None:
         psi, schedule = torch.zeros_like(x.target), _schedule(fixed)
     else:
         g = arguments.floating("start", start, "m", last=x.target.shape[-1])
         arguments.check_expands("start", g, x.target.shape)
+        arguments.check_entries("start", g, g.isfinite(), "finite potentials")
         psi, schedule = (g.detach().to(x.target) / epsilon.detach()[..., None]).expand(x.target.shape), [1.0]
     steps = 0
     for factor in schedule:
@@ -156,14 +161,20 @@ def _problem(
     rho_a: Positive,
     rho_b: Positive,
     mask: Tensor | None,
+    *,
+    strict: bool,
 ) -> tuple[_Problem, Tensor, tuple[Tensor, Tensor], torch.dtype]:
     """Check the data; return the problem, ε (...), 1/ρ (..., 1) for rows and columns, and the dtype of the result."""
     x0, a, epsilon, floor, dtype = scaling(cost, source, target, temperature, math.inf, mask)
+    feasibility.check_data(cost, masked(cost, mask)[0], x0, a, epsilon, mask)
     batch = x0.source.shape[:-1]
     rhos = [
         None if not isinstance(rho, Tensor) and rho == math.inf else arguments.positive(name, rho, batch, x0.source)
         for name, rho in (("source_relaxation", rho_a), ("target_relaxation", rho_b))
     ]
+    for name, rho in zip(("source_relaxation", "target_relaxation"), rhos, strict=True):
+        if rho is not None:
+            arguments.check_entries(name, rho, ~rho.isnan(), "positive numbers")
     kappas = [epsilon.new_zeros(()) if rho is None else epsilon / rho for rho in rhos]
     rates = [epsilon.new_zeros(()) if rho is None else 1 / rho for rho in rhos]
     batch = arguments.broadcast(batch=batch, source_relaxation=kappas[0].shape, target_relaxation=kappas[1].shape)
@@ -172,6 +183,11 @@ def _problem(
     kernel = (x0.log_kernel - (floor / epsilon[..., None]).unsqueeze(-1)).expand(*batch, -1, -1)
     kernel = torch.where(dead.unsqueeze(-1), -torch.inf, kernel)
     kappa_a, kappa_b, rate_a, rate_b = (y.expand(batch).unsqueeze(-1) for y in (*kappas, *rates))
+    if strict:
+        parts = (kernel.detach(), torch.where(dead, 0.0, a).detach(), b.detach())
+        slack = tolerances.rounding(dtype, max(cost.shape[-2:]))
+        feasibility.check_unbalanced(Scaling(*parts, kappa_a, relaxed=True, target_mask=None), a.detach(),
+                                     (kappa_a == 0, kappa_b == 0), 2 * slack, "cost" if mask is None else "mask")
     nothing = torch.zeros_like(kappa_a)
     x = _Problem(kernel, kernel, dead, a, b, kappa_a, kappa_b, dead, nothing, nothing).on(kernel)
     return x, epsilon.expand(batch), (rate_a, rate_b), dtype
@@ -360,9 +376,7 @@ def _result(
             f"unbalanced: {int((~converged).sum())} of {converged.numel()} problems did not converge in {steps[1]} steps; "
             f"the largest marginal error is {float(error.nan_to_num(nan=torch.inf).max()):.3g}"
         )
-    feasible = _feasible(x, point)
-    gap = _gap(x.kappa_a, feasible.sum(-1), point.v) + _gap(x.kappa_b, feasible.sum(-2), point.w)
-    gap = gap + _divergence(feasible.flatten(-2), point.plan.flatten(-2))
+    gap = gaps.gap(point.plan, (x.source, x.target), (x.kappa_a, x.kappa_b), (point.v, point.w))
     return Unbalanced(
         plan=plan.to(dtype),
         row_potential=torch.where(x.dead & (x.kappa_a > 0), torch.inf, potentials[0]).to(dtype),
@@ -374,35 +388,3 @@ def _result(
         converged=converged,
         steps=steps[0],
     )
-
-
-def _feasible(x: _Problem, point: _Point) -> Tensor:
-    """Return P with less in rows and columns that are to be met exactly and have too much, and the rest where it lacks."""
-    P, exact_rows, exact_columns = point.plan, x.kappa_a == 0, x.kappa_b == 0
-    both = exact_rows & exact_columns
-    rows, columns = P.sum(-1), P.sum(-2)
-    ratio = x.source / torch.where(rows > 0, rows, 1.0)
-    P = P * torch.where(exact_rows, torch.where(both, ratio.clamp(max=1), ratio), 1.0).unsqueeze(-1)
-    columns = P.sum(-2)
-    ratio = x.target / torch.where(columns > 0, columns, 1.0)
-    P = P * torch.where(exact_columns, torch.where(both, ratio.clamp(max=1), ratio), 1.0).unsqueeze(-2)
-    short, wanting = (x.source - P.sum(-1)).clamp(min=0), (x.target - P.sum(-2)).clamp(min=0)
-    total = short.sum(-1, keepdim=True)
-    rest = short.unsqueeze(-1) * (wanting / torch.where(total > 0, total, 1.0)).unsqueeze(-2)
-    return P + torch.where(both.unsqueeze(-1) & (point.plan > 0), rest, 0.0)
-
-
-def _gap(kappa: Tensor, p: Tensor, q: Tensor) -> Tensor:
-    """Return KL(p ‖ q)/κ, (...), where κ is not 0."""
-    stiff = (kappa == 0).squeeze(-1)
-    return torch.where(stiff, 0.0, _divergence(p, q) / torch.where(stiff, 1.0, kappa.squeeze(-1)))
-
-
-def _divergence(p: Tensor, q: Tensor) -> Tensor:
-    """Return Σ p log(p/q) − p + q over the last axis, to the digits of p/q − 1."""
-    both = (p > 0) & (q > 0)
-    P, Q = torch.where(both, p, 1.0), torch.where(both, q, 1.0)
-    near = (P - Q).abs() < Q / 2
-    t = torch.where(near, (P - Q) / Q, 0.0)
-    terms = torch.where(near, Q * ((1 + t) * torch.log1p(t) - t), P * (P.log() - Q.log()) - P + Q)
-    return torch.where(both, terms, torch.where(p > 0, torch.inf, q)).sum(-1)

@@ -13,9 +13,9 @@ CLOSED_FORMS = (
     "mem.bounds", "mem.rows", "mem.newton", "mem.batch", "mem.solver", "mem.shared_templates", "mem.prepared", "mem.pcg",
     "mem.pcg_state", "mem.pcg_row", "mem.pcg_torch", "mem.pcg_threads", "mem.huge_pages", "transport.parts",
     "transport.feasibility", "transport.diagnostics", "transport.quadratic", "transport.solver", "transport.sinkhorn",
-    "transport.unbalanced", "transport.attention", "modules.functional", "modules.fused", "modules.kinds", "modules.multihead",
-    "modules.hugging_face", "ot_attention.costs", "ot_attention.problem", "ot_attention.exact", "ot_attention.layer",
-    "ot_attention.transport", "continuous.basis", "continuous.densities",
+    "transport.unbalanced", "transport.gaps", "transport.attention", "modules.functional", "modules.fused", "modules.kinds",
+    "modules.multihead", "modules.hugging_face", "ot_attention.costs", "ot_attention.problem", "ot_attention.exact",
+    "ot_attention.layer", "ot_attention.transport", "continuous.basis", "continuous.densities",
 )
 KERNEL = ("calculus", "relations")
 FOLDERS = ("numerics.primal", "numerics.precision", "numerics.models",

@@ -16,7 +16,7 @@ from torch.testing import assert_close
 
 from numerics import tolerances, transport
 from numerics.linear_program import exact_plan
-from numerics.transport import unbalanced
+from numerics.transport import gaps, unbalanced
 from tests.numerics.derivatives import check_once, check_twice
 
 file = import_module("numerics.transport.unbalanced")
@@ -216,7 +216,7 @@ def test_weights_of_zero_and_forbidden_entries() -> None:
     rest = [0, 1, 3, 4, 5]
     expected_value = unbalanced(cost[:, rest], a[:, rest], b, 0.3, 1.0, 2.0).value + a[:, 2] + 0.3 * a[:, 2] * b.sum(-1)
     close(masked.value, expected_value, 1e-12)  # mass that goes nowhere costs ρ_a, and its share of ε Σ a_i b_j
-    with pytest.raises(RuntimeError, match="did not converge"):
+    with pytest.raises(ValueError, match=r"source: expected no mass in a row whose mask forbids every column with mass, got"):
         unbalanced(cost, a, b, 0.3, math.inf, 2.0, mask=~dead)
 
 
@@ -227,7 +227,7 @@ def test_the_parts_of_the_solver_follow_the_notes(relaxations: tuple[float, floa
     cost[:, 0, 1], a[0, 2], b[1, 3] = math.inf, 0.0, 0.0
     epsilon, psi = 0.5, 0.3 * torch.randn(2, 8, generator=GENERATOR, dtype=torch.float64)
     kappa_a, kappa_b = (epsilon / rho for rho in relaxations)
-    x, *_ = file._problem(cost, a, b, epsilon, *relaxations, None)
+    x, *_ = file._problem(cost, a, b, epsilon, *relaxations, None, strict=True)
     point = file._evaluate(x, psi)
     swept, shifted = file._sinkhorn_sweep(x, point, psi), file._shifted(x, point, psi)
     step, allowed = file._direction(*file._factor(x, point), point.residual), file._rounding(x, psi, point)
@@ -276,13 +276,13 @@ def test_a_divergence_has_the_digits_of_small_and_of_large_ratios() -> None:
     """Σ p log(p/q) − p + q; near p = q it is (p − q)²/2q, of which the definition would lose all digits."""
     q = torch.tensor([[1.0, 2.0, 0.5, 3.0, 0.25]], dtype=torch.float64)
     p = q * torch.tensor([[1e-3, 10.0, 1.4, 0.6, 1.6]], dtype=torch.float64)
-    close(file._divergence(p, q), divergence(p, q)[None], 1e-13)
+    close(gaps.divergence(p, q), divergence(p, q)[None], 1e-13)
     e = 2.0**-30
-    close(file._divergence(q * (1 + e), q) / (e * e), q.sum(-1) / 2, 1e-8)
+    close(gaps.divergence(q * (1 + e), q) / (e * e), q.sum(-1) / 2, 1e-8)
     pair = torch.tensor([0.0, 0.7], dtype=torch.float64), torch.tensor([0.4, 0.7], dtype=torch.float64)
-    close(file._divergence(*pair), torch.tensor(0.4, dtype=torch.float64), 1e-16)
-    assert file._divergence(pair[1], pair[0] * torch.tensor([1.0, 1.0])).isposinf()
-    assert file._divergence(torch.zeros(3), torch.zeros(3)) == 0
+    close(gaps.divergence(*pair), torch.tensor(0.4, dtype=torch.float64), 1e-16)
+    assert gaps.divergence(pair[1], pair[0] * torch.tensor([1.0, 1.0])).isposinf()
+    assert gaps.divergence(torch.zeros(3), torch.zeros(3)) == 0
 
 
 @pytest.mark.parametrize("relaxations", [(1.0, 2.0), (math.inf, 0.5), (0.5, math.inf)])
@@ -394,6 +394,57 @@ def test_refusals() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             unbalanced(**({"cost": cost, "source": a, "target": b} | options))
+
+
+NAN, INFINITE = torch.tensor(math.nan, dtype=torch.float64), torch.tensor(math.inf, dtype=torch.float64)
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    ({"cost": NAN}, r"cost: expected numbers, or \+inf where forbidden, got nan at \(1, 2\)"),
+    ({"cost": -INFINITE}, r"cost: expected numbers, or \+inf where forbidden, got -inf at \(1, 2\)"),
+    ({"source": -torch.ones(())}, r"source: expected nonnegative finite masses, got -1 at \(1,\)"),
+    ({"target": INFINITE}, r"target: expected nonnegative finite masses, got inf at \(1,\)"),
+    ({"mask": INFINITE}, "mask: expected numbers, or −inf where forbidden, got inf"),
+    ({"start": NAN}, "start: expected finite potentials, got nan"),
+    ({"temperature": -torch.ones(())}, "temperature: expected positive numbers, got nan"),
+    ({"source_relaxation": -torch.ones(())}, "source_relaxation: expected positive numbers, got nan"),
+    ({"target_relaxation": NAN}, "target_relaxation: expected positive numbers, got nan"),
+])
+def test_invalid_data_are_refused_before_the_first_step(options: dict[str, Tensor], message: str) -> None:
+    cost, a, b = problem()
+    data = {"cost": cost, "source": a, "target": b, "mask": torch.zeros_like(cost), "start": torch.zeros_like(b)}
+    (name, value), = options.items()
+    if name in data:
+        data[name][(1, 2) if data[name].ndim == 2 else (1,)] = value
+    for strict in (True, False):
+        with pytest.raises(ValueError, match=message):
+            unbalanced(**(options | data), strict=strict)    # type: ignore[arg-type]
+
+
+def test_marginals_that_are_to_be_met_and_cannot_be() -> None:
+    """As for ``sinkhorn``, and for one marginal at a time; of a batch, only where ρ is infinite."""
+    cost, a, b = problem()
+    rows, columns = torch.ones(6, 8, dtype=torch.bool), torch.ones(6, 8, dtype=torch.bool)
+    rows[2], columns[:, 3] = False, False
+    half = torch.arange(6)[:, None] // 3 == torch.arange(8) // 4
+    met, either = (math.inf, math.inf), torch.tensor([1.0, math.inf], dtype=torch.float64)
+    for relaxations, mask, message in (
+        (met, None, "target: expected the mass of the source, "),
+        ((either, either), None, r"target: expected the mass of the source, .* in problem \(1,\)"),
+        ((math.inf, 1.0), rows, "source: expected no mass in a row whose mask forbids every column with mass"),
+        ((1.0, math.inf), columns, "target: expected no mass in a column whose mask forbids every row with mass"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            unbalanced(cost, a, b, 1.0, *relaxations, mask=mask)
+        assert not bool(unbalanced(cost, a, b, 1.0, *relaxations, mask=mask, max_steps=3, strict=False).converged.all())
+    equal = a / a.sum(), b / b.sum()
+    with pytest.raises(ValueError, match=r"mask: expected rows with as much mass as the columns in their reach have"):
+        unbalanced(cost, *equal, 1.0, *met, mask=half)
+    rounded = unbalanced(cost.float(), equal[0].float(), equal[1].float(), 1.0, *met)
+    assert bool(rounded.converged)
+    assert bool(unbalanced(cost, a, b, 1.0, math.inf, 1.0, mask=columns).converged)
+    assert bool(unbalanced(cost, a, b, 1.0, 1.0, math.inf, mask=rows).converged)
+    assert bool(unbalanced(cost, 0 * a, 0 * b, 1.0, *met).converged)
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
