@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from derivations.latex.notation import Definition, Notation
 from derivations.latex.tree import (
+    Bracket,
     Chain,
     LatexError,
     Listing,
@@ -18,6 +19,7 @@ from derivations.latex.tree import (
     product_node,
     spelled,
 )
+from derivations.latex.values import Value
 
 APART = ("\\ne", "\\neq")
 CONDITION = ("for", "if", "where", "when", "whenever", "with", "provided", "given", "all", "every", "each", "any", "as")
@@ -31,7 +33,7 @@ def clauses(node: Node, notation: Notation) -> tuple[list[Chain], list[Chain]]:
     conditions: list[Chain] = []
     waiting: list[Node] = []  # x, of a condition x, y > 0
     latest, ranged = stated, False  # ranged: j = 1, or the dots after it
-    found = [*map(without_words, flat(node))]
+    found = [*map(without_words, (each for part in flat(node) for each in _with_condition(part, notation)))]
     for (words, part), (_, following) in zip(found, [*found[1:], (set(), None)], strict=True):
         if unknown := sorted(words - {*CONDITION, *LEADING, "\\forall", ""}):
             raise LatexError(f"expected words such as “for all” or “where”, got “{' '.join(unknown)}”, which may say more")
@@ -68,6 +70,31 @@ def flat(node: Node) -> Iterator[Node]:
             yield from flat(part)
     else:
         yield from _split_words(node)
+
+
+def _with_condition(node: Node, notation: Notation) -> Iterator[Node]:
+    """Split a chain from a last relation in parentheses, a = b (x > 0), unless a function precedes it, as in P(X > 0)."""
+    last = node.parts[-1] if isinstance(node, Chain) else None
+    terms = last.terms if isinstance(last, Sum) else (("+", last),)
+    sign, term = terms[-1]
+    factors = term.factors if isinstance(term, Product) else ()
+    inside = factors[-1].inside if len(factors) > 1 and isinstance(factors[-1], Bracket) else None
+    condition = inside if isinstance(inside, Chain) and inside.parts[0] is not None else None
+    if not isinstance(node, Chain) or condition is None or not isinstance(factors[-1], Bracket) or factors[-1].kind != "()" or (
+            isinstance(factors[-2], Symbol | Scripted) and not _is_quantity(factors[-2], notation)):
+        yield node
+        return
+    rest = product_node(factors[:-1])
+    side = Sum((*terms[:-1], (sign, rest))) if isinstance(last, Sum) else rest
+    yield Chain((*node.parts[:-1], side), node.signs)
+    assert condition.parts[0] is not None
+    yield Chain((Product((Symbol("\\forall"), condition.parts[0])), *condition.parts[1:]), condition.signs)
+
+
+def _is_quantity(node: Symbol | Scripted, notation: Notation) -> bool:
+    """Return whether a symbol is a number, a vector or a matrix, or a bracket with a power, and no function."""
+    base = node.base if isinstance(node, Scripted) else node
+    return not isinstance(base, Symbol) or isinstance(notation.meanings.get(base.name), Value)
 
 
 def _split_words(node: Node) -> Iterator[Node]:

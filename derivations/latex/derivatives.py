@@ -12,7 +12,19 @@ from derivations.calculus.variables import Domain, Kind, Variable, variables_of
 from derivations.latex.names import parts
 from derivations.latex.notation import Definition
 from derivations.latex.reader import Reader
-from derivations.latex.tree import Bracket, Fraction, LatexError, Listing, Node, Operator, Product, Scripted, Symbol, spelled
+from derivations.latex.tree import (
+    Bracket,
+    Fraction,
+    LatexError,
+    Listing,
+    Node,
+    Number,
+    Operator,
+    Product,
+    Scripted,
+    Symbol,
+    spelled,
+)
 from derivations.latex.values import Value, at, bound, is_index, scalar, transposed
 
 FUNCTIONS = ("\\exp", "\\log", "\\ln", "\\mathrm{ln}", "\\mathrm{log}", "\\mathrm{exp}")
@@ -182,8 +194,9 @@ def _moving(reader: Reader, under: Node) -> list[Value]:
         if factors and _is_call(factors[0]):
             moving_factors.append(factors.pop(0))  # ∂Q(a), the entry of Q at a
         last, times_ = moving_factors[-1], 1
-        if isinstance(last, Scripted) and last.sup is not None and spelled(last.sup) == "2":
-            moving_factors[-1], times_ = Scripted(last.base, last.sub, None, last.primes) if last.sub else last.base, 2
+        if isinstance(last, Scripted) and isinstance(last.sup, Number) and last.sup.text.isdigit():
+            moving_factors[-1] = Scripted(last.base, last.sub, None, last.primes) if last.sub else last.base
+            times_ = int(last.sup.text)
         moving += [reader.product(moving_factors)] * times_
     return moving
 

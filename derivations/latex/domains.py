@@ -12,7 +12,7 @@ from derivations.latex.masses import read_marginal, read_mass
 from derivations.latex.names import LETTER, index_parts, parts
 from derivations.latex.norms import dimension, is_unit, read_norms
 from derivations.latex.paper import Formula
-from derivations.latex.premises import CASE, is_condition
+from derivations.latex.premises import CASE, is_condition, is_in_front
 from derivations.latex.ranges import printed_ranges
 from derivations.latex.signs import COMPARISONS, read_comparison
 from derivations.latex.sums import BIG
@@ -140,9 +140,9 @@ def read_domains(guesses: Guesses, tree: Node, formula: Formula) -> None:
         left, sign, right = clause.parts[0], clause.signs[0], clause.parts[1]
         if sign == "\\in" and right is not None:
             meaning = domain_of(guesses, right, why)
-            if meaning and positive:
-                meaning = meaning.replace("simplex", "interior")
             said = POSITIVE_ENTRIES.match(formula.after) or POSITIVE_ENTRIES.match(formula.rest.removeprefix("and … "))
+            if meaning and (positive or said):
+                meaning = meaning.replace("simplex", "interior")
             if meaning and meaning.startswith(("vector", "matrix")) and said:
                 meaning = f"positive {meaning}"
             if meaning and meaning.startswith("vector") and is_unit(formula):
@@ -180,8 +180,10 @@ def read_domains(guesses: Guesses, tree: Node, formula: Formula) -> None:
 
 def _is_assumed(guesses: Guesses, formula: Formula, clause: Chain) -> bool:
     """Return whether a comparison is a case, “If c_i ≤ 1”, of something declared elsewhere, which it does not restrict."""
+    known = {*guesses.names}
     names = {declared_name(part) for part in clause.parts if isinstance(part, Symbol | Scripted)}
-    return is_condition(formula, CASE) and bool(names & {*guesses.names})
+    entries = {f"\\mathbf{{{name}}}" for name in names - known}   # “for p_j > 0”, of a vector that is printed bold
+    return (is_condition(formula, CASE) and bool(names & known)) or (is_in_front(formula) and bool(entries & known))
 
 
 def _settles(guesses: Guesses, clause: Chain, why: str) -> bool:

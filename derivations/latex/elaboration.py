@@ -90,6 +90,8 @@ class Elaborator:
             return self.point(name, self.free.setdefault(name, self.index_of(name, name)))
         if name.endswith("'") and name.rstrip("'") in self.notation.indices:
             return scalar(self.free.get(name, self.index_of(name, name)))
+        if name in self.notation.crowded and (whole := self.notation.unconditional(name)) is not None:
+            return symbols.conditional(self, whole)
         if name in self.notation.broken:
             raise LatexError(self.notation.broken[name])
         return operators.DEFAULT.get(name)
@@ -292,6 +294,10 @@ class Elaborator:
             return self.scripts(entrywise(positive_part, self.value(base), what="positive part"), None, sup, spelled(first))
         if isinstance(base, Bracket) and base.kind == "‖‖" and sub is not None:
             return operators.norm_power(self, base, sub, None)
+        if isinstance(base, Bracket) and base.kind == "||" and sub is None and sup == Number("2"):
+            inside = self.value(base.inside)
+            if len(inside.shape) == 1:
+                return operators.squared_norm(inside)        # |x|² of a vector
         if isinstance(base, Bracket) and base.kind == "[]" and sub is not None and not isinstance(base.inside, Listing):
             upper = sup if isinstance(sub, Chain) else None
             return self.scripts(self._entries(base.inside, sub, upper), None, None if upper else sup, spelled(first))
@@ -385,7 +391,7 @@ class Elaborator:
 
     def power(self, value: Value, sup: Node, what: str) -> Value:
         """Raise a value to a power entry by entry, or transpose it."""
-        if spelled(sup) in TRANSPOSED and (value.shape or spelled(sup) == "\\top"):
+        if spelled(sup) in TRANSPOSED and (value.shape or spelled(sup) in ("\\top", "\\intercal", "\\mathsf{T}")):
             return transposed(value)
         if isinstance(sup, Bracket) and isinstance(sup.inside, Symbol) and len(sup.inside.name) == 1:
             raise LatexError(f"{what}^{spelled(sup)}: can be a power or the number of one of several; expected a power "

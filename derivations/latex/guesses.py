@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from derivations.latex.names import pattern, signature
 from derivations.latex.syntax import parse
 from derivations.latex.tree import Node, Product, Scripted, Symbol, spelled, walk
-from derivations.latex.uses import RESERVED, uses
+from derivations.latex.uses import RESERVED, declared_name, uses
 
 Scope = tuple[str, int]  # "section" or "formula", and its number
 
@@ -43,6 +43,10 @@ def narrows(meaning: str, known: str) -> bool:
     return signed or (words[1:] == before[1:] and before[0] in wider.get(words[0], ()))
 
 
+def _is_labelled(node: Scripted) -> bool:
+    return isinstance(node.base, Symbol) and node.sub is not None and declared_name(node) != spelled(node.base)
+
+
 @dataclass
 class Guesses:
     """The guesses made so far, by symbol, in the order in which they were read."""
@@ -57,6 +61,7 @@ class Guesses:
     ranges: dict[tuple[int, str], str] = field(default_factory=dict)  # section and index → the size printed there
     sets: dict[str, str] = field(default_factory=dict)  # finite set → its size
     called: set[str] = field(default_factory=set)  # names that are used as functions
+    indexed: set[str] = field(default_factory=set)  # names that have an index somewhere
     local: dict[Scope, dict[str, Guess]] = field(default_factory=dict)  # other meanings in a section or a formula
     section: int = 0  # of the formula being read
     position: int | None = None  # of the formula being read, if it is displayed
@@ -142,7 +147,8 @@ class Guesses:
 
     def names_in(self, tree: Node) -> set[str]:
         """Return the names that a formula uses; functions that share a name by their signatures."""
-        named = {spelled(node) for node in walk(tree)} | {symbol for symbol, _ in uses(tree)}
+        labelled = {spelled(node.base) for node in walk(tree) if isinstance(node, Scripted) and _is_labelled(node)}  # L of L_1
+        named = ({spelled(node) for node in walk(tree)} - labelled) | {symbol for symbol, _ in uses(tree)}
         calls = {self.function(symbol, spelled(node)) for symbol, node in uses(tree) if isinstance(node, Product)}
         return (named - {name for name, own in self.crowded.items() if "|" in "".join(own)}) | calls
 

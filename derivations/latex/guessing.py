@@ -28,7 +28,7 @@ from derivations.latex.losses import gradient, settle_losses
 from derivations.latex.masses import settle_masses
 from derivations.latex.names import LETTER, index_parts, parts, pattern, signature, thin
 from derivations.latex.paper import Formula, Paper
-from derivations.latex.premises import is_restriction, read_premises, read_updates, unread
+from derivations.latex.premises import ASSUMPTION, is_condition, is_restriction, read_premises, read_updates, unread
 from derivations.latex.properties import read_properties
 from derivations.latex.redeclarations import read_redeclarations
 from derivations.latex.syntax import parse
@@ -79,6 +79,8 @@ def guess(paper: Paper) -> Guesses:
         guesses.section = formula.section
         read_bounds(guesses, tree, formula)
     guesses.called = {name for _, _, tree in trees for name, node in uses(tree) if isinstance(node, Product)}
+    guesses.indexed = {spelled(node.base) for _, _, tree in trees for node in walk(tree)
+                       if isinstance(node, Scripted) and node.sub is not None and is_index_list(node.sub)}
     before: Node = EMPTY
     guesses.diverging = divergences([tree for _, _, tree in trees])
     guesses.crowded = several_functions([tree for _, _, tree in trees])
@@ -199,6 +201,8 @@ def _definition(guesses: Guesses, position: int, tree: Node, formula: Formula) -
         if not defines or (sign not in DEFINE and not where and is_problem(right)):
             continue
         name = _defined_name(guesses, left, right, sign, formula.display)
+        if name and name not in guesses.names and is_condition(formula, ASSUMPTION) and _was_used(guesses, name):
+            continue                                         # “Suppose that π(x) = 1/N”, of a π that was used before
         if name and (given := gradient(left, right, f"line {formula.line}")) is not None:
             guesses.gradients.append(given)
             continue
@@ -209,6 +213,13 @@ def _definition(guesses: Guesses, position: int, tree: Node, formula: Formula) -
             guesses.record(spelled(left), f"= {spelled(right)}", f"line {formula.line}", name)
             if number == 0:
                 guesses.defining[position] = name
+
+
+def _was_used(guesses: Guesses, name: str) -> bool:
+    """Return whether an earlier formula uses a symbol, or a function that shares its name with others."""
+    bare = name.partition("(")[0].strip()
+    return name in guesses.used or any(guesses.function(bare, spelled(node)) == name for node in guesses.used.get(bare, ())
+                                       if isinstance(node, Product))
 
 
 def _is_another(guesses: Guesses, name: str, left: Node) -> bool:
@@ -271,8 +282,9 @@ def _defined_name(guesses: Guesses, left: Node, right: Node, sign: str, display:
         return None
     if isinstance(right, Number) or name in guesses.sets or name.startswith("\\mathbb"):
         return None
-    if isinstance(left, Scripted) and left.sub is not None and not shown.indices and spelled(left.sub).isdigit():
-        return None
+    numbered = isinstance(left, Scripted) and left.sub is not None and not shown.indices and spelled(left.sub).isdigit()
+    if numbered and isinstance(left, Scripted) and spelled(left.base) in guesses.indexed | {*guesses.names}:
+        return None                                          # x_1 = … of a vector x
     return name
 
 

@@ -56,7 +56,7 @@ def links(latex: str, notation: Notation, before: str | None = None) -> tuple[Li
 
     Raises LatexError for what cannot be read, and for what can be read in two ways.
     """
-    tree = _with_clauses(parse(latex))
+    tree = parse(latex)
     start = _first_side(parse(before)) if before else None
     if not isinstance(tree, Chain | Listing):
         return (Link(_shown(Elaborator(notation), tree)),)
@@ -136,24 +136,6 @@ def _continued(node: Node, start: Node | None) -> Node:
         if start is None:
             raise LatexError(f"expected a left side, got {spelled(node)}, and no line before it")
         return Chain((start, *node.parts[1:]), node.signs)
-    return node
-
-
-def _with_clauses(node: Node) -> Node:
-    """Make a final relation in parentheses, such as (h ≠ i), a clause of its own."""
-    if isinstance(node, Listing):
-        parts = [_with_clauses(part) for part in node.parts]
-        return replace(node, parts=tuple(parts))
-    last = node.parts[-1] if isinstance(node, Chain) else None
-    inside = last.factors[-1] if isinstance(last, Product) and len(last.factors) > 1 else None
-    if (
-        isinstance(node, Chain)
-        and isinstance(last, Product)
-        and isinstance(inside, Bracket)
-        and isinstance(inside.inside, Chain)
-    ):
-        rest = Chain((*node.parts[:-1], product_node(last.factors[:-1])), node.signs)
-        return Listing((rest, inside.inside), (",",))
     return node
 
 

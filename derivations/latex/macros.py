@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from lark import Token
 
@@ -33,13 +34,52 @@ PHYSICS = {
     "\\tr": Macro(0, r"\operatorname{tr}"),
 }
 PACKAGES = {"physics": PHYSICS}
+COMMANDS = {
+    "\\colon": Macro(0, ":"),
+    "\\operatornamewithlimits": Macro(1, r"\operatorname*{#1}"),
+    "\\underset": Macro(2, r"#2_{#1}"),
+    "\\boxed": Macro(1, "#1"),
+    "\\lefteqn": Macro(1, "#1"),
+    "\\smash": Macro(1, "#1"),
+    "\\vphantom": Macro(1, ""),
+    "\\mathstrut": Macro(0, ""),
+    "\\allowbreak": Macro(0, ""),
+    "\\hspace": Macro(1, r"\quad"),
+}
+OLD_STYLES = {"rm": "mathrm", "bf": "mathbf", "sf": "mathsf", "it": "mathit", "cal": "mathcal"}
+OLD_STYLE = re.compile(rf"\{{\s*\\({'|'.join(OLD_STYLES)})(?![a-zA-Z])\s*([^{{}}]*)\}}")
+RELATION = r"=|<|>|\\(?:le|leq|leqslant|ge|geq|geqslant|approx|propto|equiv|implies|iff)"
+REMARK = r"\s*(?:\\(?:text|textrm|mathrm)\s*\{\s*\(\w+\)\s*\}|\(\w+\)|\(?\\(?:eq)?ref\s*\{[^{}]*\}\)?)\s*"
+DEFINED = r"\s*(?:\\(?:text|textrm|textup|mathrm)\s*\{\s*def\.?\s*\}|\\triangle|\\Delta)\s*"
+REMARKED = re.compile(rf"\\(?:stackrel|overset)\s*\{{{REMARK}\}}\s*(?:\{{\s*({RELATION})\s*\}}|([=<>]))")
+DELIMITER = re.compile(r"\\(left|right)\s*(\\[a-zA-Z]+|\\?.)")
+AT_POINT = re.compile(r"\\right\s*(?:\||\\r?vert(?![a-zA-Z]))\s*_\s*\{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\}")
+DEFINING = re.compile(rf"\\(?:stackrel|overset)\s*\{{{DEFINED}\}}\s*(?:\{{\s*=\s*\}}|=)")
 LOADED = re.compile(r"^[^%\n]*\\usepackage\s*(?:\[[^\]]*\])?\s*\{([^{}]*)\}", re.MULTILINE)
 
 
 def macros_of_packages(text: str) -> dict[str, Macro]:
-    """Return the macros of the packages that a document loads."""
+    """Return the macros of the packages that a document loads, after the commands that need none."""
     names = [name.strip() for group in LOADED.findall(text) for name in group.split(",")]
-    return {command: macro for name in names for command, macro in PACKAGES.get(name, {}).items()}
+    return COMMANDS | {command: macro for name in names for command, macro in PACKAGES.get(name, {}).items()}
+
+
+def modern(latex: str) -> str:
+    """Write {\\rm KL} as \\mathrm{KL}, a relation with a mark (i) above it without the mark, and one marked “def” as :=."""
+    latex = OLD_STYLE.sub(lambda found: f"{{\\{OLD_STYLES[found[1]]}{{{found[2]}}}}}", latex)
+    return DEFINING.sub(" := ", REMARKED.sub(lambda found: f" {found[1] or found[2]} ", _evaluated(latex)))
+
+
+def _evaluated(latex: str) -> str:
+    """Group what is taken at a point, \\left. f \\right|_{x = 0} as {f |_{x = 0}}."""
+    opened: list[re.Match[str]] = []
+    for delimiter in DELIMITER.finditer(latex):
+        if delimiter[1] == "left":
+            opened.append(delimiter)
+        elif opened and (start := opened.pop())[2] == "." and (point := AT_POINT.match(latex, delimiter.start())):
+            inside = latex[start.end() : delimiter.start()]
+            return f"{latex[: start.start()]}{{{inside} |_{{{point[1]}}}}}{_evaluated(latex[point.end() :])}"
+    return latex
 
 
 def expanded(given: Sequence[Token], macros: Mapping[str, Macro]) -> Iterator[str]:
@@ -53,6 +93,7 @@ def expanded(given: Sequence[Token], macros: Mapping[str, Macro]) -> Iterator[st
         if macro is None:
             yield str(token)
             continue
+        before = str(stream[at - 2]) if at > 1 else ""
         if macro.delimiter:
             at = _without_size(stream, at)
         arguments: list[str] = []
@@ -61,10 +102,19 @@ def expanded(given: Sequence[Token], macros: Mapping[str, Macro]) -> Iterator[st
                 at += 1
             argument, at = _argument(stream, at)
             arguments.append(argument)
-        text = macro.text
-        for number, argument in enumerate(arguments, start=1):
-            text = text.replace(f"#{number}", argument)
-        yield text + " " * text[-1:].isalpha()  # so that a command does not run into the next letter
+        text = re.sub(r"#(\d)", partial(_argument_after, macro.text, arguments), macro.text)
+        yield _apart(before, text) + " " * text[-1:].isalpha()  # so that a command does not run into the next letter
+
+
+def _argument_after(text: str, arguments: Sequence[str], place: re.Match[str]) -> str:
+    """The argument at a place of a macro's text; the place itself if there is no such argument."""
+    number = int(place[1])
+    return _apart(text[: place.start()], arguments[number - 1]) if number <= len(arguments) else place[0]
+
+
+def _apart(before: str, text: str) -> str:
+    """A text with a space before it if it would run into the command before it: \\beta and D are \\beta D."""
+    return f" {text}" if re.search(r"\\[a-zA-Z]+$", before) and text[:1].isalpha() else text
 
 
 def _without_size(stream: list[str | Token], at: int) -> int:

@@ -32,7 +32,7 @@ import sympy as sp
 from derivations.calculus import variables
 from derivations.calculus.variables import Kind, Variable
 from derivations.latex.names import Pattern, called, index_parts, pattern, plain, signature, split, styled, thin
-from derivations.latex.overloads import crowded, key, matching
+from derivations.latex.overloads import crowded, indices_of, is_label, key, matching
 from derivations.latex.syntax import parse
 from derivations.latex.tree import Bracket, LatexError, Node, Number, Product, Scripted, Sum, spelled
 from derivations.latex.values import Value, scalar, transposed
@@ -50,6 +50,7 @@ OPERATORS = (
     "trace",
     "logsumexp",
     "ones",
+    "zeros",
     "identity",
     "delta",
     "transpose",
@@ -137,10 +138,12 @@ class Notation:
             return self
         lines: dict[str, tuple[str, Any]] = {}
         names = self.crowded | {name for table in own for name in crowded(table)}
+        indices = indices_of(self.declarations, *own)
         for table in (self.declarations, *own):
             for symbols, meaning in table.items():
                 for symbol in split(symbols):
-                    name = key(symbol, names)
+                    whole = not str(meaning).startswith("=") and is_label(symbol, indices)     # d_v is another size than d
+                    name = spelled(parse(symbol)) if whole else key(symbol, names)
                     lines.pop(name, None)
                     lines[name] = symbol, meaning
         return Notation(dict(lines.values()), self.names, restrictions=self.restrictions)
@@ -223,6 +226,17 @@ class Notation:
                      for own, each in self.functions.items()}
         own = matching(name, call, arguments, self.indices, self.labels)
         return self.functions[own] if own else None
+
+    def unconditional(self, name: str) -> Named | Definition | None:
+        """Return what a name with several meanings stands for without arguments, p(x) beside p(x | y); None if unclear."""
+        functions = {own: each.arguments if isinstance(each, Named) else each.pattern.arguments
+                     for own, each in self.functions.items()}
+        own = [each for each, arguments in functions.items() if each.startswith(f"{name}(") and {*arguments} <= {*self.indices}
+               and "|" not in each]
+        function = self.functions[own[0]] if len(own) == 1 else None
+        if isinstance(function, Definition):
+            return Definition(Pattern(name, (*function.pattern.indices, *function.pattern.arguments)), function.body)
+        return function
 
     def _parametrized(self, symbol: str, shown: Pattern) -> Pattern:
         """Return the pattern of a definition whose subscript is a declared vector, p_\\theta, as an argument."""

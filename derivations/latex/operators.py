@@ -31,6 +31,7 @@ from derivations.latex.tree import (
 from derivations.latex.values import (
     IDENTITY,
     ONES,
+    ZEROS,
     Value,
     bound,
     check_inverse,
@@ -63,6 +64,7 @@ DEFAULT = {
     "\\mathrm{Tr}": "trace",
     "\\mathbf{1}": "ones",
     "\\mathbb{1}": "ones",
+    "\\mathbf{0}": "zeros",
     "\\mathbb{I}": "indicator",
     "I": "identity",
     "\\mathbf{I}": "identity",
@@ -87,7 +89,7 @@ def apply(reader: Reader, operator: str, sub: Node | None, sup: Node | None, res
         return indicator(reader, stated)
     if operator == "indicator":
         raise LatexError("indicator: expected a condition after it, i = j or i \\ne j")
-    if operator in ("ones", "identity"):
+    if operator in CONSTANTS:
         return _constant(reader, operator, sub, sup)
     if operator == "delta":
         return _delta(reader, sub)
@@ -330,8 +332,11 @@ def _weighed(value: Value, over: Sequence[Variable], names: Sequence[str]) -> Va
 # ── constants, norms, inner products ────────────────────────────────────────────────────────────────────────────────
 
 
+CONSTANTS = {"ones": ONES, "zeros": ZEROS, "identity": IDENTITY}
+
+
 def _constant(reader: Reader, operator: str, sub: Node | None, sup: Node | None) -> Value:
-    value = ONES if operator == "ones" else IDENTITY
+    value = CONSTANTS[operator]
     if sub is not None:
         size = reader.value(sub).number
         if not all(isinstance(v, Variable) and v.domain.kind is Kind.SIZE for v in size.free_symbols):

@@ -54,12 +54,18 @@ def name_of(symbol: str) -> str:
 def crowded(declarations: Mapping[str, Any]) -> set[str]:
     """Return the names that several lines declare; f_x with a vector x is a name of its own beside f(x)."""
     lines = [(symbol, str(meaning)) for symbols, meaning in declarations.items() for symbol in split(symbols)]
-    indices = {symbol for symbol, meaning in lines if meaning.removeprefix("fixed ").startswith("index ")}
-    counts = Counter(name_of(symbol) for symbol, meaning in lines if meaning.startswith("=") or not _is_label(symbol, indices))
+    indices = indices_of(declarations)
+    counts = Counter(name_of(symbol) for symbol, meaning in lines if meaning.startswith("=") or not is_label(symbol, indices))
     return {name for name, count in counts.items() if count > 1}
 
 
-def _is_label(symbol: str, indices: Collection[str]) -> bool:
+def indices_of(*tables: Mapping[str, Any]) -> set[str]:
+    """Return the symbols that tables declare as indices."""
+    return {symbol for table in tables for symbols, meaning in table.items() for symbol in split(symbols)
+            if str(meaning).removeprefix("fixed ").startswith("index ")}
+
+
+def is_label(symbol: str, indices: Collection[str]) -> bool:
     """Return whether the subscript of a symbol is no index."""
     try:
         below = pattern(symbol).indices

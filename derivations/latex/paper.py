@@ -15,7 +15,7 @@ from pathlib import Path
 
 from lark import Lark, Token
 
-from derivations.latex.macros import Macro, expanded, macros_of_packages
+from derivations.latex.macros import Macro, expanded, macros_of_packages, modern
 from derivations.latex.syntax import parse
 from derivations.latex.tree import Chain, LatexError, Listing, spelled
 
@@ -28,8 +28,9 @@ SKIPPED = ("verbatim", "lstlisting", "thebibliography", "tikzpicture", "table", 
 UNNUMBERED = ("\\nonumber", "\\notag")
 SPACES = ("\\quad", "\\qquad", "\\,", "\\;", "\\:", "\\!", "\\ ")
 ADDING = ("+", "-", "\\cdot", "\\times")
-RELATING = ("=", "<", ">", "\\le", "\\leq", "\\ge", "\\geq", "\\propto", "\\approx")
+RELATING = ("=", "<", ">", "\\le", "\\leq", "\\ge", "\\geq", "\\propto", "\\approx", "\\stackrel", "\\overset")
 SENTENCE_END = re.compile(r"[.;!?](\s|$)")
+LABELS = re.compile(r"[_^]\{\\text\{[^{}]*\}\}")             # of \pi_{\text{ref}}
 DEEPEST = 40  # macros inside of macros
 
 
@@ -178,7 +179,7 @@ class _Scanner:
                 and not (token.type in ("BEGIN", "END") and _name(token).rstrip("*") in INNER)
             )
         )
-        latex = " ".join(self.expanded(text).split()).strip(" .,;")
+        latex = " ".join(modern(self.expanded(text)).split()).strip(" .,;")
         if goes_on and self.result.formulas and begins_with_relation(latex):
             latex = f"{last_side(self.result.formulas[-1].latex)} {latex}".strip()
         if latex:
@@ -205,9 +206,12 @@ class _Scanner:
                 self.at += 1
         text = self._group()
         if "DeclarePairedDelimiter" in command:
+            before, opening = (text, self._group()) if command.endswith("XPP") else ("", text)
             closing = self._group()
-            inside = self._group().replace("\\delimsize", "") if command.rstrip("*").endswith("X") else "#1"
-            self.macros[name] = Macro(max(arguments, 1), f"\\left{text} {inside} \\right{closing}", delimiter=True)
+            after = self._group() if command.endswith("XPP") else ""
+            inside = self._group().replace("\\delimsize", "") if command.endswith(("X", "XPP")) else "#1"
+            whole = f"{before}\\left{opening} {inside} \\right{closing}{after}"
+            self.macros[name] = Macro(max(arguments, 1), whole, delimiter=True)
             return
         self.macros[name] = Macro(arguments, f"\\operatorname{{{text}}}" if "DeclareMathOperator" in command else text)
 
@@ -235,9 +239,13 @@ class _Scanner:
         return self.at < len(self.tokens) and self.tokens[self.at].type == "OPEN"
 
     def _group(self) -> str:
-        """The text of the next group in braces, without them."""
+        """The text of the next group in braces, without them, or the next command or character."""
         if not self._next_opens():
-            return str(self._take())
+            token = self._take()
+            if token.type == "TEXT" and len(text := str(token).lstrip()) > 1:
+                self.at -= 1
+                self.tokens[self.at] = token.update(value=text[1:])
+            return text[0] if token.type == "TEXT" else str(token)
         start, depth = self.at, 0
         while self.at < len(self.tokens):
             depth += {"OPEN": 1, "CLOSE": -1}.get(self.tokens[self.at].type, 0)
@@ -279,7 +287,7 @@ def last_side(latex: str) -> str:
         tree = parse(latex)
         first = tree.parts[0] if isinstance(tree, Listing) else tree
         side = spelled(first.parts[-1]) if isinstance(first, Chain) else ""
-        return "" if "\\text" in side else side
+        return "" if "\\text" in LABELS.sub("", side) else side
     return ""
 
 

@@ -42,7 +42,7 @@ def read_premises(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]
         if at and formulas[at - 1][1].display and BEHIND.fullmatch(just_before):
             _attach(guesses, tree, formula, [formulas[at - 1][0]])
             continue
-        if not is_condition(formula) and not IN_FRONT.search(just_before):
+        if not is_condition(formula) and not is_in_front(formula):
             continue
         end = at + 1 + formula.rest.count("…")
         following = formulas[end][1].words.rpartition("…")[2].strip() if end < len(formulas) else ""
@@ -103,6 +103,11 @@ def is_condition(formula: Formula, words: re.Pattern[str] = CONDITION) -> bool:
     sentence = SENTENCE_START.split(formula.words)[-1].strip(" …,")
     just_before = formula.words.rpartition("…")[2].strip()
     return bool(words.match(sentence)) or (bool(words.match(just_before)) and just_before[0].isupper())
+
+
+def is_in_front(formula: Formula) -> bool:
+    """Return whether the words just before a formula are “for all” or “if”."""
+    return IN_FRONT.search(formula.words.rpartition("…")[2].strip()) is not None
 
 
 def _attach(guesses: Guesses, tree: Chain, formula: Formula, displays: Sequence[int]) -> None:

@@ -136,18 +136,34 @@ def _set(node: Node | None) -> Node | None:
 
 def _barred(items: Sequence[Item]) -> Node:
     """Split at an unpaired bar: q(z | x), KL(p ‖ q)."""
+    items = _double_bars(items)
     last = items[-1] if items else None
     single = [item for item in items if _type(item) == "BAR"] == [last]
     if isinstance(last, Tree) and last.data == "scripted" and single:
         where = _scripted(EMPTY, last.children[1:])
         if isinstance(where, Scripted) and isinstance(where.sub, Chain) and where.sup is None:
-            return At(_sum(items[:-1]), where.sub)
+            inside = _sum(items[:-1])
+            if isinstance(inside, Sum) and len(inside.terms) > 1:
+                raise LatexError(f"|_{{{spelled(where.sub)}}}: expected brackets before it, as it can hold for one term or for all")
+            return At(inside, where.sub)
     for kind, shown in (("NORM", "‖"), ("BAR", "|")):
         positions = [position for position, item in enumerate(items) if _type(item) == kind]
         if len(positions) == 1:
             at = positions[0]
             return Listing((_sum(items[:at]), _sum(items[at + 1 :])), (shown,))
     return _sum(items)
+
+
+def _double_bars(items: Sequence[Item]) -> Sequence[Item]:
+    """Read || as ‖ if all bars come in such pairs, as in ||x|| and KL(p || q), but not in |a||b|."""
+    bars = [position for position, item in enumerate(items) if _type(item) == "BAR"]
+    pairs = [*zip(bars[::2], bars[1::2], strict=False)]
+    if len(bars) % 2 or not all(first + 1 == second and isinstance(items[first], Token) for first, second in pairs):
+        return items
+    second = {position: items[position] for _, position in pairs}
+    norms = {position: Token("NORM", "\\|") if isinstance(item, Token) else
+             Tree("scripted", [Token("NORM", "\\|"), *item.children[1:]]) for position, item in second.items()}
+    return [norms.get(position, item) for position, item in enumerate(items) if position not in {first for first, _ in pairs}]
 
 
 def _sum(items: Sequence[Item]) -> Node:
@@ -238,7 +254,9 @@ def _node(item: Item) -> Node:
     parts = item.children
     if item.data == "scripted":
         braced = isinstance(parts[0], Tree) and parts[0].data == "braced"    # whose script is a remark
-        return _node(parts[0]) if braced else _scripted(_node(parts[0]), parts[1:])
+        base = _node(parts[0])
+        euler = base == Symbol("\\mathrm{e}") and [script.data for script in parts[1:] if isinstance(script, Tree)] == ["sup"]
+        return base if braced else _scripted(Symbol("e") if euler else base, parts[1:])
     if item.data == "braced":
         return _node(parts[1])
     if item.data == "group":

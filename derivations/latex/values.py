@@ -1,6 +1,6 @@
 """The values of parts of a formula: numbers, vectors and matrices, given entry by entry.
 
-The axes of `ones` and of the identity have no fixed length; they adapt to the other operand.
+The axes of `ones`, `zeros` and of the identity have no fixed length; they adapt to the other operand.
 """
 
 from __future__ import annotations
@@ -68,6 +68,7 @@ def scalar(expr: Any) -> Value:
 
 
 ONES = Value((None,), lambda _: sp.S.One)
+ZEROS = Value((None,), lambda _: sp.S.Zero)
 IDENTITY = Value((None, None), lambda i, j: delta(i, j))
 
 _numbers = count(1)

@@ -90,6 +90,19 @@ def test_different_spellings_of_one_symbol_are_read(latex: str, declared: dict[s
     assert all(relation.prove() for relation in read(latex, Notation(declared)))
 
 
+def test_a_local_meaning_leaves_symbols_with_other_subscripts_alone() -> None:
+    """The sizes d and d_v stay, whatever else holds in a section."""
+    notation = Notation({"d": "size", "d_v": "size", "x": "vector d"}, local={"section1": {"t": "real"}})
+    assert set(notation.within("section1").sizes) == {"d", "d_{v}"}
+
+
+def test_a_name_without_arguments_is_the_function_without_a_condition() -> None:
+    declared = {"n": "size", "x": "index n", "p(x)": "distribution", "p(x | D)": "distribution", "D": "fixed", "q": "simplex n"}
+    assert all(relation.prove() for relation in read(r"\mathrm{KL}(q \| p) \ge 0", Notation(declared)))
+    uniform = Notation({**declared, "p(x)": "= 1/n"})
+    assert all(relation.prove() for relation in read(r"\mathrm{KL}(q \| p) = \log n - H(q)", uniform))
+
+
 def test_a_symbol_that_stands_for_a_variable_takes_its_name() -> None:
     m = size("m")
     notation = Notation({"x": scalar("v"), "s": vector("w", m), "y": scalar("v") + 1, "z": scalar("v")})

@@ -36,6 +36,10 @@ MARGIN = Notation({"m": "size", "j, k": "index m", r"\delta": "positive", "s": "
 JOINT = Notation({"m, n": "size", "i": "index n", "j": "index m", "J": "interior n m", r"\alpha": "positive != 1"})
 
 TRUE = [
+    r"|s|^2 + \tau |u|^2 = \|s\|^2 + \tau\|u\|^2",
+    r"s + \mathbf{0} = s + 0 \cdot s",
+    r"\frac{\partial^3 \tau^4}{\partial\tau^3} = 24 \tau",
+    r"\tau \|s\|^2 \ge \|s\|^2 \quad (\tau > 1)",
     r"\mathrm{tr} F = \tfrac1{\tau^2}(1 - \sum_j p_j^2)",
     r"\phi(s) \ge u_j, \quad \text{if } s_j - u_j \ge 0",
     r"\phi(s) \ge u_j, \quad \text{for } - u_j + s_j \ge 0",
@@ -86,9 +90,13 @@ FALSE = [
     r"\phi(s+\gamma\mathbf 1) = \phi(s)",
     r"p_j \propto e^{s_j}",
     r"\sum_{l\ne j} p_l = 1",
+    r"|s|^2 = \|s\|",
+    r"s = \mathbf{0}",
+    r"\frac{\partial^3 \tau^4}{\partial\tau^3} = 12 \tau^2",
 ]
 
 REFUSED = [
+    (r"\tau + p_j |_{\tau = 1} = 1", "expected brackets before it"),
     (r"\log p_j q_j = 1", "expected parentheses, as it can mean"),
     (r"\log_2 p_j = 1", "expected the natural logarithm"),
     (r"\tau^T = \tau", "T: expected a symbol of the notation"),
