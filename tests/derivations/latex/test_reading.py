@@ -36,8 +36,8 @@ MARGIN = Notation({"m": "size", "j, k": "index m", r"\delta": "positive", "s": "
 JOINT = Notation({"m, n": "size", "i": "index n", "j": "index m", "J": "interior n m", r"\alpha": "positive != 1"})
 
 TRUE = [
-    r"|s|^2 + \tau |u|^2 = \|s\|^2 + \tau\|u\|^2",
-    r"s + \mathbf{0} = s + 0 \cdot s",
+    r"|s - u|^2 = \|s\|^2 - 2 s^\top u + \|u\|^2",
+    r"\nabla_s \sum_j p_j = \mathbf{0}",
     r"\frac{\partial^3 \tau^4}{\partial\tau^3} = 24 \tau",
     r"\tau \|s\|^2 \ge \|s\|^2 \quad (\tau > 1)",
     r"\mathrm{tr} F = \tfrac1{\tau^2}(1 - \sum_j p_j^2)",
