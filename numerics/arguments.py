@@ -164,7 +164,9 @@ def check_mask_dtype(name: str, mask: Tensor) -> None:
         raise ValueError(f"{name}: expected a dense boolean or floating tensor, got {describe(mask)}")
 
 
-def check_mask(mask: Tensor, shape: tuple[int, ...], *, own: int = 1, exact: bool = False, boolean: bool = False) -> None:
+def check_mask(
+    mask: Tensor, shape: tuple[int, ...], *, own: int = 1, exact: bool = False, boolean: bool = False, name: str = "mask"
+) -> None:
     """Raise ValueError if a mask does not broadcast to a shape.
 
     Args:
@@ -173,6 +175,7 @@ def check_mask(mask: Tensor, shape: tuple[int, ...], *, own: int = 1, exact: boo
         own: how many of the last axes the mask must not enlarge.
         exact: whether it must have these axes in full; otherwise they may be missing or of size 1.
         boolean: whether a floating mask is refused.
+        name: of the argument.
     """
     fits = is_dense(mask) and (mask.dtype == torch.bool or (mask.is_floating_point() and not boolean))
     if fits:
@@ -182,7 +185,7 @@ def check_mask(mask: Tensor, shape: tuple[int, ...], *, own: int = 1, exact: boo
     if not fits:
         kind = "a boolean" if boolean else "a boolean or floating"
         full = f" with the last size {shape[-1]}" if exact else ""
-        raise ValueError(f"mask: expected {kind} tensor that broadcasts to {tuple(shape)}{full}, got {describe(mask)}")
+        raise ValueError(f"{name}: expected {kind} tensor that broadcasts to {tuple(shape)}{full}, got {describe(mask)}")
 
 
 # ── numbers ─────────────────────────────────────────────────────────────────────────────────────────────────────────

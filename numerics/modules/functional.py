@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import dropout
 
-from numerics.arguments import broadcastable, check_mask, compute_dtype, describe
+from numerics.arguments import broadcastable, check_mask, compute_dtype, describe, is_dense
 from numerics.modules.kinds import Attention, attention_of
 
 
@@ -72,8 +72,8 @@ def attend(
     """
     chosen, shape = attention_of(attention), _checked(query, key, value)
     if mask is not None:
-        check_mask(mask, shape, own=2)
-        mask = mask if mask.ndim > 1 else mask.unsqueeze(0)
+        check_mask(mask, shape, own=2, name="attn_mask")
+        mask = mask if mask.ndim > 1 else mask.expand(1, mask.numel())
     factor = 1 / math.sqrt(max(query.shape[-1], 1)) if scale is None else _finite("scale", scale)
     if isinstance(dropout_p, bool) or not isinstance(dropout_p, (int, float)) or not 0 <= dropout_p <= 1:
         raise ValueError(f"dropout_p: expected a probability, got {dropout_p!r}")
@@ -96,9 +96,9 @@ def grouped(name: str, x: Tensor, query: Tensor) -> Tensor:
     Raises:
         ValueError: if G does not divide H.
     """
-    fits = isinstance(x, Tensor) and isinstance(query, Tensor) and x.ndim > 2 and query.ndim > 2
+    fits = is_dense(x) and is_dense(query) and x.ndim > 2 and query.ndim > 2
     if not fits or x.shape[-3] == 0 or query.shape[-3] % x.shape[-3]:
-        heads = query.shape[-3] if isinstance(query, Tensor) and query.ndim > 2 else "the queries' heads"
+        heads = query.shape[-3] if is_dense(query) and query.ndim > 2 else "the queries' heads"
         raise ValueError(f"{name}: expected (..., G, m, E) with G a divisor of {heads}, got {describe(x)}")
     return x.repeat_interleave(query.shape[-3] // x.shape[-3], -3)
 
@@ -106,8 +106,8 @@ def grouped(name: str, x: Tensor, query: Tensor) -> Tensor:
 def _checked(query: Tensor, key: Tensor, value: Tensor) -> tuple[int, ...]:
     """Return the shape of the weights, (..., n, m), after checking that the three fit."""
     for name, x in (("query", query), ("key", key), ("value", value)):
-        if not isinstance(x, Tensor) or not x.is_floating_point() or x.ndim < 2:
-            raise ValueError(f"{name}: expected a floating tensor (..., length, width), got {describe(x)}")
+        if not is_dense(x) or not x.is_floating_point() or x.ndim < 2:
+            raise ValueError(f"{name}: expected a dense floating tensor (..., length, width), got {describe(x)}")
         if x.dtype != query.dtype:
             raise ValueError(f"{name}: expected the dtype {query.dtype} of the query, got {x.dtype}")
     lead, others = query.shape[:-2], (key.shape[:-2], value.shape[:-2])

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear, pad
 
-from numerics.arguments import check_mask_dtype, describe
+from numerics.arguments import check_mask_dtype, describe, is_dense
 from numerics.modules.functional import attend
 from numerics.modules.kinds import Attention, attention_of
 from numerics.priors import log_mask
@@ -138,7 +138,7 @@ class MultiheadAttention(nn.MultiheadAttention):
             query, key, value = (x.transpose(0, 1) for x in (query, key, value))
         elif not batched:
             query, key, value = (x.unsqueeze(0) for x in (query, key, value))
-            key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
+            key_padding_mask = key_padding_mask.unsqueeze(0) if isinstance(key_padding_mask, Tensor) else key_padding_mask
         mask = self._merged(key_padding_mask, attn_mask, query.shape[0], query.shape[1], key.shape[1])
         q, k, v = self._of_itself(query) if of_itself else self._projected(query, key, value)
         k, v, mask = self._extended(k, v, mask)
@@ -165,8 +165,10 @@ class MultiheadAttention(nn.MultiheadAttention):
     def _check(self, query: Tensor, key: Tensor, value: Tensor) -> bool:
         """Return whether the tensors are batched, after checking that they fit."""
         for name, x, width in (("query", query, self.embed_dim), ("key", key, self.kdim), ("value", value, self.vdim)):
-            if not isinstance(x, Tensor) or x.is_nested or not x.is_floating_point() or x.ndim not in (2, 3):
-                raise ValueError(f"{name}: expected a floating tensor with 2 or 3 axes, got {describe(x)}")
+            if not is_dense(x) or not x.is_floating_point() or x.ndim not in (2, 3):
+                raise ValueError(f"{name}: expected a dense floating tensor with 2 or 3 axes, got {describe(x)}")
+            if x.dtype != self.out_proj.weight.dtype and not torch.is_autocast_enabled(x.device.type):
+                raise ValueError(f"{name}: expected the dtype {self.out_proj.weight.dtype} of the weights, got {x.dtype}")
             if x.ndim != query.ndim or x.shape[-1] != width:
                 raise ValueError(f"{name}: expected {query.ndim} axes, the last {width}, got {tuple(x.shape)}")
         batch = 0 if self.batch_first else 1

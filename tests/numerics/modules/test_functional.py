@@ -331,11 +331,11 @@ def test_refusals() -> None:
     x = normal(2, 3, 4)
     for arguments, options, message in (
         ((x, x, x), {"attn_mask": torch.ones(3, 3).bool(), "is_causal": True}, "attn_mask: expected None where is_causal"),
-        ((x.long(), x, x), {}, "query: expected a floating tensor"),
+        ((x.long(), x, x), {}, "query: expected a dense floating tensor"),
         ((x, x.float(), x), {}, "key: expected the dtype torch.float64 of the query"),
-        ((x[0, 0], x, x), {}, r"query: expected a floating tensor \(..., length, width\)"),
-        ((x[0, 0], x, x), {"is_causal": True}, r"query: expected a floating tensor \(..., length, width\)"),
-        ((x, x[0, 0], x), {"is_causal": True}, r"key: expected a floating tensor \(..., length, width\)"),
+        ((x[0, 0], x, x), {}, r"query: expected a dense floating tensor \(..., length, width\)"),
+        ((x[0, 0], x, x), {"is_causal": True}, r"query: expected a dense floating tensor \(..., length, width\)"),
+        ((x, x[0, 0], x), {"is_causal": True}, r"key: expected a dense floating tensor \(..., length, width\)"),
         ((x, normal(3, 3, 4), x), {}, r"key: expected \(..., m, 4\) for the query"),
         ((x[:, :1], x, x), {"attn_mask": torch.ones(4, 3).bool()}, "mask: expected a boolean or floating"),
         ((x, x[..., :3], x), {}, r"key: expected \(..., m, 4\) for the query"),

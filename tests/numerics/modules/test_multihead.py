@@ -350,12 +350,12 @@ def test_refusals() -> None:
     _, module = pair()
     query, key, value = (x.detach() for x in sequences(module))
     for arguments, options, message in (
-        ((query.long(), key, value), {}, "query: expected a floating tensor with 2 or 3 axes"),
+        ((query.long(), key, value), {}, "query: expected a dense floating tensor with 2 or 3 axes"),
         ((query[..., :-1], key, value), {}, "query: expected 3 axes, the last 12, got"),
-        (([0.0], key, value), {}, "query: expected a floating tensor with 2 or 3 axes"),
-        ((query[0, 0], key, value), {}, "query: expected a floating tensor with 2 or 3 axes"),
-        ((query[None], key, value), {}, "query: expected a floating tensor with 2 or 3 axes"),
-        ((query, key, value.long()), {}, "value: expected a floating tensor with 2 or 3 axes"),
+        (([0.0], key, value), {}, "query: expected a dense floating tensor with 2 or 3 axes"),
+        ((query[0, 0], key, value), {}, "query: expected a dense floating tensor with 2 or 3 axes"),
+        ((query[None], key, value), {}, "query: expected a dense floating tensor with 2 or 3 axes"),
+        ((query, key, value.long()), {}, "value: expected a dense floating tensor with 2 or 3 axes"),
         ((query, key[..., :-1], value), {}, "key: expected 3 axes, the last 12, got"),
         ((query, key, value[..., :-1]), {}, "value: expected 3 axes, the last 12, got"),
         ((query, key, value[:, :1]), {}, r"value: expected \(5, 2, 12\) like the key"),
