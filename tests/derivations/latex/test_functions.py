@@ -1,0 +1,136 @@
+"""Functions that share a name, macros and slips, at the level of one formula."""
+
+from __future__ import annotations
+
+import pytest
+import sympy as sp
+from lark import Token
+
+from derivations import positive, scalar, size, total, vector
+from derivations.calculus.variables import Domain, Kind, Variable
+from derivations.latex.function_guesses import _is_same_function, is_modified
+from derivations.latex.gaps import _laws, _scales
+from derivations.latex.macros import Macro, expanded
+from derivations.latex.overloads import key, matching
+from derivations.latex.slips import _within
+from derivations.latex.syntax import parse
+from derivations.latex.tree import Bracket, Product, Symbol, spelled, walk
+
+# ── overloads ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+FUNCTIONS = {"p(z)": ("z",), "p(x|z)": ("x", "z"), "p(z|x)": ("z", "x"), "p(x,z)": ("x", "z"), "q(z)": ("z",)}
+
+
+def call(latex: str) -> Bracket:
+    product = parse(latex)
+    assert isinstance(product, Product)
+    bracket = product.factors[-1]
+    assert isinstance(bracket, Bracket)
+    return bracket
+
+
+@pytest.mark.parametrize(("latex", "own"), [
+    ("p(z)", "p(z)"), ("p(z')", "p(z)"), ("p(k)", "p(z)"), ("p(1)", "p(z)"), ("p(x)", ""), ("p(u)", ""),
+    ("p(x|z)", "p(x|z)"), ("p(x|k)", "p(x|z)"), ("p(z|x)", "p(z|x)"), ("p(k|x)", "p(z|x)"), ("p(k|u)", ""),
+    ("p(x,k)", "p(x,z)"), ("p(x,z)", "p(x,z)"), ("p(k,x)", ""), ("p(x|k|z)", ""), ("r(z)", ""),
+])
+def test_which_function_a_call_is_of(latex: str, own: str) -> None:
+    """Of z and k, which are indices, and x, which is a label, in the place that each has."""
+    assert matching(latex[0], call(latex), FUNCTIONS, {"z", "k"}, {"x"}) == own
+
+
+def test_a_call_of_two_functions_is_of_none() -> None:
+    functions = {"f(a)": ("a",), "f(b)": ("b",)}
+    assert matching("f", call("f(c)"), functions, set(), set()) == ""
+    assert matching("f", call("f(c)"), {"f(a)": ("a",)}, set(), set()) == "f(a)"
+    assert matching("f", call("f(c)"), {"f(a)": ("a",)}, {"a"}, set()) == ""
+
+
+def test_a_line_is_known_by_its_arguments_where_several_share_its_name() -> None:
+    assert key("p(z|x)", {"p"}) == "p(z|x)"
+    assert key("p(z|x)", set()) == key("p", {"p"}) == "p"
+
+
+@pytest.mark.parametrize(("one", "other", "same"), [
+    (("f(x)", "", "x"), ("f(y)", "", "y"), True), (("f(x)", "", "x"), ("f(x)", "", "x"), True),
+    (("f(x)", "", "x"), ("f(x|y)", "|", "x", "y"), False), (("f(x)", "", "x"), ("f(a)", "", "a"), False),
+    (("f(x,y)", ",", "x", "y"), ("f(x)", ",", "x"), False),
+])
+def test_calls_of_one_function(one: tuple[str, ...], other: tuple[str, ...], same: bool) -> None:
+    """Letters that stand together in a call, as x and a do, are not the same argument."""
+    assert _is_same_function(one, other, {frozenset(("x", "a"))}) is same
+
+
+@pytest.mark.parametrize(("left", "right", "modified"), [
+    ("H(P)", r"-\sum_{ij} P_{ij} (\log P_{ij} - 1)", True), ("H(P)", r"-\sum_{ij} P_{ij} \log P_{ij}", False),
+    (r"K(P, Q)", r"\sum_j (P_j \log P_j - P_j \log Q_j)", False), (r"K(P, Q)", r"\sum_j (P_j \log P_j - P_j + Q_j)", True),
+    ("H(x)", r"-x \log x - (1 - x) \log (1 - x)", True), ("H(P)", r"-\sum_j P_j \log P_j", False),
+])
+def test_definitions_that_are_not_the_usual_ones(left: str, right: str, modified: bool) -> None:
+    assert is_modified(parse(left), parse(right)) is modified
+
+
+# ── macros ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+NORM = {"\\norm": Macro(1, "|#1|", delimiter=True), "\\pair": Macro(2, "<#1,#2>"), "\\half": Macro(0, "0.5")}
+
+
+def tokens(*parts: str) -> list[Token]:
+    types = {"{": "OPEN", "}": "CLOSE"}
+    return [Token("COMMAND" if x.startswith("\\") else types.get(x, "TEXT"), x) for x in parts]
+
+
+@pytest.mark.parametrize(("given", "text"), [
+    (("\\norm", "{", "x", "}", "y"), "|x|y"), (("\\norm", "*", "{", "x", "}"), "|x|"),
+    (("\\norm", "[", "\\big", "]", "{", "x", "}"), "|x|"), (("\\norm", " ", "{", "x", "}"), "|x|"),
+    (("\\norm", "xy"), "|x|y"), (("\\norm", " xy"), "|x|y"), (("\\norm", "\\beta", "y"), "|\\beta|y"),
+    (("\\norm", "{", "a", "{", "b", "}", "c", "}", "d"), "|a{b}c|d"), (("\\norm",), "||"),
+    (("\\pair", "{", "x", "}", " ", "{", "y", "}"), "<x,y>"), (("\\pair", "xyz"), "<x,y>z"),
+    (("\\pair", "{", "x", "}"), "<x,>"), (("\\pair", "*", "{", "x", "}"), "<*,x>"),
+    (("a", "\\half", "b"), "a0.5b"), (("\\other", "x"), "\\otherx"), ((), ""),
+])
+def test_macros_take_their_arguments(given: tuple[str, ...], text: str) -> None:
+    assert "".join(expanded(tokens(*given), NORM)) == text
+
+
+# ── slips ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("latex", [
+    "a + b - c", "a b c", r"\frac{a}{b}", "f(a, b)", r"\sqrt{a}", "(a)", "a_j b", r"\frac{a + b}{\sqrt{c} (a - d)}",
+    r"\sum_j (a_j, b_j)",
+])
+def test_every_part_of_a_side_can_be_replaced(latex: str) -> None:
+    """By a letter that then stands where the part stood, and nowhere else; replaced by itself it leaves the side as it was."""
+    side = parse(latex)
+    places = list(_within(side, lambda new: new))
+    letters = {node.name for node in walk(side) if isinstance(node, Symbol)} - {"j", r"\sum"}
+    assert letters - {"f"} <= {spelled(node) for node, _ in places}
+    for node, put in places:
+        assert put(node) == side
+        changed = put(Symbol("w"))
+        assert sum(each == Symbol("w") for each in walk(changed)) == 1
+        if isinstance(node, Symbol):
+            assert spelled(changed) == spelled(side) or spelled(changed).count("w") == 1
+
+
+# ── gaps ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+n = size("n")
+i = Variable("i", Domain(Kind.INDEX, (n,)))
+
+
+def test_the_numbers_that_may_stand_before_a_divergence() -> None:
+    tau, x, v = positive("tau"), scalar("x"), vector("v", n)
+    opened = 3 * sp.log(x) - tau * sp.log(2) + total(i, v[i] * sp.log(2 + v[i] ** 2)) + x
+    assert set(_scales(opened)) == {1, 3, tau, 1 / tau}
+
+
+def test_the_laws_that_may_be_compared() -> None:
+    """Distributions among the variables, sums that logarithms and powers normalize, and the uniform law of each size."""
+    v = vector("v", n)
+    partition = total(i, sp.exp(v[i]))
+    laws = _laws(sp.log(partition), sp.log(partition), [])
+    assert [size for size, _ in laws] == [n, n]
+    assert [law(i) for _, law in laws] == [sp.exp(v[i]) / partition, 1 / n]
+    assert _laws(total(i, v[i]), total(i, v[i]), []) == []
