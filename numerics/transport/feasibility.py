@@ -64,7 +64,9 @@ def check_solvable(x: Scaling, source: Tensor, parts: Parts, slack: float, forbi
     if bool(apart.any()):
         where = tuple(apart.nonzero()[0].tolist())
         masses = [float(mass[where]) for mass in total]
-        raise ValueError(f"target: expected the mass of the source, {masses[0]:.6g}, got {masses[1]:.6g}{_problem(where)}")
+        digits = 6 if f"{masses[0]:.6g}" != f"{masses[1]:.6g}" else 17
+        expected, got = (f"{mass:.{digits}g}" for mass in masses)
+        raise ValueError(f"target: expected the mass of the source, {expected}, got {got}{_problem(where)}")
     check_entries("target", x.target, ~balanced | (x.target == 0) | (parts.columns < parts.bound),
                   f"no mass in a column whose {forbids} forbids every row with mass")
     rows, columns = parts.totals(x.source, x.target)

@@ -6,15 +6,19 @@ import pytest
 import sympy as sp
 from lark import Token
 
-from derivations import positive, scalar, size, total, vector
+from derivations import positive, scalar, simplex, size, total, vector
+from derivations.calculus.sums import equal
 from derivations.calculus.variables import Domain, Kind, Variable
 from derivations.latex.function_guesses import _is_same_function, is_modified
 from derivations.latex.gaps import _laws, _scales
 from derivations.latex.macros import Macro, expanded
 from derivations.latex.overloads import key, matching
+from derivations.latex.problems import spread
 from derivations.latex.slips import _within
+from derivations.latex.sums import check_pairs
 from derivations.latex.syntax import parse
-from derivations.latex.tree import Bracket, Product, Symbol, spelled, walk
+from derivations.latex.tree import Bracket, LatexError, Product, Symbol, spelled, walk
+from derivations.latex.values import Value, entrywise
 
 # ── overloads ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -134,3 +138,43 @@ def test_the_laws_that_may_be_compared() -> None:
     assert [size for size, _ in laws] == [n, n]
     assert [law(i) for _, law in laws] == [sp.exp(v[i]) / partition, 1 / n]
     assert _laws(total(i, v[i]), total(i, v[i]), []) == []
+
+
+# ── forms of differences, values, sums over pairs ───────────────────────────────────────────────────────────────────
+
+
+def test_a_difference_of_squares_is_a_spread() -> None:
+    """With weights that sum to one, with any positive ones, and with none."""
+    x, q, w = vector("x", n), simplex("q", n), vector("w", n, kind=Kind.POSITIVE)
+    for weight in (q[i], w[i], sp.S.One):
+        mean = total(i, weight * x[i]) / total(i, weight)
+        difference = total(i, weight * x[i] ** 2) - total(i, weight) * mean**2
+        form = spread(difference)
+        assert form is not None
+        assert equal(form, total(i, weight * (x[i] - mean) ** 2))
+    assert spread(total(i, q[i] * x[i] ** 2) - total(i, x[i]) ** 2) is None
+    assert spread(total(i, x[i])) is None
+
+
+def test_functions_of_entries_have_the_shape_of_what_is_a_vector() -> None:
+    v = vector("v", n)
+    entries, number = Value((n,), v.__getitem__), Value((), lambda: sp.S(3))
+    assert entrywise(sp.exp, entries, what="exp").entry(i) == sp.exp(v[i])
+    for values in ((entries, number), (number, entries)):
+        both = entrywise(lambda a, b: a + b, *values, what="+")
+        assert both.shape == (n,)
+        assert both.entry(i) == v[i] + 3
+    assert entrywise(sp.exp, number, what="exp").shape == ()
+
+
+@pytest.mark.parametrize(("latex", "refused"), [
+    (r"\sum_{i \ne j} a_i", False), (r"\sum_{i \ne j} a_i b_j", True), (r"\sum_j \sum_{i \ne j} a_i b_j", False),
+    (r"b_j \sum_{i \ne j} a_i", False), (r"\sum_{i \ne k} a_i b_k", False),
+])
+def test_a_sum_over_what_is_not_equal_may_be_one_over_pairs(latex: str, refused: bool) -> None:
+    """If the other index is bound by no sum before it, and occurs in what is summed."""
+    if refused:
+        with pytest.raises(LatexError, match="expected j elsewhere in the formula, or a sum over it before this one"):
+            check_pairs(parse(latex), {"j"})
+    else:
+        check_pairs(parse(latex), {"j"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from derivations.latex import Notation, read
+from derivations.latex.claims import _excluded
 from derivations.latex.restrictions import excluding
 
 DECLARED = {"n": "size", "i": "index n", "c": "vector n", "x": "real", "y": "real"}
@@ -34,3 +35,16 @@ def test_a_point_is_excluded_if_it_violates_a_condition(condition: str, excluded
 def test_local_meanings_keep_the_restrictions() -> None:
     notation = Notation(DECLARED, local={"section2": {"x": "positive"}}, restrictions=[ZERO_SUM])
     assert notation.within("section2").restrictions == [ZERO_SUM]
+
+
+@pytest.mark.parametrize(("restrictions", "excluded"), [
+    ([], False), ([(7, r"c_i \ge 99")], True), ([(7, "x = 0")], False), ([(7, "x = 0"), (8, r"c_i \approx 0")], True),
+])
+def test_what_a_condition_excludes_is_said_and_nothing_else(restrictions: list[tuple[int, str]], excluded: bool) -> None:
+    """Of a false statement; a true one has no counterexample that could be excluded."""
+    notation = Notation(DECLARED, restrictions=restrictions)
+    false, true = (read(latex, notation) for latex in (r"\sum_{i=1}^n c_i = \sum_{i=1}^n c_i^2 + 1", r"c_i + c_i = 2 c_i"))
+    said = _excluded(false, notation, 9)
+    assert bool(said) is excluded
+    assert not excluded or f"the condition “{restrictions[-1][1]}” in line {restrictions[-1][0]}" in said
+    assert _excluded(true, notation, 9) == ""

@@ -344,7 +344,7 @@ def test_derivatives_where_both_marginals_are_met() -> None:
     inputs = [x.requires_grad_() for x in (cost, a.log(), b.log())]
 
     def solved(cost: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, ...]:
-        solution = unbalanced(cost, a.softmax(-1), b.softmax(-1), 0.5, math.inf, math.inf)
+        solution = unbalanced(cost, 3 * a.softmax(-1), 3 * b.softmax(-1), 0.5, math.inf, math.inf)
         f, g = solution.row_potential, solution.column_potential
         return solution.plan, f - f[..., :1], g - g[..., :1], solution.value
 
@@ -445,6 +445,34 @@ def test_marginals_that_are_to_be_met_and_cannot_be() -> None:
     assert bool(unbalanced(cost, a, b, 1.0, math.inf, 1.0, mask=columns).converged)
     assert bool(unbalanced(cost, a, b, 1.0, 1.0, math.inf, mask=rows).converged)
     assert bool(unbalanced(cost, 0 * a, 0 * b, 1.0, *met).converged)
+
+
+@pytest.mark.parametrize("solve", [transport.sinkhorn, lambda *x: unbalanced(*x, 1.0, math.inf, math.inf)],
+                         ids=["sinkhorn", "unbalanced"])
+def test_masses_may_differ_by_rounding(solve: Callable[..., Any]) -> None:
+    """Of sums of as many numbers as the longer side has, in each of the two."""
+    cost, a, b = problem(n=2, m=50)
+    a, b, slack = a / a.sum(), b / b.sum(), 2 * tolerances.rounding("float64", 50)
+    for factor in (0.9, -0.9):
+        assert bool(solve(cost, a, b * (1 + factor * slack)).converged)
+    for factor in (1.2, -1.2):
+        with pytest.raises(ValueError, match="target: expected the mass of the source"):
+            solve(cost, a, b * (1 + factor * slack))
+
+
+def test_the_plan_beside_it_has_the_marginals_that_are_met() -> None:
+    plan, a, b = uniform(3, 4), torch.tensor([0.5, 0.25, 0.25]).double(), torch.tensor([0.125, 0.125, 0.25, 0.5]).double()
+    met, relaxed = torch.zeros(1, dtype=torch.float64), torch.ones(1, dtype=torch.float64)
+    for kappas in ((met, met), (met, relaxed), (relaxed, met), (relaxed, relaxed)):
+        beside = gaps.feasible(plan, (a, b), kappas)
+        assert bool((beside >= 0).all())
+        if kappas[0] is met:
+            close(beside.sum(-1), a, 1e-15)
+        if kappas[1] is met:
+            close(beside.sum(-2), b, 1e-15)
+    close(beside, plan, 0.0)
+    exact = a[:, None] * b                                   # sums without rounding, nothing is short
+    close(gaps.feasible(exact, (a, b), (met, met)), exact, 0.0)
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
