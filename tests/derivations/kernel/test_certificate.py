@@ -96,6 +96,7 @@ def total(body: Term, bound: str = "i", size: str = "m") -> Term:
     (("ln", num(Fraction(12, 5))), "((2%:R * (ln 2%:R)) + (ln 3%:R) + (- (ln 5%:R)))"), (("ln", num(1)), "0"),
     (("ln", ("sqrt", X)), "((1 / 2%:R) * (ln x))"), (("ln", ("var", "z")), "(ln z)"),
     (("ln", ("mul", X, S)), "(ln ((s i) * x))"),
+    (("ln", ("neg", ("mul", num(2), X, ("add", S, X)))), "(ln ((- (2%:R * (s i) * x)) + (- (2%:R * (x ^+ 2)))))"),
     (total(num(3)), "(3%:R * m%:R)"), (total(num(3), size="2"), "6%:R"), (total(P), "1"), (total(("mul", X, P)), "x"),
     (total(("add", S, X)), "((\\Sum_(x1 < m) (s x1)) + (m%:R * x))"),
     (total(("mul", num(2), S)), "(2%:R * (\\Sum_(x1 < m) (s x1)))"),

@@ -119,6 +119,10 @@ def test_a_row_has_the_properties_of_its_name(x: Row) -> None:
     assert {"m", "d", "e", "s", "V", "g", "u", "π", "Q", "K", "p", "lam"} <= x.point().keys()
 
 
+def test_all_scores_may_be_zero() -> None:
+    assert 0.0 in SCALES
+
+
 def test_floating_masks_leave_out_what_is_minus_infinity() -> None:
     mask = torch.tensor([[0.0, -torch.inf, 3.0], [-torch.inf, -torch.inf, -torch.inf]])
     problem = OneSided(torch.zeros(2, 3), 1.0, torch.zeros(3, 1), torch.zeros(2, 1), mask, "bias")

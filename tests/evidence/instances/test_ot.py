@@ -119,7 +119,7 @@ def test_no_other_dual_point_is_better() -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"smallest": 0}, {"smallest": 5}, {"max_d": 0}, {"costs": ()}, {"costs": ("odd",)},
-                                   {"priors": ("odd",)}])
+                                   {"priors": ("odd",)}, {"priors": ()}])
 def test_bad_arguments_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="ot_problems"):
         drawn(ot_problems(**wrong))  # type: ignore[arg-type]
@@ -190,10 +190,11 @@ def test_batches_keep_their_promises(dtype: torch.dtype) -> None:
 def test_the_tolerance_of_a_problem(alpha: float, gamma: float, factor: float) -> None:
     """Exponents are ⟨t, dual⟩ with α z among the duals, costs, and potentials."""
     duals = {"lam": [1.0, 0.0], "nu": [0.0, -1.0], "v": [0.5, 0.5], "z": [-0.5, 1.0]}
-    drawn = {"T": [[1.0, -2.0], [0.0, 1.0]], "M": [[0.0, 6.0], [1.0, 0.0]], "g": [-5.0, 0.0], "u": [0.5, 0.5]} | duals
+    drawn = {"T": [[1.0, -2.0], [0.0, 1.0], [0.0, 0.0]], "M": [[0.0, 6.0], [1.0, 0.0], [0.0, 0.0]], "g": [-5.0, 0.0, 0.0],
+             "u": [0.5, 0.5]} | duals
     problem = OtProblem({name: torch.tensor(x, dtype=torch.float64) for name, x in drawn.items()}, alpha, gamma)
-    assert problem.tolerance() == problem.tolerance(0.25) == tolerances.rounding("float64", 4 * 2, factor)
-    assert problem.tolerance(torch.tensor([2.0, -3.0])) == tolerances.rounding("float64", 4 * 2, 3 * factor)
+    assert problem.tolerance() == problem.tolerance(0.25) == tolerances.rounding("float64", 9 * 2, factor)
+    assert problem.tolerance(torch.tensor([2.0, -3.0])) == tolerances.rounding("float64", 9 * 2, 3 * factor)
 
 
 def test_where_rounding_starts() -> None:
@@ -211,3 +212,12 @@ def test_which_preferences_have_zeros() -> None:
     assert bool((priors["zeros"][:, 0] > 0).all())
     assert 30 < int((priors["zeros"][:, 1:] == 0).sum()) < 60
     assert bool((priors["one template"] == torch.eye(4, dtype=torch.float64)[0]).all())
+
+
+def test_kernels_in_fifty_digits_are_those_of_the_temperature() -> None:
+    cost = [[0.0, 2.0], [1.0, 0.5]]
+    for gamma in (0.5, 4.0):
+        law = fifty_digits.Mixture.of([[1.0], [-1.0]], [0.25, 0.75], cost, gamma)
+        kernel = torch.softmax(-torch.tensor(cost).double() / gamma, 0)
+        expected = kernel @ torch.tensor([0.25, 0.75]).double()
+        assert [float(x) for x in law.tilted([mp.mpf(0)])] == pytest.approx(expected.tolist(), abs=1e-14)
