@@ -326,7 +326,7 @@ def _look_for_sense(checked: _Checked, relation: Relation) -> None:
     """Mark the last step as vacuous if it is trivial, holds at no sample point, or is one of its own hypotheses."""
     if relation.trivial():
         why = "the last step says nothing: both sides are the same expression, as written or once SymPy has simplified them"
-    elif relation.example() is None:
+    elif replace(relation, given=checked.given).example() is None:  # type: ignore[arg-type]
         why = "no sample point lies in the domain and satisfies hypotheses and premises"
     elif any(_is_stated_by(hypothesis, relation) for hypothesis in checked.given):
         why = "the last step is one of its own hypotheses"

@@ -8,6 +8,7 @@ What cannot be read off the domains has to be a declared hypothesis.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 import sympy as sp
 
@@ -48,7 +49,8 @@ class Condition:
 
 
 def strangers(expr: sp.Basic) -> Iterator[sp.Basic]:
-    """The parts of an expression that the calculus has no rules for: other functions, plain symbols, infinities, floats."""
+    """The parts of an expression that the calculus has no rules for: other functions, plain symbols, infinities, floats, and
+    what was kept from being evaluated."""
     kind = type(expr)
     if (kind is Variable and _is_itself(expr)) or kind in _NUMBERS or expr is sp.S.Exp1 or expr is sp.S.Pi:
         return
@@ -64,11 +66,20 @@ def strangers(expr: sp.Basic) -> Iterator[sp.Basic]:
                 yield from strangers(end)
     elif kind is sp.KroneckerDelta and not all(arg.is_integer for arg in expr.args):
         yield expr
-    elif kind in _OPERATIONS and kind is not sp.Indexed:
+    elif kind in _OPERATIONS and kind is not sp.Indexed and _is_evaluated(expr):
         for arg in expr.args:
             yield from strangers(arg)
     else:
         yield expr
+
+
+@lru_cache(maxsize=2**16)
+def _is_evaluated(expr: sp.Expr) -> bool:
+    """Whether SymPy would leave an expression as it is, but for 2·(x + y): it takes 3 + 0·(−1), written as it is, for even."""
+    if isinstance(expr, plus) or expr.func(*expr.args) == expr:
+        return True
+    factored = isinstance(expr, sp.Mul) and len(expr.args) == 2 and expr.args[1].is_Add
+    return bool(factored and expr.args[0].is_Rational and expr.args[0] not in (0, 1))
 
 
 def _is_itself(var: Variable) -> bool:

@@ -73,8 +73,8 @@ class Domain:
                 Kind.SIMPLEX: {1, 2, 3}, Kind.INTERIOR: {1, 2, 3}}.get(self.kind, set(range(5)))
         if len(self.shape) not in axes:
             raise ValueError(f"shape: expected axes like {sorted(axes)} for {self.kind.name}, got {self.shape}")
-        for part in map(sp.sympify, self.shape):
-            if not (part.is_integer and part.is_positive):
+        for part in map(sp.sympify, self.shape):             # where a range depended on an index, no sum could leave its place
+            if not (part.is_integer and part.is_positive and all(map(_is_size, part.free_symbols))):
                 raise ValueError(f"shape: expected sizes ≥ 1, got {part}")
         for other in self.other_than:
             if not (self.kind is Kind.INDEX and type(other) is Variable and other.domain.kind is Kind.INDEX
@@ -92,6 +92,10 @@ class Domain:
         of_marginals = tuple(size for marginal in self.marginals for size in marginal.shape)
         if self.kind in (Kind.COUPLING, Kind.SLACK) and self.shape != of_marginals:
             raise ValueError(f"shape: expected that of the marginals, {of_marginals}, got {self.shape}")
+
+
+def _is_size(symbol: sp.Basic) -> bool:
+    return isinstance(symbol, Variable) and symbol.domain.kind is Kind.SIZE
 
 
 _ASSUMPTIONS: dict[Kind, dict[str, bool]] = {
@@ -123,7 +127,12 @@ class Variable(sp.Symbol):  # type: ignore[misc]
     _domain: Domain
 
     def __new__(cls, name: str, domain: Domain) -> "Variable":
-        """A symbol with the assumptions of its domain; the same object for the same name and domain."""
+        """A symbol with the assumptions of its domain; the same object for the same name and domain.
+
+        Raises TypeError for subclasses of either, which might be shown as one and compared as another.
+        """
+        if type(name) is not str or type(domain) is not Domain:
+            raise TypeError(f"variable: expected a str and a Domain, got {type(name).__name__} and {type(domain).__name__}")
         known = _KNOWN.get((name, domain))
         if known is None:
             known = _KNOWN[name, domain] = sp.Symbol.__xnew__(cls, name, **_ASSUMPTIONS[domain.kind])
@@ -263,27 +272,30 @@ def fresh(like: Variable) -> Variable:
     """An index over the same range that occurs nowhere else, so that binding it captures nothing."""
     plain = like.domain.kind is Kind.INDEX and not like.domain.other_than
     domain = like.domain if plain else Domain(Kind.INDEX, like.domain.shape)
-    return Variable(f"{like.name.split('#')[0]}#{next(_fresh)}", domain)
+    names = (f"{like.name.split('#')[0]}#{number}" for number in _fresh)
+    return Variable(next(name for name in names if (name, domain) not in _KNOWN), domain)
 
 
 def apart(expr: sp.Basic) -> sp.Basic:
-    """The expression with its bound indices renamed apart, so that they cannot capture a free index of the same name."""
-    return expr if _is_apart(expr) else _made_apart(expr)
+    """The expression with its bound indices renamed apart from each other, where one is in the scope of another, and from
+    all free ones, so that they cannot capture an index of the same name."""
+    return expr if _is_apart(expr) else _made_apart(expr, frozenset(expr.free_symbols))
 
 
 @lru_cache(maxsize=2**14)
 def _is_apart(expr: sp.Basic) -> bool:
     """Whether all bound indices have such names already, and rebuilding the expression would change nothing else."""
-    return bool(_made_apart(expr) == expr)
+    return bool(_made_apart(expr, frozenset(expr.free_symbols)) == expr)
 
 
-def _made_apart(expr: sp.Basic) -> sp.Basic:
+def _made_apart(expr: sp.Basic, taken: frozenset[sp.Basic]) -> sp.Basic:
     if not expr.has(sp.Sum):
         return expr
     if not isinstance(expr, sp.Sum):
-        return expr.func(*map(apart, expr.args))
-    names = {v: fresh(v) for v in expr.bound_symbols if isinstance(v, Variable) and "#" not in v.name}
-    return sp.Sum(apart(expr.function), *expr.limits).xreplace(names)
+        return expr.func(*[_made_apart(part, taken) for part in expr.args])
+    bound = [v for v in expr.bound_symbols if isinstance(v, Variable)]
+    function = _made_apart(expr.function, taken.union(bound))
+    return sp.Sum(function, *expr.limits).xreplace({v: fresh(v) for v in bound if "#" not in v.name or v in taken})
 
 
 def variables_of(expr: sp.Basic) -> list[Variable]:

@@ -21,7 +21,7 @@ from derivations.calculus.points import points
 from derivations.calculus.printing import text
 from derivations.calculus.screening import Facts
 from derivations.calculus.sums import alike, normal
-from derivations.calculus.variables import Kind, Variable, apart, assumed_beyond, variables_of
+from derivations.calculus.variables import NAME, Kind, Variable, apart, assumed_beyond, variables_of
 from derivations.claims import Witness
 from derivations.records import Exact, exact
 from derivations.theorems import Theorem
@@ -131,8 +131,8 @@ class Relation(ABC):
         for part in assumed_beyond(sp.Tuple(*self.expressions, *(side for each in self.given for side in each.sides))):
             return f"{text(part)}: expected the assumptions of its domain, got others, which were added to the symbol"
         names = self.variables()
-        if reserved := [v for v in names if "#" in v.name or v.name.startswith("ι")]:
-            return f"{reserved[0].name} is a name of bound indices"
+        if reserved := [v for v in names if NAME.fullmatch(v.name) is None]:
+            return f"{reserved[0].name!r} is no name of a variable"
         called: dict[str, Variable] = {}
         for variable in [*names, *variables_of(sp.Tuple(*self.expressions)), *self.moving_names()]:
             if called.setdefault(variable.name, variable) != variable:

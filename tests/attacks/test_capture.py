@@ -10,18 +10,28 @@ import sympy as sp
 from derivations.calculus.functions import derivative
 from derivations.calculus.moments import UnknownMomentError, expectation
 from derivations.calculus.sums import alike, delta, total
-from derivations.calculus.variables import Kind, index, vector
+from derivations.calculus.variables import Kind, Variable, fresh, index, vector
 from derivations.catalogue import examine
 from derivations.claims import Verdict
 from derivations.entry import Entry
 from derivations.relations import AtLeast, Differs, Equation, Expansion, Fails, Follows, ForAll, Limit, Solves, UniqueMinimum
 from tests.attacks import Table, refused
 from tests.attacks.entries import disbelieved, entry, verdict_on
-from tests.attacks.vocabulary import RR, A, P, a, b, h, i, j, k, l, m, n, one, r, s, t, tau, two, u, v, w, x, y, z
+from tests.attacks.vocabulary import RR, A, P, a, b, c, h, i, j, k, l, m, n, one, r, s, t, tau, two, u, v, w, x, y, z
 
+inner = total(l, a[l]).bound_symbols[0]                      # an index that a sum has renamed, to be bound twice
 g, E = vector("g", m), vector("E", m, kind=Kind.RANDOM)
 everything = (j, 1, m)                                       # the index j bound, under the name that is free elsewhere
 oo, zero = sp.oo, sp.S.Zero
+
+free = index("k", m)                                         # k, which is unrestricted
+
+
+def logistic_mean(factor: sp.Expr) -> sp.Expr:
+    """What the term of k in Σ_l logistic(a_l)·factor contributes, if the sum over l binds nothing of the factor."""
+    others = index("o", m, other_than=(free,))
+    return sp.Sum(factor / (1 + sp.exp(-a[inner])), (inner, 1, m)) - total(others, 1 / (1 + sp.exp(-a[others]))) * factor
+
 
 BOUND: Table = {
     "a hypothesis about one j, for all": lambda: AtLeast(sp.Sum(a[j], everything), 0, given=(AtLeast(a[j], 0),)),
@@ -59,6 +69,8 @@ BOUND: Table = {
     "one entry moves, and its weight is all": lambda: Limit(
         sp.Sum(sp.exp(-a[j]), everything) * sp.exp(a[j]), a[j], oo, one),
     "one entry moves to −∞": lambda: Limit(sp.Sum(sp.exp(a[j]), everything), a[j], -oo, zero),
+    "one entry moves in a sum whose index a sum inside binds again": lambda: Limit(
+        logistic_mean(sp.Sum(s[inner] * c[free], (inner, 1, m))), a[free], oo, total(l, s[l] * c[l])),
     "a solution's index is bound": lambda: Expansion(
         sp.Sum(g[j], everything), t * total(l, a[l]), t, 1, where=(Solves(g, lambda e: lambda key: a[j]),)),
     "a solution's index is bound in a product": lambda: Expansion(
@@ -85,7 +97,6 @@ def test_is_not_proved(name: str) -> None:
 
 
 R, U, Q = vector("r", m, kind=Kind.NONNEGATIVE), vector("u", m, kind=Kind.POSITIVE), vector("RR", m, m, kind=Kind.NONNEGATIVE)
-free = index("k", m)                                         # k, which is unrestricted
 other = vector("a", n)
 
 
@@ -162,6 +173,19 @@ RANDOM: Table = {
 @pytest.mark.parametrize("name", RANDOM)
 def test_a_random_vector_is_no_point(name: str) -> None:
     assert refused(RANDOM[name])
+
+
+def test_a_sum_that_binds_an_index_again_is_not_refuted() -> None:
+    true = Limit(logistic_mean(sp.Sum(s[inner] * c[free], (inner, 1, m))), a[free], oo, c[free] * total(l, s[l]))
+    assert true.counterexample() is None
+    assert true.prove()
+
+
+def test_a_fresh_index_is_one_that_nobody_made_before() -> None:
+    """An author who knows the counter could bind the next name inside of a sum, where differentiation would capture it."""
+    number = int(total(l, a[l]).bound_symbols[0].name.split("#")[1])
+    made = [Variable(f"l#{number + ahead}", l.domain) for ahead in range(1, 50)]
+    assert fresh(l) not in made
 
 
 def test_control() -> None:

@@ -15,7 +15,7 @@ from derivations.calculus.variables import Domain, Kind, Variable, positive, sca
 from derivations.claims import Witness
 from derivations.relations import AtLeast, Differs, Equation, Expansion, Follows, Hypothesis, Limit, Relation
 from tests.attacks import Table, refused
-from tests.attacks.vocabulary import a, b, j, k, l, m, n, one, r, t, u, w, x, y
+from tests.attacks.vocabulary import a, b, j, k, l, m, n, one, r, t, u, w, x, y, z
 
 REASONING = ("remainder", "contradicted_at", "equal")
 
@@ -134,6 +134,33 @@ class Quiet(AtLeast):
         return "0 = 0"
 
 
+class Shown(str):
+    """A name that prints as another one."""
+
+    __slots__ = ()
+
+    def __format__(self, spec: str) -> str:
+        return "x"
+
+
+class Real(Domain):
+    """The domain of a positive number that is shown as that of any real one."""
+
+    @property
+    def kind(self) -> Kind:                                  # type: ignore[override]
+        return Kind.REAL if called_by("scope") else Kind.POSITIVE
+
+    @kind.setter
+    def kind(self, _: Kind) -> None:
+        pass
+
+
+def unevaluated(base: sp.Expr) -> sp.Expr:
+    """The base to the power 3 + 0·(−1), which SymPy takes for an even number."""
+    exponent = sp.Add(3, sp.Mul(0, -1, evaluate=False), evaluate=False)
+    return sp.Pow(base, exponent, evaluate=False)
+
+
 def mutated() -> Relation:
     """A positive variable whose domain is changed to real afterwards."""
     late = positive("o")
@@ -185,6 +212,15 @@ NODES: Table = {
     "a real part": lambda: AtLeast(sp.re(sp.sqrt(x)), 0),
     "a tuple": lambda: Equation((x, w), (x, w)),
     "nothing": lambda: Equation(None, None),
+    "an odd power that was kept from being evaluated": lambda: AtLeast(unevaluated(x + 10**60), 0),
+    "an odd power that was kept from being evaluated, as because": lambda: AtLeast(
+        (x + 10**60) ** 3, 0, because=unevaluated(x + 10**60)),
+    "an odd power that was kept from being evaluated, in a premise": lambda: Follows(
+        (AtLeast(z, 0),), AtLeast(z * unevaluated(x + 10**60), 0), (unevaluated(x + 10**60),)),
+    "an odd power that was kept from being evaluated, as a bound": lambda: Limit(
+        t * (x + 10**60) ** 3, t, sp.oo, sp.oo, between=(t * unevaluated(x + 10**60), t * unevaluated(x + 10**60))),
+    "a positive 0 that was kept from being evaluated": lambda: AtLeast(
+        sp.Mul(m, sp.Mul(z, 0, evaluate=False), evaluate=False), 0, strict=True),
     "a delta with a range of its own": lambda: Equation(sp.KroneckerDelta(j, l, (1, 2)) * x, delta(l, j) * x),
 }
 
@@ -208,6 +244,9 @@ VARIABLES: Table = {
     "a scalar size": lambda: AtLeast(scalar("o", Kind.SIZE), 1),
     "a name that bound indices have": lambda: AtLeast(positive("ι1"), 0),
     "no name": lambda: AtLeast(positive(""), 0),
+    "a name that is a statement": lambda: AtLeast(Variable("0 ≥ y and x", Domain(Kind.POSITIVE)), 0),
+    "a name that prints as another": lambda: AtLeast(positive(Shown("o")), 0),
+    "a domain that is shown as another": lambda: AtLeast(Variable("o", Real(Kind.POSITIVE)) ** 3, 0),
 }
 
 

@@ -175,3 +175,18 @@ def test_hypotheses_of_a_needed_claim_are_in_the_scope(monkeypatch: pytest.Monke
     register(monkeypatch, entry(AtLeast(x, 0, given=(AtLeast(x, 1),)), id="eot.1"), claim)
     judgement, evidence = verdict_on(claim), examine(claim).evidence
     assert judgement.verdict not in SUPPORTING_VERDICTS or (evidence.given and "given" in rendering.cause(judgement.cause))
+
+
+def nowhere(*, needed: bool = False) -> list[Entry]:
+    """x ≥ 0 is proved for x ≥ 1, and used for x ≤ 1/2, where it may hold but is not proved."""
+    proof, use = AtLeast(x, 0, given=(AtLeast(x, 1),)), Follows((LIE,), DOUBLED, (two,), given=(AtLeast(half, x),))
+    if needed:
+        return [entry(proof, id="eot.1"), entry(use, needs=("eot.1",))]
+    return [entry(proof, use)]
+
+
+@pytest.mark.parametrize("needed", [False, True])
+def test_hypotheses_of_two_steps_that_contradict_each_other(needed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = nowhere(needed=needed)
+    register(monkeypatch, *made)
+    assert disbelieved(lambda: made[-1])

@@ -6,6 +6,7 @@ import pytest
 import sympy as sp
 
 from derivations.calculus.functions import derivative
+from derivations.calculus.powers import plus
 from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import Domain, Kind, Variable, coupling, index, simplex, vector
 from derivations.relations import AtLeast, Equation
@@ -15,7 +16,16 @@ from tests.attacks.vocabulary import K3, QQ, RR, A, P, a, b, h, half, i, j, k, l
 wide = sp.IndexedBase(r.label, shape=(n,))                   # the same entries, declared as n
 bare = sp.IndexedBase(r.label)
 d = vector("d", m, kind=Kind.POSITIVE)
+outer = total(j, a[j]).bound_symbols[0]                      # an index that a sum has renamed
 over_n = sp.IndexedBase(RR.label, shape=(m, n))
+
+
+
+def to(end: Variable) -> sp.Expr:
+    """Σ_{l ≤ end} l, by an index whose range ends at another index."""
+    inner = index("l", end)
+    return sp.Sum(inner, (inner, 1, end))
+
 
 INDICES: Table = {
     "A1: a row of a stochastic matrix whose row moves with the column": lambda: Equation(
@@ -72,6 +82,11 @@ RANGES: Table = {
     "to half": lambda: Equation(sp.Sum(1, (l, 1, m / 2)), m / 2),
     "to infinity": lambda: Equation(sp.Sum(y, (l, 1, sp.oo)), sp.oo),
     "a triangle for a square": lambda: Equation(sp.Sum(a[l] * s[j], (l, 1, j), (j, 1, m)), total(l, a[l]) * total(j, s[j])),
+    "triangles of the same mean": lambda: Equation(
+        sp.Sum(a[outer] * to(outer), (outer, 1, m)), total(l, a[l]) / m * sp.Sum(to(outer), (outer, 1, m))),
+    "triangles of the same mean, far away only": lambda: Equation(
+        plus(x - 10**60) * sp.Sum(a[outer] * to(outer), (outer, 1, m)),
+        plus(x - 10**60) * total(l, a[l]) / m * sp.Sum(to(outer), (outer, 1, m))),
     "without limits": lambda: Equation(sp.Sum(a[l], l), total(l, a[l])),
     "over a plain symbol from 2": lambda: Equation(sp.Sum(sp.Symbol("o", integer=True), (sp.Symbol("o", integer=True), 2, m)),
                                                    m * (m + 1) / 2),

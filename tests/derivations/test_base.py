@@ -35,8 +35,8 @@ POSED: dict[str, tuple[Relation, str]] = {
     "a strange form": (AtLeast(x, 0, because=sp.sin(x)), "sin(x) (sin) is no part of the calculus"),
     "a hypothesis that is none": (AtLeast(x, 0, given=(Equation(x, w),)), "given: expected inequalities, got Equation"),  # type: ignore[arg-type]
     "a hypothesis of an author's kind": (AtLeast(x, 0, given=(Own(x, 0),)), "given: expected inequalities, got Own"),
-    "a name of a bound index": (Equation(Variable("ι1", Domain(Kind.REAL)), x), "ι1 is a name of bound indices"),
-    "a fresh name": (Equation(Variable("x#1", Domain(Kind.REAL)), x), "x#1 is a name of bound indices"),
+    "a name of a bound index": (Equation(Variable("ι1", Domain(Kind.REAL)), x), "'ι1' is no name of a variable"),
+    "a fresh name": (Equation(Variable("x#1", Domain(Kind.REAL)), x), "'x#1' is no name of a variable"),
     "two variables of one name": (Equation(x, positive("x")), "two variables are called x: x > 0 and x real"),
     "two vectors of one name": (Equation(a[j], vector("a", n)[1]),
                                 "two variables are called a: a real (length m) and a real (length n)"),
