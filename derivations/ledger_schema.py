@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
 
 from derivations.claims import (
     CauseKind,
@@ -34,6 +36,12 @@ LONGEST_ID = 200
 LONGEST_MESSAGE = 1000
 """Letters of an error message, which may quote the refused input."""
 
+Seconds = Annotated[float, msgspec.Meta(ge=0, le=10**9)]
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+Error = Annotated[float, msgspec.Meta(ge=0)]
+Count = Annotated[int, msgspec.Meta(ge=0)]
+Ordinal = Annotated[int, msgspec.Meta(ge=1)]
+
 
 class Vote(Record, frozen=True):
     """Evidence in a row: without its claim and the derivations, which the row holds itself."""
@@ -41,7 +49,7 @@ class Vote(Record, frozen=True):
     layer: Layer
     outcome: Outcome
     scope: str
-    seconds: float
+    seconds: Seconds
     detail: str
     correction: Outcome | None
     environment: str
@@ -50,9 +58,9 @@ class Vote(Record, frozen=True):
     witness: Witness | None
     given: tuple[str, ...]
     faults: tuple[str, ...]
-    error: float | None = None
-    power: float | None = None
-    mutants: int = 0
+    error: Error | None = None
+    power: Share | None = None
+    mutants: Count = 0
     alive: tuple[str, ...] = ()
     where: str = ""
 
@@ -128,15 +136,15 @@ class LedgerRow(Record, frozen=True):
 class Incremental(Record, frozen=True):
     """The number of claims that an incremental run verified again, and the reason."""
 
-    ran: int
+    ran: Count
     because: str
 
 
 class Shard(Record, frozen=True):
     """The number of a shard, the number of shards, and the claims requested from the whole run."""
 
-    part: int
-    of: int
+    part: Ordinal
+    of: Ordinal
     asked: tuple[str, ...]
 
 
@@ -149,8 +157,8 @@ class Environment(Record, frozen=True):
     packages: Mapping[str, str] = {}
     devices: tuple[str, ...] = ()
     seed: int | None = None
-    seconds: float | None = None
-    skipped: Mapping[str, int] = {}
+    seconds: Seconds | None = None
+    skipped: Mapping[str, Count] = {}
     asked: tuple[str, ...] = ()
     quick: bool = False
     device: str | None = None
@@ -197,5 +205,10 @@ def _faults(row: LedgerRow) -> Iterator[str]:
         yield f"id: expected letters and digits with dots, hyphens and underscores between them, got {row.id!r}"
     if len(row.id.encode("utf-8", "surrogatepass")) > LONGEST_ID:
         yield f"id: expected at most {LONGEST_ID} letters, got {len(row.id)}"
+    if sum(vote.layer is Layer.SYMBOLIC for vote in row.evidence) > 1:
+        yield "evidence: expected the symbolic layer at most once, got it twice"
+    for vote in row.evidence:
+        if len(vote.alive) > vote.mutants:
+            yield f"alive: expected at most {vote.mutants} mutants, got {len(vote.alive)}"
     if row.id != f"{row.document}.{row.number}":
         yield f"id: expected {row.document}.{row.number}, which document and number make, got {row.id}"

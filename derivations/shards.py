@@ -78,7 +78,7 @@ def merged(ledgers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Merge the ledgers of all shards of a run, with the verdicts that follow from all evidence.
 
     Raises ValueError unless they are all shards of one run, each once, from the same files and settings, and contain every
-    requested claim.
+    requested claim and no other.
     """
     surroundings = [each["environment"] for each in ledgers]
     if without_shard := [number for number, each in enumerate(surroundings, start=1) if not each.get("shard")]:
@@ -94,15 +94,18 @@ def merged(ledgers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     counts = Counter(row["id"] for each in ledgers for row in each["claims"])
     if twice := [id for id, count in counts.items() if count > 1]:
         raise ValueError(f"shards: expected every claim once, got {twice[0]} twice; were they balanced by the same ledger?")
-    requested = surroundings[0]["shard"]["asked"]
-    if missing := [id for id in entries() if id in selected(",".join(requested)) and id not in rows]:
+    asked = surroundings[0]["shard"]["asked"]
+    requested = set(selected(",".join(asked)))
+    if missing := [id for id in entries() if id in requested and id not in rows]:
         raise ValueError(f"shards: expected every requested claim, got no row for {missing[0]}")
+    if others := [id for id in rows if id not in requested]:
+        raise ValueError(f"shards: expected the requested claims only, got a row for {others[0]}")
     environment = {name: value for name, value in surroundings[0].items() if name not in ("shard", "incremental")} | {
-        "date": max(str(each.get("date")) for each in surroundings),
+        "date": max((date for each in surroundings if (date := each.get("date"))), default=None),
         "devices": sorted({device for each in surroundings for device in each.get("devices", ())}),
         "seconds": max(each.get("seconds") or 0.0 for each in surroundings),
         "skipped": dict(sum((Counter(each.get("skipped", {})) for each in surroundings), Counter[str]())),
-        "asked": requested,
+        "asked": asked,
         "complete": all(each.get("complete") for each in surroundings),
     }
     assembled = ledger.assemble([rows[id] for id in entries() if id in rows], environment)

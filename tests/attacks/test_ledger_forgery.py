@@ -16,7 +16,7 @@ from derivations.catalogue import entries, examine
 from derivations.claims import SUPPORTING_VERDICTS, Evidence, Judgement, Kind, Layer, Outcome, Verdict, judge
 from derivations.pytest_plugin import Collector
 from derivations.records import encoded, to_json
-from derivations.rows import sealed
+from derivations.rows import sealed, settle
 from tests.attacks.entries import HONEST, entry
 from tests.attacks.ledgers import FALSE, ID, OWN, evidence, row, torch
 
@@ -224,6 +224,38 @@ def test_a_forged_file_is_not_read(name: str, genuine_ledger: dict[str, Any], tm
     EDITS[name](forged)
     path = tmp_path / "ledger.json"
     path.write_text(json.dumps(forged))
+    with pytest.raises(ValueError, match="ledger"):
+        ledger.read(path)
+
+
+IMPOSSIBLE: dict[str, dict[str, object]] = {
+    "negative seconds": {"seconds": -1.0},
+    "more seconds than there are": {"seconds": 1e308},
+    "a power above 1": {"power": 1.5, "mutants": 2},
+    "a power below 0": {"power": -1.0, "mutants": 2},
+    "a negative number of mutants": {"mutants": -1},
+    "more living mutants than mutants": {"mutants": 1, "alive": ["one", "another"]},
+    "a negative error": {"error": -1.0},
+}
+
+
+@pytest.mark.parametrize("name", IMPOSSIBLE)
+def test_evidence_that_no_run_finds_is_not_read(name: str, genuine_ledger: dict[str, Any], tmp_path: Path) -> None:
+    """Its digest is right; such numbers would count when shards are balanced and powers are compared."""
+    forged = deepcopy(genuine_ledger)
+    vote(forged).update(IMPOSSIBLE[name])
+    _is_refused(forged, tmp_path)
+
+
+def test_a_second_proof_beside_the_first_is_not_read(genuine_ledger: dict[str, Any], tmp_path: Path) -> None:
+    forged = deepcopy(genuine_ledger)
+    row(forged)["evidence"].append(deepcopy(vote(forged)))
+    _is_refused(forged, tmp_path)
+
+
+def _is_refused(forged: dict[str, Any], folder: Path) -> None:
+    path = folder / "ledger.json"
+    path.write_text(json.dumps({**forged, "claims": settle(forged["claims"])}))
     with pytest.raises(ValueError, match="ledger"):
         ledger.read(path)
 

@@ -105,6 +105,7 @@ def test_joined_shards_are_the_run_of_all(tmp_path: Path) -> None:
     ([shard(1, row(FIRST)), shard(2, row(SECOND), count=3)], "shards: expected all of one run, each once, got 1/2, 2/3"),
     ([shard(1, row(FIRST)), shard(2, row(FIRST))], f"shards: expected every claim once, got {FIRST} twice"),
     ([shard(1, row(FIRST)), shard(2, row("eot.54"))], "shards: expected every requested claim, got no row"),
+    ([shard(1, row(FIRST)), shard(2, row(SECOND), row("eot.54"))], "shards: expected the requested claims only, got a row"),
     ([shard(1, row(FIRST)), shard(2, row(SECOND), commit="fedcba")], "commit: expected the same in every shard, got another"),
     ([shard(1, row(FIRST)), shard(2, row(SECOND), quick=True)], "quick: expected the same in every shard, got another"),
     ([shard(1, row(FIRST)), {**shard(2, row(SECOND)), "files": {"a": "b"}}], "files: expected the same in every shard"),
@@ -113,6 +114,10 @@ def test_joined_shards_are_the_run_of_all(tmp_path: Path) -> None:
 def test_incomplete_sets_of_shards_are_refused(ledgers: list[dict[str, Any]], refusal: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(refusal)}"):
         merged(ledgers)
+
+
+def test_shards_without_a_date_make_a_run_without_one() -> None:
+    assert merged([shard(1, row(FIRST), date=None), shard(2, row(SECOND), date=None)])["environment"]["date"] is None
 
 
 def test_a_shard_that_was_not_complete_leaves_the_run_incomplete() -> None:
