@@ -39,7 +39,7 @@ def nabla(reader: Reader, sub: Node | None, sup: Node | None, rest: list[Node]) 
     if not rest:
         raise LatexError("\\nabla: expected a function after it, got nothing")
     if sub is None:
-        sub = _only_argument(reader, rest[0])
+        sub = _only_argument(reader, rest[0], rest[1] if len(rest) > 1 else None)
     by = reader.product((sub,))
     if sup is not None and not twice:
         raise LatexError(f"\\nabla: expected no power or 2, got {spelled(sup)}")
@@ -105,8 +105,11 @@ def _strip_transposed(rest: list[Node]) -> bool:
     return False
 
 
-def _only_argument(reader: Reader, first: Node) -> Node:
+def _only_argument(reader: Reader, first: Node, call: Node | None) -> Node:
+    """The argument of a function, or the symbol in parentheses after the name of an operator."""
     meaning = reader.meaning(spelled(first))
+    if isinstance(meaning, str) and isinstance(call, Bracket) and isinstance(call.inside, Symbol):
+        return call.inside
     if isinstance(meaning, Definition) and len(meaning.pattern.arguments) == 1:
         return Symbol(meaning.pattern.arguments[0])
     raise LatexError(f"\\nabla: expected a variable as subscript, since {spelled(first)} is no function of one argument")

@@ -157,9 +157,11 @@ def read_domains(guesses: Guesses, tree: Node, formula: Formula) -> None:
             for symbol in symbols:
                 _declare(guesses, symbol, meaning or "?", why)
         elif set(clause.signs) <= {*COMPARISONS} and not (formula.display and clause is tree):
-            read = not _is_assumed(guesses, formula, clause) and read_comparison(guesses, before, clause, why)
-            if read:                                         # I ≥ 0 on its own line is asserted
-                guesses.read.add(formula.latex)
+            assumed = _is_assumed(guesses, formula, clause)
+            if assumed and is_in_front(formula):
+                guesses.restrictions.append((formula.line, spelled(clause)))
+            elif not assumed and read_comparison(guesses, before, clause, why):
+                guesses.read.add(formula.latex)              # I ≥ 0 on its own line is asserted
         elif not formula.display and _settles(guesses, clause, why):
             guesses.read.add(formula.latex)
         elif sign == "=" and (inside := _listed(right)) is not None:
@@ -183,7 +185,9 @@ def _is_assumed(guesses: Guesses, formula: Formula, clause: Chain) -> bool:
     known = {*guesses.names}
     names = {declared_name(part) for part in clause.parts if isinstance(part, Symbol | Scripted)}
     entries = {f"\\mathbf{{{name}}}" for name in names - known}   # “for p_j > 0”, of a vector that is printed bold
-    return (is_condition(formula, CASE) and bool(names & known)) or (is_in_front(formula) and bool(entries & known))
+    used_before = names & known & guesses.displayed             # “for n ≥ 2”, of an n that equations have
+    in_front = is_in_front(formula) and bool(entries & known or used_before)
+    return in_front or (is_condition(formula, CASE) and bool(names & known))
 
 
 def _settles(guesses: Guesses, clause: Chain, why: str) -> bool:

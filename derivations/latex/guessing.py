@@ -29,8 +29,9 @@ from derivations.latex.masses import settle_masses
 from derivations.latex.names import LETTER, index_parts, parts, pattern, signature, thin
 from derivations.latex.paper import Formula, Paper
 from derivations.latex.premises import ASSUMPTION, is_condition, is_restriction, read_premises, read_updates, unread
-from derivations.latex.properties import read_properties
+from derivations.latex.properties import read_properties, read_words
 from derivations.latex.redeclarations import read_redeclarations
+from derivations.latex.signs import NUMBER
 from derivations.latex.syntax import parse
 from derivations.latex.tree import (
     EMPTY,
@@ -109,6 +110,7 @@ def guess(paper: Paper) -> Guesses:
     _stochastic(guesses)
     rebind_indices(guesses, [(position, tree) for position, formula, tree in trees if formula.display])
     read_premises(guesses, trees)
+    read_words(guesses, trees)
     read_updates(guesses, trees)
     read_redeclarations(guesses, trees)
     for position, formula, tree in trees:
@@ -232,7 +234,7 @@ def _is_another(guesses: Guesses, name: str, left: Node) -> bool:
 
 def _is_condition(words: Sequence[str]) -> bool:
     """Whether an equation after these words is a condition; “for the output” names what follows, “for all” does not."""
-    return any(word in CONDITIONAL and not (word == "for" and after in ARTICLES)
+    return words[-1:] != ["let"] and any(word in CONDITIONAL and not (word == "for" and after in ARTICLES)
                for word, after in zip_longest(words, words[1:], fillvalue=""))
 
 
@@ -260,7 +262,7 @@ def _defined_name(guesses: Guesses, left: Node, right: Node, sign: str, display:
     another = _is_another(guesses, name, left)
     seen = known is not None and not another and (name in guesses.displayed or known.meaning.startswith("="))
     standard = operators.DEFAULT.get(name)
-    own = standard in DIVERGENCES and is_modified(left, right)
+    own = standard in DIVERGENCES and (is_modified(left, right) or _is_of_number(guesses, left, right))
     if (
         (standard in STANDARD and not own and not shown.indices and not (standard == "identity" and "\\log" in spelled(right)))
         or (standard == "entropy" and not own and "\\log" in spelled(right)
@@ -288,6 +290,13 @@ def _defined_name(guesses: Guesses, left: Node, right: Node, sign: str, display:
     return name
 
 
+
+
+def _is_of_number(guesses: Guesses, left: Node, right: Node) -> bool:
+    """Return whether a number is the argument of a sum, as in H(τ) = −Σ p_i(τ) log p_i(τ)."""
+    known = [guesses.lines.get(spelled(each)) for each in arguments_of(left)] if isinstance(left, Product) else []
+    summed = any(spelled(node) == "\\sum" for node in walk(right))
+    return summed and bool(known) and all(each is not None and NUMBER.fullmatch(each.meaning) for each in known)
 
 
 def _is_slope(guesses: Guesses, name: str) -> bool:

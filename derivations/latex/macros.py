@@ -45,6 +45,7 @@ COMMANDS = {
     "\\mathstrut": Macro(0, ""),
     "\\allowbreak": Macro(0, ""),
     "\\hspace": Macro(1, r"\quad"),
+    "\\addtocounter": Macro(2, ""),
 }
 OLD_STYLES = {"rm": "mathrm", "bf": "mathbf", "sf": "mathsf", "it": "mathit", "cal": "mathcal"}
 OLD_STYLE = re.compile(rf"\{{\s*\\({'|'.join(OLD_STYLES)})(?![a-zA-Z])\s*([^{{}}]*)\}}")

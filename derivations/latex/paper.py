@@ -31,6 +31,7 @@ ADDING = ("+", "-", "\\cdot", "\\times")
 RELATING = ("=", "<", ">", "\\le", "\\leq", "\\ge", "\\geq", "\\propto", "\\approx", "\\stackrel", "\\overset")
 SENTENCE_END = re.compile(r"[.;!?](\s|$)")
 LABELS = re.compile(r"[_^]\{\\text\{[^{}]*\}\}")             # of \pi_{\text{ref}}
+TAG = re.compile(r"\\tag\*?\s*\{[^{}]*\}")                   # that a macro puts there
 DEEPEST = 40  # macros inside of macros
 
 
@@ -179,7 +180,7 @@ class _Scanner:
                 and not (token.type in ("BEGIN", "END") and _name(token).rstrip("*") in INNER)
             )
         )
-        latex = " ".join(modern(self.expanded(text)).split()).strip(" .,;")
+        latex = " ".join(TAG.sub("", modern(self.expanded(text))).split()).strip(" .,;")
         if goes_on and self.result.formulas and begins_with_relation(latex):
             latex = f"{last_side(self.result.formulas[-1].latex)} {latex}".strip()
         if latex:

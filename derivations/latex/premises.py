@@ -60,7 +60,7 @@ def read_updates(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]]
     for position, formula, tree in formulas:
         if not formula.display or not isinstance(tree, Chain) or tree.signs[0] != "=":
             continue
-        known = guesses.lines.get(name := _name(tree.parts[0]))
+        known = guesses.lines.get(name := symbol_name(tree.parts[0]))
         if known is None or known.meaning.startswith("="):
             continue
         local = guesses.local.setdefault(("formula", position), {})
@@ -81,12 +81,13 @@ def _is_determined(guesses: Guesses, name: str, meaning: str, other: Node | None
 def unread(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]]) -> Iterator[Formula]:
     """Yield the statements of the text that no meaning and no condition of an equation comes from."""
     tables = [guesses.lines, *guesses.local.values()]
-    sources = {(_name(parse(symbol)), line.why) for table in tables for symbol, line in table.items()}
+    sources = {(symbol_name(parse(symbol)), line.why) for table in tables for symbol, line in table.items()}
     conditions = {each for premises in guesses.premises.values() for each in premises}
     for _, formula, tree in formulas:
         if formula.display or not isinstance(tree, Chain) or set(tree.signs) - {"=", *COMPARISONS}:
             continue
-        domain, definition = f"line {formula.line}: ${short(formula.latex)}$", (_name(tree.parts[0]), f"line {formula.line}")
+        domain = f"line {formula.line}: ${short(formula.latex)}$"
+        definition = (symbol_name(tree.parts[0]), f"line {formula.line}")
         declared = any(why.startswith(domain) or (name, why.partition(",")[0]) == definition for name, why in sources)
         if not declared and formula.latex not in guesses.read | conditions:
             yield formula
@@ -118,7 +119,7 @@ def _attach(guesses: Guesses, tree: Chain, formula: Formula, displays: Sequence[
         for display in displays:
             _assume_marginal(guesses, display, formula)
         return
-    name = _name(left)
+    name = symbol_name(left)
     known = guesses.lines.get(guesses.names.get(name, ""))
     meaning = known.meaning if known is not None else ""
     defined = known is not None and meaning.startswith("=") and known.why.startswith(f"line {formula.line}")
@@ -167,7 +168,7 @@ def _implied(meaning: str, signs: Sequence[str], number: str) -> bool:
     return bool(sign) and (signed or f"{sign} {number}" in meaning)
 
 
-def _name(node: Node | None) -> str:
+def symbol_name(node: Node | None) -> str:
     """Return the name of a symbol, an entry or a value f(x); empty for anything else."""
     called = isinstance(node, Product) and len(node.factors) == 2 and isinstance(node.factors[1], Bracket)
     if not called and not isinstance(node, Symbol | Scripted):

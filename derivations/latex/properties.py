@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from derivations.latex.guesses import Guesses
+from derivations.latex.guesses import Guess, Guesses
 from derivations.latex.names import parts
 from derivations.latex.paper import Formula
-from derivations.latex.premises import CASE, is_condition, is_restriction
+from derivations.latex.premises import BEHIND, CASE, is_condition, is_restriction, symbol_name
 from derivations.latex.tree import Chain, Node, Scripted, Symbol, spelled
 from derivations.latex.uses import declared_name
 
@@ -23,6 +24,10 @@ AFTER = re.compile(
 BEFORE = re.compile(
     WORDS + r"( (vector|matri|number|weight|key|quer|value|score|point|real|ind|feature|entr|template|embedding)\w*)*$",
     re.IGNORECASE)
+CASE_AT_END = re.compile(r"(?:^|\W)(if|when|whenever|suppose|assume|assuming|provided|in the case)\b[^,.;:]*$", re.IGNORECASE)
+VERB = re.compile(r"(is|are|has|have|vanish\w*|equals?|consists?|contains?|lies?|do|does)\b[^,.;:]*?"
+                  r"(?=[,.;:]| then\b| we have\b|$)")
+UNIFORM = ("is uniform", "is the uniform distribution", "is a uniform distribution")
 FOR = re.compile(r"(.*\W)?for( all| any| every| each| some| an?)?( \S+){0,2}", re.IGNORECASE)
 
 
@@ -37,6 +42,39 @@ def read_properties(guesses: Guesses, tree: Node, formula: Formula) -> None:
     for head in heads if said else ():
         if said and isinstance(head, Symbol | Scripted):
             guesses.restrictions.append((formula.line, rf"{_plain(head)} \text{{ {said['property']} }}"))
+
+
+def read_words(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]]) -> None:
+    """Read “If q is uniform, …” and “…, if q is uniform”; a condition in other words makes its displays unreadable."""
+    for at, (_, formula, tree) in enumerate(formulas):
+        if not formula.display and isinstance(tree, Symbol | Scripted):
+            _read_case(guesses, formulas, at, tree)
+
+
+def _read_case(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]], at: int, symbol: Symbol | Scripted) -> None:
+    formula = formulas[at][1]
+    just_before, said = formula.words.rpartition("…")[2].strip(), VERB.match(formula.after)
+    if at and formulas[at - 1][1].display and BEHIND.fullmatch(just_before):
+        others, displays = [], [formulas[at - 1][0]]
+    elif CASE_AT_END.search(just_before):
+        rest = formulas[at + 1 : at + 1 + formula.rest.count("…")]
+        others = [tree for _, other, tree in rest if not other.display]
+        displays = [own for own, other, _ in rest if other.display]
+    else:
+        return
+    name = symbol_name(symbol)
+    again = any(isinstance(each, Chain) and symbol_name(each.parts[0]) == name for each in others)   # “that is, q_i = 1/n”
+    if said is None or again or AFTER.match(formula.after):
+        return
+    known = guesses.lines.get(guesses.names.get(name, ""))
+    words = known.meaning.split() if known is not None else []
+    for display in displays:
+        if said[0].strip() in UNIFORM and words[:1] in (["simplex"], ["interior"]) and len(words) == 2:
+            why = f"line {formula.line}, which restricts this equation"
+            uniform = Guess(f"= \\frac{{1}}{{{words[1]}}} \\mathbf{{1}}_{{{words[1]}}}", why)
+            guesses.local.setdefault(("formula", display), {})[name] = uniform
+        else:
+            guesses.premises.setdefault(display, []).append(rf"{spelled(symbol)} \text{{{said[0].strip()}}}")
 
 
 def _plain(head: Symbol | Scripted) -> str:

@@ -19,6 +19,26 @@ class Ranges:
     apart: Node | None = None
 
 
+@dataclass(frozen=True)
+class Pair:
+    """Two indices i < j, with a printed end if there is one."""
+
+    letters: tuple[str, str]
+    end: Node | None = None
+
+
+def ordered_pair(sub: Node | None, sup: Node | None) -> Pair | None:
+    """Read i < j and 1 ≤ i < j ≤ n below a sum; None for anything else."""
+    if not isinstance(sub, Chain) or sup is not None:
+        return None
+    letters = sub.parts if sub.signs == ("<",) else sub.parts[1:3] if len(sub.parts) == 4 else ()
+    ranged = len(sub.parts) == 4 and sub.parts[0] == Number("1") and sub.signs[1] == "<" and {*sub.signs[::2]} <= {*AT_MOST}
+    names = [spelled(each) for each in letters if isinstance(each, Symbol)]
+    if len(names) != 2 or names[0] == names[1] or (len(sub.parts) == 4 and not ranged):
+        return None
+    return Pair((names[0], names[1]), sub.parts[3] if ranged else None)
+
+
 def printed_ranges(sub: Node | None, sup: Node | None) -> Ranges | None:
     """Return the indices below a sign with their end; None if no end is printed, or if they do not start at 1."""
     conditions = _conditions(sub)

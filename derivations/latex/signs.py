@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import partial
 
-from derivations.latex.guesses import Guesses
+from derivations.latex.guesses import Guess, Guesses
 from derivations.latex.names import index_parts
 from derivations.latex.tree import Chain, Node, Number, Scripted, Sum, Symbol, spelled
 from derivations.latex.uses import RESERVED, is_index_list
@@ -14,6 +14,7 @@ from derivations.latex.uses import RESERVED, is_index_list
 COMPARISONS = {"<": "<", ">": ">", "\\le": "<=", "\\leq": "<=", "\\leqslant": "<=", "\\ge": ">=", "\\geq": ">=",
                "\\geqslant": ">=", "\\ne": "!=", "\\neq": "!="}
 NUMBER = re.compile(r"(size|real|positive|nonnegative)( [<>!]=? \S+)*")
+LATEX = {"<=": "\\le", ">=": "\\ge", "!=": "\\ne"}
 MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!="}
 
 
@@ -84,6 +85,11 @@ def _bound(guesses: Guesses, name: str, sign: str, number: str, why: str) -> boo
         kind = "positive" if sign in (">", ">=") and number.isdigit() and number != "0" else "real"
         guesses.record(name, f"{kind} {sign} {number}", why)
     elif known is not None and NUMBER.fullmatch(known.meaning) and f"{sign} {number}" not in known.meaning:
+        if name in guesses.displayed and guesses.first_section.get(name, guesses.section) < guesses.section:
+            own = Guess(f"{known.meaning} {sign} {number}", why)   # earlier sections do not assume it
+            guesses.local.setdefault(("section", guesses.section), {})[name] = own
+            guesses.restrictions.append((int(why.split()[1].rstrip(":")), f"{name} {LATEX.get(sign, sign)} {number}"))
+            return True
         known.meaning = f"{known.meaning} {sign} {number}"
-    own = guesses.lines.get(name)
-    return own is not None and (own.meaning == "size" or f"{sign} {number}" in own.meaning)
+    bounded = guesses.lines.get(name)
+    return bounded is not None and (bounded.meaning == "size" or f"{sign} {number}" in bounded.meaning)

@@ -10,10 +10,10 @@ import sympy as sp
 
 from derivations.calculus.differentiation import differentiate
 from derivations.calculus.signs import strictly_positive
-from derivations.calculus.sums import total
+from derivations.calculus.sums import equal, total
 from derivations.calculus.variables import Domain, Kind, Variable
 from derivations.latex.names import index_parts, plain
-from derivations.latex.ranges import UNEQUAL, printed_ranges
+from derivations.latex.ranges import UNEQUAL, Pair, ordered_pair, printed_ranges
 from derivations.latex.reader import Reader
 from derivations.latex.tree import (
     EMPTY,
@@ -36,9 +36,25 @@ BIG = ("\\sum", "\\prod")
 
 def big_sum(reader: Reader, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
     """Read a sum over the indices below it; its summand is the rest of the product."""
+    if (pair := ordered_pair(sub, sup)) is not None:
+        return _over_pairs(reader, pair, rest)
     body, over = _summed(reader, bindings(reader, sub, sup), tuple(rest), may_change=sup is None)
     rest.clear()
     return Value(body.shape, lambda *indices: total(over, product_of(sp.Mul.make_args(body.entry(*indices)))), body.row)
+
+
+def _over_pairs(reader: Reader, pair: Pair, rest: list[Node]) -> Value:
+    """Read Σ_{i<j} of a summand that is symmetric in i and j: half of the sum over all pairs with i ≠ j."""
+    one, other = pair.letters
+    size = reader.index_of(one, "\\sum").domain.shape[0] if pair.end is None else _end(reader, pair.end)
+    i, j = bound(size, plain(one)), bound(size, plain(other))
+    body = reader.within(**{one: scalar(i), other: scalar(j)}).product(rest).number
+    rest.clear()
+    if pair.end is None and reader.index_of(other, "\\sum").domain.shape[0] != size:
+        raise LatexError(f"\\sum: expected {one} < {other} over one range, got two ranges")
+    if not equal(body, body.xreplace({i: j, j: i})):
+        raise LatexError(f"\\sum: expected a summand that is symmetric in {one} < {other}, it is not shown for {body}")
+    return scalar((total((i, j), body) - total(i, body.xreplace({j: i}))) / 2)
 
 
 def big_product(reader: Reader, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:

@@ -144,7 +144,8 @@ def _barred(items: Sequence[Item]) -> Node:
         if isinstance(where, Scripted) and isinstance(where.sub, Chain) and where.sup is None:
             inside = _sum(items[:-1])
             if isinstance(inside, Sum) and len(inside.terms) > 1:
-                raise LatexError(f"|_{{{spelled(where.sub)}}}: expected brackets before it, as it can hold for one term or for all")
+                point = spelled(where.sub)
+                raise LatexError(f"|_{{{point}}}: expected brackets before it, as it can hold for one term or for all")
             return At(inside, where.sub)
     for kind, shown in (("NORM", "‖"), ("BAR", "|")):
         positions = [position for position, item in enumerate(items) if _type(item) == kind]

@@ -32,6 +32,7 @@ def meanings(text: str, folder: Path) -> dict[str, str]:
          "= L_{1} + L_{2}"),
         (WEIGHTS + r"\begin{equation} s_1 = p_1 \end{equation}", "s", "vector m"),
         (WEIGHTS + r"\begin{equation} \sum_j p_j u_j = 1 \end{equation} Suppose that $u_j = s_j^2$.", "u", "vector m"),
+        (WEIGHTS + r"For $\gamma > 0$ let $P_j = s_j^2 / \gamma$.", "P_{j}", r"= s_{j}^{2} / \gamma"),
         (WEIGHTS + r"Suppose that $u_j = s_j^2$. \begin{equation} \sum_j p_j u_j = 1 \end{equation}", "u_{j}", "= s_{j}^{2}"),
         (r"Let $\bm p \in \Delta^{m-1}$. It, for $p_j > 0$, is \begin{equation} \sum_{j=1}^m \log p_j = 1 \end{equation}",
          r"\mathbf{p}", "simplex m"),

@@ -108,6 +108,12 @@ def test_lines_of_a_formula(latex: str, tree: str) -> None:
     assert spelled(parse(latex)) == tree
 
 
+def test_a_macro_may_number_a_line(tmp_path: Path) -> None:
+    macro = r"\newcommand\numberthis{\addtocounter{equation}{1}\tag{\theequation}}"
+    text = rf"{macro}\begin{{document}}\begin{{align*}} a &= b \numberthis\label{{eq}} \end{{align*}}\end{{document}}"
+    assert [(f.latex, f.label) for f in formulas(tmp_path, text)] == [("a = b", "eq")]
+
+
 def test_a_comment_may_follow_a_line_break(tmp_path: Path) -> None:
     text = "\\begin{document}\\begin{align} a &= b \\\\% by (1)\nc &= 5\\% \\end{align}\\end{document}"
     assert [f.latex for f in formulas(tmp_path, text)] == ["a = b", r"c = 5\%"]

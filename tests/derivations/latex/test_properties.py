@@ -40,6 +40,40 @@ def test_conditions_are_noted(text: str, conditions: list[str], tmp_path: Path) 
     assert [latex for _, latex in guessed(text, tmp_path).restrictions] == conditions
 
 
+DISTRIBUTION = r"Let $q \in \Delta_m$ and $x \in \mathbb{R}^m$. "
+EQUATION = r"\begin{equation} \sum_{j=1}^m q_j x_j = 0 \end{equation}"
+
+
+@pytest.mark.parametrize(("text", "meaning", "premises"), [
+    (rf"If $q$ is uniform, then {EQUATION}", r"= \frac{1}{m} \mathbf{1}_{m}", []),
+    (rf"Moreover, when $q$ is the uniform distribution {EQUATION}", r"= \frac{1}{m} \mathbf{1}_{m}", []),
+    (rf"Then {EQUATION} if $q$ is uniform.", r"= \frac{1}{m} \mathbf{1}_{m}", []),
+    (rf"If $q$ is concentrated on one key, then {EQUATION}", "", [r"q \text{is concentrated on one key}"]),
+    (rf"If $x$ vanishes we have {EQUATION}", "", [r"x \text{vanishes}"]),
+    (rf"Suppose that $q$ is uniform, that is, $q_j = 1/m$. Then {EQUATION}", "= 1 / m", []),
+    (rf"This holds if $q$ is uniform. Then {EQUATION}", "", []),
+    (rf"The entropy $q$ is large. Then {EQUATION}", "", []),
+])
+def test_conditions_in_words_hold_in_their_sentence(text: str, meaning: str, premises: list[str], tmp_path: Path) -> None:
+    guesses = guessed(DISTRIBUTION + text, tmp_path)
+    local = [guess.meaning for (kind, _), table in guesses.local.items() if kind == "formula" for guess in table.values()]
+    assert local == [meaning] * bool(meaning)
+    assert [each for conditions in guesses.premises.values() for each in conditions] == premises
+
+
+@pytest.mark.parametrize(("text", "everywhere", "restrictions"), [
+    (r"Let $m \ge 2$. \begin{equation} \sum_{j=1}^m x_j = 0 \end{equation}", "size >= 2", []),
+    (r"\begin{equation} \sum_{j=1}^m x_j = 0 \end{equation} For $m \ge 2$, more is true.", "size", [r"m \ge 2"]),
+    (r"\begin{equation} \sum_{j=1}^m x_j = 0 \end{equation} \section{Two} Let $m \ge 2$.", "size", [r"m \ge 2"]),
+])
+def test_a_bound_does_not_hold_before_it_is_printed(
+    text: str, everywhere: str, restrictions: list[str], tmp_path: Path
+) -> None:
+    guesses = guessed(text, tmp_path)
+    assert guesses.lines["m"].meaning == everywhere
+    assert [latex for _, latex in guesses.restrictions] == restrictions
+
+
 FORMULA = r"\begin{equation} \sum_{j=1}^m \sum_{k=1}^m x_j x_k = 0 \end{equation} "
 
 

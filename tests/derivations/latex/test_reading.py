@@ -38,6 +38,9 @@ JOINT = Notation({"m, n": "size", "i": "index n", "j": "index m", "J": "interior
 TRUE = [
     r"|s - u|^2 = \|s\|^2 - 2 s^\top u + \|u\|^2",
     r"\nabla_s \sum_j p_j = \mathbf{0}",
+    r"\nabla \mathrm{LSE}(s) = \mathrm{softmax}(s)",
+    r"\sum_{i<j} q_i q_j = \tfrac12 (1 - \sum_i q_i^2)",
+    r"\sum_{1 \le i < j \le m} q_i q_j (s_i - s_j)^2 = \sum_i q_i s_i^2 - (\sum_i q_i s_i)^2",
     r"\frac{\partial^3 \tau^4}{\partial\tau^3} = 24 \tau",
     r"\tau \|s\|^2 \ge \|s\|^2 \quad (\tau > 1)",
     r"\mathrm{tr} F = \tfrac1{\tau^2}(1 - \sum_j p_j^2)",
@@ -92,10 +95,12 @@ FALSE = [
     r"\sum_{l\ne j} p_l = 1",
     r"|s|^2 = \|s\|",
     r"s = \mathbf{0}",
+    r"\sum_{i<j} q_i q_j = 1 - \sum_i q_i^2",
     r"\frac{\partial^3 \tau^4}{\partial\tau^3} = 12 \tau^2",
 ]
 
 REFUSED = [
+    (r"\sum_{i<j} s_i u_j = 0", "expected a summand that is symmetric in i < j"),
     (r"\tau + p_j |_{\tau = 1} = 1", "expected brackets before it"),
     (r"\log p_j q_j = 1", "expected parentheses, as it can mean"),
     (r"\log_2 p_j = 1", "expected the natural logarithm"),

@@ -86,6 +86,16 @@ def test_symbols_get_the_meaning_given_in_the_text(text: str, symbol: str, meani
     assert meanings(text, tmp_path)[symbol] == meaning
 
 
+@pytest.mark.parametrize(("left", "right", "own"), [
+    (r"H(\beta)", r"-\sum_{j=1}^m p_j(\beta) \log p_j(\beta)", True),
+    ("H(p)", r"-\sum_{j=1}^m p_j \log p_j", False),
+    ("H(u)", r"\log m", False),
+])
+def test_an_entropy_at_a_number_is_a_definition(left: str, right: str, own: bool, tmp_path: Path) -> None:
+    text = rf"Let $\beta > 0$ and $u_j = 1/m$. \begin{{equation}} {left} = {right} \end{{equation}}"
+    assert (spelled(parse(left)) in meanings(text, tmp_path)) is own
+
+
 @pytest.mark.parametrize(("body", "own"), [
     (r"P_i (\log P_i - 1)", True),
     (r"P_i \log P_i", False),
