@@ -35,7 +35,7 @@ from derivations.latex.names import Pattern, called, index_parts, pattern, plain
 from derivations.latex.overloads import crowded, indices_of, is_label, key, matching
 from derivations.latex.syntax import parse
 from derivations.latex.tree import Bracket, LatexError, Node, Number, Product, Scripted, Sum, spelled
-from derivations.latex.values import Value, scalar, transposed
+from derivations.latex.values import SYMMETRIC, Value, scalar, symmetric, transposed
 from derivations.relations import AtLeast, Differs
 
 OPERATORS = (
@@ -63,7 +63,8 @@ ENTRIES = {**SCALARS, "random": Kind.RANDOM, "unit": Kind.UNIT}
 ARRAYS = {"simplex": Kind.SIMPLEX, "interior": Kind.INTERIOR, "stochastic": Kind.STOCHASTIC}
 ACCEPTED = (
     "size, [fixed] index M, real, positive, nonnegative (with bounds, size >= 2, size = 2, positive < 1, real != 1), "
-    "[positive|nonnegative|random|unit] vector M, [positive|nonnegative|random|unit] matrix N M, rows of M, columns of M, "
+    "[positive|nonnegative|random|unit] vector M, [positive|nonnegative|random|unit] matrix N M, "
+    "[symmetric|semidefinite|definite] matrix N N, rows of M, columns of M, "
     "simplex [N] M, interior [N] M, stochastic N M, coupling A B, complement of p, normal m (of a density u(a)), fixed, "
     "= definition, or an operator: "
     + ", ".join(OPERATORS)
@@ -343,6 +344,8 @@ class Notation:
             return scalar(variables.scalar(name))
         if words[0] == "coupling":
             return self._coupling(name, words[1:])
+        if words[0] in SYMMETRIC and words[1:2] == ["matrix"]:
+            return symmetric(name, words[0], *self._shape(words[2:], 2))
         kind = ENTRIES.get(words[0], Kind.REAL)
         words = words[1:] if words[0] in ENTRIES else words
         axes = {"vector": 1, "matrix": 2, "simplex": 1, "interior": 1, "stochastic": 2}.get(words[0] if words else "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 
 from derivations.latex.guesses import Guess, Guesses
 from derivations.latex.names import parts
@@ -28,6 +29,7 @@ CASE_AT_END = re.compile(r"(?:^|\W)(if|when|whenever|suppose|assume|assuming|pro
 VERB = re.compile(r"(is|are|has|have|vanish\w*|equals?|consists?|contains?|lies?|do|does)\b[^,.;:]*?"
                   r"(?=[,.;:]| then\b| we have\b|$)")
 UNIFORM = ("is uniform", "is the uniform distribution", "is a uniform distribution")
+SYMMETRY = re.compile(r"symmetric(,? (?:and )?positive[ -](semi-?)?definite)?\b")
 FOR = re.compile(r"(.*\W)?for( all| any| every| each| some| an?)?( \S+){0,2}", re.IGNORECASE)
 
 
@@ -38,10 +40,26 @@ def read_properties(guesses: Guesses, tree: Node, formula: Formula) -> None:
     if formula.display or not declares:
         return
     said = AFTER.match(formula.after) or BEFORE.search(just_before)
+    symmetry = SYMMETRY.match(said.string, said.start("property")) if said and is_restriction(formula) else None
+    if symmetry is not None:
+        kind = "symmetric" if symmetry[1] is None else "semidefinite" if symmetry[2] else "definite"
+        guesses.later.append((guesses.section, partial(_symmetric, guesses, tree, formula.line, kind, {*guesses.displayed})))
+        return
     heads = [each.parts[0] if isinstance(each, Chain) else each for each in parts(tree)]
     for head in heads if said else ():
         if said and isinstance(head, Symbol | Scripted):
             guesses.restrictions.append((formula.line, rf"{_plain(head)} \text{{ {said['property']} }}"))
+
+
+def _symmetric(guesses: Guesses, tree: Node, line: int, kind: str, before: set[str]) -> None:
+    """Make declared square matrices symmetric; the property of one that equations have before is a condition not used."""
+    for head in (each.parts[0] if isinstance(each, Chain) else each for each in parts(tree)):
+        known = guesses.lines.get(spelled(head))
+        words = known.meaning.split() if known is not None else []
+        if known is not None and words[:1] == ["matrix"] and words[1:2] == words[2:] and spelled(head) not in before:
+            known.meaning = f"{kind} {known.meaning}"
+        elif isinstance(head, Symbol | Scripted) and words[:1] != [kind]:
+            guesses.restrictions.append((line, rf"{_plain(head)} \text{{ {kind} }}"))
 
 
 def read_words(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]]) -> None:

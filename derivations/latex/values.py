@@ -16,7 +16,8 @@ import sympy as sp
 
 from derivations.calculus.functions import xlogx
 from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import Domain, Kind, Variable
+from derivations.calculus.variables import Domain, Kind, Variable, vector
+from derivations.calculus.variables import scalar as variable
 from derivations.latex.tree import LatexError, Node, spelled
 
 Size = Any  # a SymPy integer or size; None for any length
@@ -72,6 +73,25 @@ ZEROS = Value((None,), lambda _: sp.S.Zero)
 IDENTITY = Value((None, None), lambda i, j: delta(i, j))
 
 _numbers = count(1)
+
+
+SYMMETRIC = ("symmetric", "semidefinite", "definite")
+
+
+def symmetric(name: str, kind: str, rows: Size, columns: Size) -> Value:
+    """A symmetric matrix R + Rᵀ of a free R, a positive semidefinite one RᵀR, a positive definite one RᵀR + cI with c > 0."""
+    if rows != columns:
+        raise LatexError(f"expected a square matrix, got {rows}×{columns}")
+    root = vector(f"{name}root", rows, columns)
+    if kind == "symmetric":
+        return Value((rows, columns), lambda i, j: root[i, j] + root[j, i])
+    least = variable(f"{name}least", Kind.POSITIVE) if kind == "definite" else sp.S.Zero
+
+    def entry(i: sp.Expr, j: sp.Expr) -> sp.Expr:
+        l = bound(rows)  # noqa: E741
+        return total(l, root[l, i] * root[l, j]) + least * delta(i, j)
+
+    return Value((rows, columns), entry)
 
 
 def bound(size: Size, name: str = "l", other_than: tuple[Variable, ...] = ()) -> Variable:

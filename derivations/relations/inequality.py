@@ -63,7 +63,7 @@ class AtLeast(Hypothesis):
                 return f"because is not left − right: they differ by {text(rest)} in normal form"
         if self._signed(gap) or (self.because is None and (
                 self._signed(difference) or ((turned := oriented(gap)) != gap and self._signed(turned)) or self._squared()
-                or self._signed(_factored(gap)))):
+                or self._signed(_factored(gap)) or ((gathered := _gathered(gap)) != gap and self._signed(gathered)))):
             return PROVED
         return f"no sign of {text(gap)}: expected every term {'≥ 0 and one > 0' if self.strict else '≥ 0'}"
 
@@ -97,6 +97,23 @@ class AtLeast(Hypothesis):
 def _factored(gap: sp.Expr) -> sp.Expr:
     """A short expression over one denominator, in factors, of which squares have a sign: 1/4 − x(1 − x) = (1 − 2x)²/4."""
     return sp.factor(sp.together(gap)) if sp.count_ops(gap) <= LONGEST_FACTORED else gap
+
+
+def _gathered(gap: sp.Expr) -> sp.Expr:
+    """The sums over one range as a sum of a factored expression: Σ x_i² − 2 Σ x_i y_i + Σ y_i² = Σ (x_i − y_i)²."""
+    bodies: dict[tuple[sp.Expr, sp.Expr], list[sp.Expr]] = {}
+    indices: dict[tuple[sp.Expr, sp.Expr], Variable] = {}
+    rest = []
+    for term in sp.Add.make_args(gap):
+        inside = [factor for factor in sp.Mul.make_args(term) if isinstance(factor, sp.Sum)]
+        if len(inside) != 1 or len(inside[0].limits) != 1 or sp.count_ops(term) > LONGEST_FACTORED:
+            rest.append(term)
+            continue
+        index, *ends = inside[0].limits[0]
+        own = indices.setdefault((ends[0], ends[1]), index)
+        body = inside[0].function.xreplace({index: own})
+        bodies.setdefault((ends[0], ends[1]), []).append(term.xreplace({inside[0]: body}))
+    return sp.Add(*rest, *(sp.Sum(sp.factor(sp.Add(*parts)), (indices[ends], *ends)) for ends, parts in bodies.items()))
 
 
 HYPOTHESES.append(AtLeast)

@@ -10,13 +10,17 @@ import sympy as sp
 from derivations import rendering
 from derivations.calculus.functions import kl
 from derivations.calculus.powers import bregman, plus
-from derivations.calculus.variables import Kind, positive, scalar
+from derivations.calculus.sums import total
+from derivations.calculus.variables import Kind, index, positive, scalar, size, vector
 from derivations.relations import AtLeast, Differs, Follows, StrictUnlessEqual
 from derivations.relations.inequality import divergence
 
 x, w, v = scalar("x"), scalar("w"), scalar("v")
 y, t, tau = positive("y"), positive("t"), positive("tau")
 z = scalar("z", Kind.NONNEGATIVE)
+m = size("m")
+j, l = index("j", m), index("l", m)  # noqa: E741
+a, b = vector("a", m), vector("b", m)
 one, two = sp.S.One, sp.Integer(2)
 squares = sp.Add(*[scalar(f"v{number}") ** 2 for number in range(7)])    # more terms than bounds are tried for
 ordered = AtLeast(x, w)
@@ -28,6 +32,7 @@ PROVED = {
     "by squares": AtLeast(sp.sqrt(x**2 + y), x),
     "by squares, strictly": AtLeast(sp.sqrt(x**2 + y), x, strict=True),
     "by squares of roots alone": AtLeast(sp.sqrt(y + t), sp.sqrt(y)),
+    "by squares in one sum": AtLeast(total(j, a[j] ** 2) + total(l, b[l] ** 2), 2 * total(j, a[j] * b[j])),
     "by another form": AtLeast(x**2 + w**2, 2 * x * w, because=(x - w) ** 2),
     "by a hypothesis": AtLeast(2 * x, 2 * w, given=(ordered,)),
     "strictly by a strict hypothesis": AtLeast(2 * x, 2 * w, strict=True, given=(AtLeast(x, w, strict=True),)),

@@ -39,10 +39,20 @@ NOTATION = Notation(
         "z": "index n",
         "P(z)": "distribution",
         "J": "simplex m d",
+        "M": "symmetric matrix m m",
+        "B": "semidefinite matrix m m",
+        "D": "definite matrix m m",
     }
 )
 
 TRUE = [
+    # symmetric matrices, squares
+    r"s^\top M u = u^\top M s",
+    r"\nabla_s (\tfrac12 s^\top D s) = D s",
+    r"B = B^\top",
+    r"D_{ii} > 0",
+    r"\|s + u\|^2 \le 2 \|s\|^2 + 2 \|u\|^2",
+    r"\langle s, u\rangle \le \frac{\tau}{2} \|s\|^2 + \frac{1}{2\tau} \|u\|^2",
     # slopes
     r"\nabla f(v) = v + x w",
     r"\nabla_v f(v) = v + x w",
@@ -149,6 +159,13 @@ TRUE = [
 ]
 
 FALSE = [
+    r"s^\top S u = u^\top S s",
+    r"\nabla_s (s^\top D s) = D s",
+    r"s^\top M s \ge 0",
+    r"B_{ii} > 0",
+    r"s^\top D s > 0",
+    r"\|s + u\|^2 \le 2 \|s\|^2 + \|u\|^2",
+    r"\langle s, u\rangle \le \frac{\tau}{2} \|s\|^2 + \frac{1}{4\tau} \|u\|^2",
     r"\nabla f(v) = v + w",
     r"\int \rho(v) e^{\langle v, w\rangle} dv = e^{\frac12 \|w\|^2}",
     r"\int s(t) dt = 1",

@@ -17,7 +17,12 @@ def guessed(text: str, folder: Path) -> Guesses:
 
 
 @pytest.mark.parametrize(("text", "conditions"), [
-    (r"Let $A \in \mathbb{R}^{n \times n}$ be symmetric.", [r"A \text{ symmetric }"]),
+    (r"Let $A \in \mathbb{R}^{n \times n}$ be symmetric.", []),            # which its meaning says
+    (r"If $A \in \mathbb{R}^{n \times n}$ is symmetric, then", [r"A \text{ symmetric }"]),
+    (r"Let $A \in \mathbb{R}^{n \times m}$ be symmetric.", [r"A \text{ symmetric }"]),
+    (r"Let $A \in \mathbb{R}^{n \times n}$ be positive definite.", [r"A \text{ positive definite }"]),
+    (r"Let $A \in \mathbb{R}^{n \times n}$. \[ \sum_{i=1}^n A_{ii} = 0 \] Let $A$ be symmetric.", [r"A \text{ symmetric }"]),
+    (r"Let $A \in \mathbb{R}^{n \times n}$ be skew-symmetric.", [r"A \text{ skew-symmetric }"]),
     (r"Let $A \in \mathbb{R}^{n \times n}$ be a positive semidefinite matrix.", [r"A \text{ positive semidefinite }"]),
     (r"For orthogonal $A \in \mathbb{R}^{n \times n}$ this holds.", [r"A \text{ orthogonal }"]),
     (r"If $A \in \mathbb{R}^{n \times n}$ is invertible then", [r"A \text{ invertible }"]),
@@ -38,6 +43,16 @@ def guessed(text: str, folder: Path) -> Guesses:
 ])
 def test_conditions_are_noted(text: str, conditions: list[str], tmp_path: Path) -> None:
     assert [latex for _, latex in guessed(text, tmp_path).restrictions] == conditions
+
+
+@pytest.mark.parametrize(("words", "meaning"), [
+    ("be symmetric", "symmetric matrix n n"),
+    ("be a symmetric positive definite matrix", "definite matrix n n"),
+    ("be symmetric and positive semi-definite", "semidefinite matrix n n"),
+    ("be positive definite", "matrix n n"),
+])
+def test_symmetric_matrices_are_declared(words: str, meaning: str, tmp_path: Path) -> None:
+    assert guessed(rf"Let $A \in \mathbb{{R}}^{{n \times n}}$ {words}.", tmp_path).lines["A"].meaning == meaning
 
 
 DISTRIBUTION = r"Let $q \in \Delta_m$ and $x \in \mathbb{R}^m$. "
