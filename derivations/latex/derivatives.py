@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations, product
 
 import sympy as sp
 
 from derivations.calculus.differentiation import differentiate
 from derivations.calculus.functions import FREE_KINDS, Partial, derivative
+from derivations.calculus.sums import appearance
 from derivations.calculus.variables import Domain, Kind, Variable, variables_of
 from derivations.latex.names import parts
 from derivations.latex.notation import Definition
@@ -38,12 +40,12 @@ def nabla(reader: Reader, sub: Node | None, sup: Node | None, rest: list[Node]) 
     twice = sup is not None and spelled(sup) == "2"
     if not rest:
         raise LatexError("\\nabla: expected a function after it, got nothing")
+    row = _strip_transposed(rest)
     if sub is None:
         sub = _only_argument(reader, rest[0], rest[1] if len(rest) > 1 else None)
     by = reader.product((sub,))
     if sup is not None and not twice:
         raise LatexError(f"\\nabla: expected no power or 2, got {spelled(sup)}")
-    row = _strip_transposed(rest)
     if (evaluated := _point(reader, sub, rest)) is not None:
         formal_call, point = evaluated
         function, _ = rest.pop(0), rest.pop(0)
@@ -108,8 +110,9 @@ def _strip_transposed(rest: list[Node]) -> bool:
 def _only_argument(reader: Reader, first: Node, call: Node | None) -> Node:
     """The argument of a function, or the symbol in parentheses after the name of an operator."""
     meaning = reader.meaning(spelled(first))
-    if isinstance(meaning, str) and isinstance(call, Bracket) and isinstance(call.inside, Symbol):
-        return call.inside
+    inside = call.inside if isinstance(meaning, str) and isinstance(call, Bracket) else None
+    if isinstance(inside, Symbol) and isinstance(reader.meaning(inside.name), Value):
+        return inside
     if isinstance(meaning, Definition) and len(meaning.pattern.arguments) == 1:
         return Symbol(meaning.pattern.arguments[0])
     raise LatexError(f"\\nabla: expected a variable as subscript, since {spelled(first)} is no function of one argument")
@@ -232,10 +235,35 @@ def primed(reader: Reader, meaning: Definition, primes: int, point: Node | None)
 def slope(body: Value, by: Value) -> Value:
     """The derivative by a variable, an entry, or by each entry of a vector, which adds an axis."""
     if not by.shape:
-        return Value(body.shape, lambda *indices: derivative(at(body, indices), by.number))
+        through = by.number if isinstance(by.number, sp.Sum) else None
+        return Value(body.shape, lambda *indices: derivative(at(body, indices), by.number) if through is None
+                     else _through(at(body, indices), through))
     if len(by.shape) != 1:
         raise LatexError(f"derivative: expected a number or a vector, got {by.words}")
     return Value((*body.shape, *by.shape), lambda *indices: derivative(at(body, indices[:-1]), by.entry(indices[-1])))
+
+
+def _through(expr: sp.Expr, by: sp.Sum) -> sp.Expr:
+    """Differentiate by a defined number S_ij = Σ_r q_ir k_jr on which an expression depends through the entries of S alone."""
+    axes = sorted((v for v in by.free_symbols if isinstance(v, Variable) and v.domain.kind is Kind.INDEX), key=str)
+    swapped = [by.xreplace({one: other, other: one}) for one, other in combinations(axes, 2)]
+    behind = {v for v in variables_of(by) if v.domain.kind not in (Kind.INDEX, Kind.SIZE)}
+    shape = tuple(each.domain.shape[0] for each in axes)
+    free = sp.IndexedBase(Variable(f"{by}#through", Domain(Kind.REAL, shape)), shape=shape)
+
+    def lifted(part: sp.Expr) -> sp.Expr:
+        positions = {each for entry in part.atoms(sp.Indexed) for each in entry.indices} - {*part.bound_symbols}
+        for chosen in product(positions, repeat=len(axes)):
+            if appearance(by.xreplace(dict(zip(axes, chosen, strict=True)))) == appearance(part):
+                return free[chosen]
+        return part
+
+    function = expr.replace(lambda part: isinstance(part, sp.Sum) and not part.atoms(Partial), lifted)
+    if not axes or behind & {*variables_of(function)} or any(appearance(each) == appearance(by) for each in swapped):
+        return derivative(expr, by)
+    slope_ = differentiate(function, free[tuple(axes)])
+    return slope_.replace(lambda part: isinstance(part, sp.Indexed) and part.base == free,
+                          lambda part: by.xreplace(dict(zip(axes, part.indices, strict=True))))
 
 
 def starts_function(node: Node) -> bool:

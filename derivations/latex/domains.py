@@ -162,7 +162,7 @@ def read_domains(guesses: Guesses, tree: Node, formula: Formula) -> None:
                 guesses.restrictions.append((formula.line, spelled(clause)))
             elif not assumed and read_comparison(guesses, before, clause, why):
                 guesses.read.add(formula.latex)              # I ≥ 0 on its own line is asserted
-        elif not formula.display and _settles(guesses, clause, why):
+        elif not formula.display and not is_condition(formula, CASE) and _settles(guesses, clause, why):
             guesses.read.add(formula.latex)
         elif sign == "=" and (inside := _listed(right)) is not None:
             _tuple(guesses, left, inside, why, clause.parts[2] if clause.signs[1:2] == ("\\in",) else None)

@@ -27,18 +27,22 @@ def is_unit(formula: Formula) -> bool:
     return said is not None
 
 
-def read_norms(guesses: Guesses, chain: Chain, why: str) -> bool:
-    """Read ‖q‖ = 1 and ‖q‖ = ‖k_i‖ = 1 as lengths of declared vectors and rows; return False for anything else."""
+def lengths(guesses: Guesses, chain: Chain) -> list[tuple[str, Guess, str]]:
+    """Return the declared vectors of ‖q‖ = ‖k_i‖ = 1, or the matrices of these rows, with new meanings; none otherwise."""
     *sides, one = chain.parts
     if set(chain.signs) != {"="} or spelled(one) != "1":
-        return False
+        return []
     measured = [_measured(side) for side in sides]
     units = [_unit(guesses, symbol) if symbol is not None else None for symbol in measured]
-    if None in units:
+    return [] if None in units else [each for each in units if each is not None]
+
+
+def read_norms(guesses: Guesses, chain: Chain, why: str) -> bool:
+    """Read ‖q‖ = 1 as the length of a vector that no equation has yet; return False for anything else."""
+    units = lengths(guesses, chain)
+    if not units or any(name in guesses.displayed for name, _, _ in units):
         return False
-    for each in units:
-        assert each is not None
-        name, known, meaning = each
+    for name, known, meaning in units:
         if guesses.homes.get(name) == guesses.section or known is not guesses.lines.get(name):
             known.meaning = meaning
         else:
@@ -59,6 +63,9 @@ def _unit(guesses: Guesses, symbol: Node) -> tuple[str, Guess, str] | None:
     name = spelled(symbol.base if row and isinstance(symbol, Scripted) else symbol)
     known = guesses.local.get(("section", guesses.section), {}).get(name) or guesses.lines.get(name)
     words = known.meaning.split() if known is not None else []
+    if row and words[:2] == ["rows", "of"]:
+        name, known = words[2], guesses.lines.get(words[2])
+        words = known.meaning.split() if known is not None else []
     if known is None or words[-3 if row else -2 :][:1] != ["matrix" if row else "vector"] or words[0] not in (
             "matrix", "vector", "unit"):
         return None

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from derivations.latex.guesses import Guess, Guesses
 from derivations.latex.names import pattern
+from derivations.latex.norms import lengths
 from derivations.latex.paper import Formula
 from derivations.latex.signs import COMPARISONS
 from derivations.latex.sums import binds
@@ -134,6 +135,10 @@ def _attach(guesses: Guesses, tree: Chain, formula: Formula, displays: Sequence[
         for display in displays:
             local = guesses.local.setdefault(("formula", display), {})
             local[symbol] = Guess(own, f"line {formula.line}, which restricts this equation")
+    elif units := lengths(guesses, tree):
+        for display in displays:
+            local = guesses.local.setdefault(("formula", display), {})
+            local.update({name: Guess(own, f"line {formula.line}, which restricts this equation") for name, _, own in units})
     else:
         for display in displays:
             guesses.premises.setdefault(display, []).append(formula.latex)

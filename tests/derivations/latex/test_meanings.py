@@ -39,6 +39,10 @@ NOTATION = Notation(
         "z": "index n",
         "P(z)": "distribution",
         "J": "simplex m d",
+        "Q": "matrix n d",
+        r"\sigma_{aj}": r"= (Q K^\top)_{aj}",
+        "o_{aj}": r"= e^{(Q K^\top)_{aj}} / \sum_l e^{(Q K^\top)_{al}}",
+        "G_{jk}": r"= (K K^\top)_{jk}",
         "M": "symmetric matrix m m",
         "B": "semidefinite matrix m m",
         "D": "definite matrix m m",
@@ -46,6 +50,8 @@ NOTATION = Notation(
 )
 
 TRUE = [
+    # slopes in defined numbers
+    r"\frac{\partial o_{aj}}{\partial \sigma_{al}} = o_{aj} (\delta_{jl} - o_{al})",
     # symmetric matrices, squares
     r"s^\top M u = u^\top M s",
     r"\nabla_s (\tfrac12 s^\top D s) = D s",
@@ -159,6 +165,7 @@ TRUE = [
 ]
 
 FALSE = [
+    r"\frac{\partial o_{aj}}{\partial \sigma_{al}} = o_{aj} (\delta_{jl} - o_{aj})",
     r"s^\top S u = u^\top S s",
     r"\nabla_s (s^\top D s) = D s",
     r"s^\top M s \ge 0",

@@ -86,6 +86,26 @@ def test_symbols_get_the_meaning_given_in_the_text(text: str, symbol: str, meani
     assert meanings(text, tmp_path)[symbol] == meaning
 
 
+KEYS = r"Let $k_1, \dots, k_m \in \mathbb{R}^d$. "
+LENGTHS = r"\begin{equation} \sum_{i=1}^m \|k_i\|^2 = m \end{equation} "
+
+
+@pytest.mark.parametrize(("text", "everywhere", "local"), [
+    (r"Let $\|k_i\| = 1$. " + LENGTHS, "unit matrix m d", []),
+    (LENGTHS + r"If $\|k_i\| = 1$, then " + LENGTHS, "matrix m d", ["unit matrix m d"]),
+    (r"If $\|k_i\| = 1$, then " + LENGTHS, "matrix m d", ["unit matrix m d"]),
+])
+def test_a_length_that_is_assumed_holds_in_its_sentence(
+    text: str, everywhere: str, local: list[str], tmp_path: Path
+) -> None:
+    paper = tmp_path / "paper.tex"
+    paper.write_text(rf"\begin{{document}} {KEYS} {text} \end{{document}}", encoding="utf-8")
+    guesses = guess(read_paper(paper))
+    assert guesses.lines["k"].meaning == everywhere
+    tables = [table for (kind, _), table in guesses.local.items() if kind == "formula"]
+    assert [each.meaning for table in tables for each in table.values()] == local
+
+
 @pytest.mark.parametrize(("left", "right", "own"), [
     (r"H(\beta)", r"-\sum_{j=1}^m p_j(\beta) \log p_j(\beta)", True),
     ("H(p)", r"-\sum_{j=1}^m p_j \log p_j", False),
