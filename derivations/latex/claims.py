@@ -19,7 +19,7 @@ from derivations.calculus.sums import total
 from derivations.catalogue import Steps, Undecidable, claim
 from derivations.claims import Kind, Severity
 from derivations.entry import Entry
-from derivations.latex.notation import Notation
+from derivations.latex.notation import DENIED, QUALIFIED, Notation, meanings
 from derivations.latex.repairs import Repair, failing, is_refuted, mutants_of, repair
 from derivations.latex.restrictions import excluding
 from derivations.latex.statements import read
@@ -51,13 +51,15 @@ def equation(id: str, latex: str, notation: Notation, *, title: str, line: int, 
     by_definition = bool(relations) and all(relation.trivial() for relation in relations)
     reason = DEFINES if defines else SAME
 
-    excluded = _excluded(relations, own, line)
+    stances = notation.local.get(id, {})
+    excluded = f"the text does not assert it: “{stances[DENIED]}”" if DENIED in stances else _excluded(
+        relations, own, line, stances.get(QUALIFIED, ""))
 
     def derivation() -> Steps | Undecidable:
         return Undecidable(f"could not be read: {unread}" if unread else excluded) if unread or excluded else _steps(
             relations, reason)
 
-    derivation.__doc__ = " ".join([f"Line {line} of the paper.", *_own_meanings(notation.local.get(id, {}))])
+    derivation.__doc__ = " ".join([f"Line {line} of the paper.", *_own_meanings(meanings(stances))])
     derivation.__module__ = module
     kind = Kind.DEFINITION if by_definition else _kind(relations)
     entry = claim(id, kind, title=title, latex=latex)(derivation)
@@ -67,15 +69,20 @@ def equation(id: str, latex: str, notation: Notation, *, title: str, line: int, 
     return entry
 
 
-def _excluded(relations: Sequence[Relation], notation: Notation, line: int) -> str:
-    """Return why a counterexample does not refute a statement: the text excludes it; empty if nothing does."""
-    false = failing(relations) if notation.restrictions else None
+def _excluded(relations: Sequence[Relation], notation: Notation, line: int, words: str) -> str:
+    """Return why a counterexample does not refute a statement: the text excludes it, or qualifies the statement by some words.
+
+    The result is empty if it does neither.
+    """
+    false = failing(relations) if notation.restrictions or words else None
     example = false.counterexample() if false is not None else None
-    broken = excluding(example.point, notation, line) if example is not None else None
-    if broken is None or example is None:
+    if example is None:
         return ""
-    source, latex = broken
-    return f"it fails {rendering.witness(example.witness)}; expected a meaning for the condition “{latex}” in line {source}"
+    fails = f"it fails {rendering.witness(example.witness)}"
+    if words:
+        return f"{fails}, and the text does not say that it always holds: “{words}”"
+    broken = excluding(example.point, notation, line)
+    return f"{fails}; expected a meaning for the condition “{broken[1]}” in line {broken[0]}" if broken else ""
 
 
 def _own_meanings(local: Mapping[str, Any]) -> list[str]:

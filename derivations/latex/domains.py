@@ -12,7 +12,7 @@ from derivations.latex.masses import read_marginal, read_mass
 from derivations.latex.names import LETTER, index_parts, parts
 from derivations.latex.norms import dimension, is_unit, read_norms
 from derivations.latex.paper import Formula
-from derivations.latex.premises import CASE, is_condition, is_in_front
+from derivations.latex.premises import CASE, RANGING, is_condition, is_in_front
 from derivations.latex.ranges import printed_ranges
 from derivations.latex.signs import COMPARISONS, read_comparison
 from derivations.latex.sums import BIG
@@ -181,13 +181,20 @@ def read_domains(guesses: Guesses, tree: Node, formula: Formula) -> None:
 
 
 def _is_assumed(guesses: Guesses, formula: Formula, clause: Chain) -> bool:
-    """Return whether a comparison is a case, “If c_i ≤ 1”, of something declared elsewhere, which it does not restrict."""
+    """Return whether a comparison is a case, “If c_i ≤ 1”, of something declared elsewhere, which it does not restrict.
+
+    A case “for α > 1” may go on in the next sentences, so counterexamples outside of it refute nothing.
+    """
     known = {*guesses.names}
     names = {declared_name(part) for part in clause.parts if isinstance(part, Symbol | Scripted)}
     entries = {f"\\mathbf{{{name}}}" for name in names - known}   # “for p_j > 0”, of a vector that is printed bold
     used_before = names & known & guesses.displayed             # “for n ≥ 2”, of an n that equations have
     in_front = is_in_front(formula) and bool(entries & known or used_before)
-    return in_front or (is_condition(formula, CASE) and bool(names & known))
+    if not names & known:
+        return in_front
+    if ranging := is_condition(formula, RANGING) or bool(RANGING.fullmatch(formula.words.rpartition("…")[2].strip(" ,"))):
+        guesses.restrictions.append((formula.line, spelled(clause)))
+    return ranging or in_front or is_condition(formula, CASE)
 
 
 def _settles(guesses: Guesses, clause: Chain, why: str) -> bool:

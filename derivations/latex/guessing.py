@@ -28,10 +28,19 @@ from derivations.latex.losses import gradient, settle_losses
 from derivations.latex.masses import settle_masses
 from derivations.latex.names import LETTER, index_parts, parts, pattern, signature, thin
 from derivations.latex.paper import Formula, Paper
-from derivations.latex.premises import ASSUMPTION, is_condition, is_restriction, read_premises, read_updates, unread
+from derivations.latex.premises import (
+    ASSUMPTION,
+    drop_powers,
+    is_condition,
+    is_restriction,
+    read_premises,
+    read_updates,
+    unread,
+)
 from derivations.latex.properties import read_properties, read_words
-from derivations.latex.redeclarations import read_redeclarations
+from derivations.latex.redeclarations import read_narrowings, read_redeclarations
 from derivations.latex.signs import NUMBER
+from derivations.latex.stances import denial, read_stances
 from derivations.latex.syntax import parse
 from derivations.latex.tree import (
     EMPTY,
@@ -85,6 +94,7 @@ def guess(paper: Paper) -> Guesses:
     before: Node = EMPTY
     guesses.diverging = divergences([tree for _, _, tree in trees])
     guesses.crowded = several_functions([tree for _, _, tree in trees])
+    history: list[dict[str, str]] = []                       # the domains read so far, after each formula
     for position, formula, tree in trees:
         guesses.section, guesses.position = formula.section, position if formula.display else None
         read_simplex(guesses, before, tree, formula)
@@ -92,8 +102,11 @@ def guess(paper: Paper) -> Guesses:
         read_domains(guesses, tree, formula)
         lines_before(guesses, before, tree, formula, f"line {formula.line}")
         before = tree
-        _definition(guesses, position, tree, formula)
+        if not (formula.display and denial(formula)):
+            _definition(guesses, position, tree, formula)
         _use(guesses, tree, formula)
+        history.append({name: guesses.lines[symbol].meaning for name, symbol in guesses.names.items()})
+    drop_powers(guesses)
     range_indices(guesses)
     fix_indices(guesses, [tree for _, _, tree in trees])
     for _ in range(2):                                       # a reading may wait for another one
@@ -112,7 +125,9 @@ def guess(paper: Paper) -> Guesses:
     read_premises(guesses, trees)
     read_words(guesses, trees)
     read_updates(guesses, trees)
-    read_redeclarations(guesses, trees)
+    read_redeclarations(guesses, trees, history)
+    read_narrowings(guesses, trees, history)
+    read_stances(guesses, trees)
     for position, formula, tree in trees:
         _off_simplex(guesses, position, tree, formula)
     for formula in unread(guesses, trees):

@@ -16,6 +16,8 @@ module or one equation only, by the name of the module or the id of the equation
 
     Notation({"x": "vector n"}, local={"section3": {"x": "simplex n"}, "mine.12": {"x": "positive vector n"}})
 
+A local line "not asserted" or "qualified" has the words of the text about its equation, see `stances`.
+
 `restrictions` are conditions that the text sets and no line expresses, such as Σ_i c_i = 0: a point that violates one refutes
 nothing.
 """
@@ -58,6 +60,7 @@ OPERATORS = (
     "sum of squares",
 )
 
+DENIED, QUALIFIED = STANCES = ("not asserted", "qualified")  # lines of local meanings with the text's words about an equation
 SCALARS = {"real": Kind.REAL, "positive": Kind.POSITIVE, "nonnegative": Kind.NONNEGATIVE}
 ENTRIES = {**SCALARS, "random": Kind.RANDOM, "unit": Kind.UNIT}
 ARRAYS = {"simplex": Kind.SIMPLEX, "interior": Kind.INTERIOR, "stochastic": Kind.STOCHASTIC}
@@ -89,6 +92,11 @@ class Named:
 
 
 Meaning = Value | Definition | Named | str  # a string names an operator
+
+
+def meanings(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the lines of a local table that are about symbols."""
+    return {symbol: meaning for symbol, meaning in table.items() if symbol not in STANCES}
 
 
 @dataclass
@@ -134,8 +142,8 @@ class Notation:
 
     def within(self, *scopes: str) -> Notation:
         """Return the notation with its local meanings in these scopes; later scopes take precedence."""
-        own = [self.local[scope] for scope in scopes if scope in self.local]
-        if not own:
+        own = [meanings(self.local[scope]) for scope in scopes if scope in self.local]
+        if not any(own):
             return self
         lines: dict[str, tuple[str, Any]] = {}
         names = self.crowded | {name for table in own for name in crowded(table)}

@@ -39,6 +39,14 @@ def _takes(names: Sequence[str], key: str, call: Bracket, indices: Collection[st
     )
 
 
+def check_order(name: str, names: Sequence[str], call: Bracket) -> None:
+    """Raise LatexError for the letters of a conditional in another order: p(x|y) where the notation has p(y|x)."""
+    printed = [spelled(part) for part in parts(call.inside)]
+    if "|" in _marks(call.inside) and printed != [*names] and sorted(printed) == sorted(names):
+        own, other = called(name, call), f"{name}({' | '.join(names)})"
+        raise LatexError(f"{own}: can be another function than {other}, or the same at other letters; expected a line for it")
+
+
 def _marks(node: Node) -> tuple[str, ...]:
     return node.separators if isinstance(node, Listing) else ()
 

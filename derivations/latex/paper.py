@@ -25,6 +25,7 @@ LINED = ("align", "gather", "eqnarray", "flalign", "alignat")
 CASES = ("cases", "dcases")
 INNER = ("split", "aligned", "gathered", "alignedat")
 SKIPPED = ("verbatim", "lstlisting", "thebibliography", "tikzpicture", "table", "tabular", "algorithm", "algorithmic", "figure")
+LISTS = ("enumerate", "itemize", "description", "center", "quote", "minipage")
 UNNUMBERED = ("\\nonumber", "\\notag")
 SPACES = ("\\quad", "\\qquad", "\\,", "\\;", "\\:", "\\!", "\\ ")
 ADDING = ("+", "-", "\\cdot", "\\times")
@@ -33,6 +34,8 @@ SENTENCE_END = re.compile(r"[.;!?](\s|$)")
 LABELS = re.compile(r"[_^]\{\\text\{[^{}]*\}\}")             # of \pi_{\text{ref}}
 TAG = re.compile(r"\\tag\*?\s*\{[^{}]*\}")                   # that a macro puts there
 DEEPEST = 40  # macros inside of macros
+WORDS = 400  # characters of the text before a formula that are kept
+SHOWN = 300  # and of these without repeated spaces
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ class Formula:
 
     `number` is the printed number and `label` the LaTeX label, or empty; `words` is the text before it and `after` the text
     after it, up to the next formula; `rest` is the rest of its sentence, with … for each formula; `display` is true for a
-    displayed formula.
+    displayed formula; `environment` is the theorem or the like that it stands in, by its printed name in small letters.
     """
 
     latex: str
@@ -53,6 +56,7 @@ class Formula:
     words: str = ""
     after: str = ""
     rest: str = ""
+    environment: str = ""
 
 
 @dataclass
@@ -94,6 +98,8 @@ class _Scanner:
         self.number = 0
         self.words = ""
         self.sentence = 0                                    # how many formulas the current sentence has had so far
+        self.environments: list[str] = []                    # theorems, proofs, … that are not closed yet
+        self.theorems: dict[str, str] = {}                   # environment → its printed name
         self.begun = not any(token.type == "BEGIN" and _name(token) == "document" for token in self.tokens)
 
     def paper(self) -> Paper:
@@ -104,8 +110,12 @@ class _Scanner:
                 self._define(str(token))
             elif token.type == "COMMAND" and str(token) == "\\title":
                 self.result.title = plain_words(self._group())
+            elif token.type == "COMMAND" and str(token) == "\\newtheorem":
+                self._theorem()
             elif token.type == "BEGIN":
                 self._environment(_name(token), token)
+            elif token.type == "END" and self.environments[-1:] == [_name(token).rstrip("*")]:
+                self.environments.pop()
             elif not self.begun:
                 continue
             elif token.type == "SECTION":
@@ -117,7 +127,8 @@ class _Scanner:
             elif token.type in ("DISPLAY", "INLINE"):
                 self._dollars(token)
             elif token.type == "TEXT":
-                self.words = (self.words + str(token))[-200:]
+                self._begin_sentence(str(token))
+                self.words = (self.words + str(token))[-WORDS:]
                 if self.result.formulas and not self.result.formulas[-1].after:
                     last = self.result.formulas[-1]
                     self.result.formulas[-1] = replace(last, after=" ".join(str(token).split())[:80] or " ")
@@ -126,12 +137,17 @@ class _Scanner:
                 self.words += " "
         return self.result
 
+    def _begin_sentence(self, text: str) -> None:
+        """Begin a sentence at a capital letter after a display, which need not have a period."""
+        after = self.words.rstrip().endswith("…") and self.result.formulas[-1].display
+        if after and text.strip()[:1].isupper():
+            self.sentence = 0
+            self.words += ". "
+
     def _go_on(self, text: str) -> None:
         """Add a text to the rest of the sentence of the formulas before it."""
         end = SENTENCE_END.search(text)
         formulas = self.result.formulas
-        if formulas and formulas[-1].display and text.strip()[:1].isupper():
-            self.sentence = 0                                # a capital letter after a display, which need not have a period
         for at in range(len(formulas) - self.sentence, len(formulas)):
             rest = f"{formulas[at].rest} {text[: end.start()] if end else text}"
             formulas[at] = replace(formulas[at], rest=" ".join(rest.split()))
@@ -157,6 +173,8 @@ class _Scanner:
             lines = list(_joined(_rows(body))) if own in LINED else [body]
             for number, line in enumerate(lines):
                 self._line(line, opening, own in NUMBERED and not name.endswith("*"), goes_on=number > 0)
+        else:
+            self.environments.append(own)
 
     def _line(self, body: Sequence[Token], opening: Token, numbered: bool, *, goes_on: bool) -> None:
         written = next((token for token in body if str(token).strip()), opening)
@@ -186,11 +204,12 @@ class _Scanner:
         if latex:
             self._go_on(" … ")
             self.sentence += 1
-            self.result.formulas.append(
-                Formula(latex, line, len(self.result.sections), number, label, display, " ".join(self.words.split())[-120:])
-            )
+            words = " ".join(self.words.split())[-SHOWN:]
+            inside = next((self.theorems.get(each, each) for each in reversed(self.environments) if each not in LISTS), "")
+            section = len(self.result.sections)
+            self.result.formulas.append(Formula(latex, line, section, number, label, display, words, environment=inside))
         ends = text.rstrip().endswith(".")
-        self.words = (self.words + (" … . " if ends else " … "))[-200:]
+        self.words = (self.words + (" … . " if ends else " … "))[-WORDS:]
         self.sentence = 0 if ends else self.sentence
 
     # ── macros ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -215,6 +234,15 @@ class _Scanner:
             self.macros[name] = Macro(max(arguments, 1), whole, delimiter=True)
             return
         self.macros[name] = Macro(arguments, f"\\operatorname{{{text}}}" if "DeclareMathOperator" in command else text)
+
+    def _theorem(self) -> None:
+        """\\newtheorem{conj}[theorem]{Conjecture}: an environment and its printed name."""
+        while self.at < len(self.tokens) and not self._next_opens():   # a star
+            self.at += 1
+        name = self._group()
+        while self.at < len(self.tokens) and not self._next_opens():
+            self.at += 1
+        self.theorems[name] = plain_words(self._group()).lower()
 
     def expanded(self, latex: str) -> str:
         """A formula with the paper's macros expanded; raises LatexError for macros without an end."""

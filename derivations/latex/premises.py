@@ -13,20 +13,22 @@ from derivations.latex.signs import COMPARISONS
 from derivations.latex.sums import binds
 from derivations.latex.syntax import parse
 from derivations.latex.tree import Bracket, Chain, LatexError, Node, Number, Product, Scripted, Symbol, spelled, walk
-from derivations.latex.uses import is_problem, short, uses
+from derivations.latex.uses import declared_name, is_problem, short, uses
 
 CONDITION = re.compile(r"(if|when|whenever|assume|assuming|suppose|for|at|with|provided|in the case)\b", re.IGNORECASE)
 ASSUMPTION = re.compile(r"(assume|suppose)\b", re.IGNORECASE)
 CONSEQUENCE = re.compile(r"[.;]\s+(then|thus|hence|so|it follows|in this case|we have)\b", re.IGNORECASE)
 UPDATE = re.compile(r"\b(update|step|iteration|assignment)s?( \w+){0,2}( is| are| reads?| becomes?| sets?)?:?$")
 CASE = re.compile(r"(if|when|whenever|suppose|in the case)\b", re.IGNORECASE)
+RANGING = re.compile(r"for( all| any| every| each)?\b", re.IGNORECASE)
 RESTRICTING = re.compile(r"\b(let|with|where|such that|so that|assum\w+|suppos\w+|satisf\w+|given|subject to|throughout|"
-                         r"normali[sz]ed|fix|consider|take)\b", re.IGNORECASE)
+                         r"normali[sz]ed|fix|consider|take|set|setting|from now on|henceforth|impos\w+|requir\w+|choos\w+)\b",
+                         re.IGNORECASE)
 CASES = re.compile(r"\b(if|iff|when|whenever|unless|equality|exactly)\b", re.IGNORECASE)
 SENTENCE_START = re.compile(r"[.;!?]\s|^")
 EACH = r"( that| all| any| every| each| distinct| fixed| some| indices| keys)*"
 BEHIND = re.compile(rf",?\s*(for|if|when|whenever|provided|as long as){EACH}")
-IN_FRONT = re.compile(rf"(?:^|\W)(for|if|when|whenever|provided){EACH}$", re.IGNORECASE)
+IN_FRONT = re.compile(rf"(?:^|\W)(?<!only )(for|if|when|whenever|provided){EACH}$", re.IGNORECASE)
 DECLARING = ("\\in", ":", "\\sim")
 FREE = ("real", "positive", "nonnegative", "vector", "matrix", "simplex", "interior")
 
@@ -51,6 +53,20 @@ def read_premises(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]
             end += 1 + formulas[end][1].rest.count("…")      # “Suppose that x = …. Then …”
         if displays := [position for position, other, _ in formulas[at + 1 : end] if other.display]:
             _attach(guesses, tree, formula, displays)
+
+
+def drop_powers(guesses: Guesses) -> None:
+    """Drop the definition σ² = … where σ has other uses, too: it is an equation for σ."""
+    for symbol in [each for each, line in guesses.lines.items() if line.meaning.startswith("=") and "^" in each]:
+        node = parse(symbol)
+        if not isinstance(node, Scripted) or not isinstance(node.sup, Number):
+            continue
+        name = declared_name(node)
+        if name in guesses.names or any(not isinstance(use, Scripted) or use.sup != node.sup for use in guesses.used[name]):
+            del guesses.lines[symbol]
+            own = next(each for each, where in guesses.names.items() if where == symbol)
+            del guesses.names[own]
+            guesses.defining = {at: each for at, each in guesses.defining.items() if each != own}
 
 
 def read_updates(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]]) -> None:

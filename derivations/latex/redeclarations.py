@@ -1,46 +1,98 @@
-"""A letter that a formula defines and the text declares again: p = softmax(s), then “for every p in the simplex”.
+"""A letter that the text declares again: p = softmax(s), then “for every p in the simplex”; x > 0, then “let x be real”.
 
-The definition would restrict what is said of every p, so the displays that are meant get the domain as a local meaning.
+The first meaning would restrict what is said of every p, so the displays that are meant get the domain as a local meaning.
+So do displays before a sentence that makes a domain smaller: “let x be real. Then …. Now let x > 0.”
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from derivations.latex.clauses import flat, without_words
 from derivations.latex.domains import domain_of
-from derivations.latex.guesses import Guess, Guesses
+from derivations.latex.guesses import Guess, Guesses, narrows
 from derivations.latex.paper import Formula
 from derivations.latex.signs import COMPARISONS
 from derivations.latex.tree import Chain, Node, Product, Scripted, Symbol, spelled, walk
+from derivations.latex.uses import uses
 
 QUANTIFIED = re.compile(r"\b(?:any|every|all|each|arbitrary|where)(?: [a-z-]+){0,3}[ …,]*$", re.IGNORECASE)
 SIGNS = {">": "positive", ">=": "nonnegative"}
+STANDING_EVERYWHERE = re.compile(r"\b(throughout|always|everywhere)\b[^.]*$", re.IGNORECASE)
 STANDING = re.compile(r"\b(?:let|fix|take|consider|given|another|denote by)(?: [a-z-]+){0,3}[ …,]*$", re.IGNORECASE)
 
 
-def read_redeclarations(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]]) -> None:
-    """Give a defined letter its domain where the text says that it is arbitrary.
+def read_redeclarations(
+    guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]], history: Sequence[Mapping[str, str]]
+) -> None:
+    """Give a letter another domain where the text says that it is arbitrary, or declares it again.
 
-    “For every p” holds in its display, or in the displays of its sentence; “let p” in all that follow in its section.
+    “For every p” holds in its display, or in the displays of its sentence; “let p” in all that follow in its section, up to
+    the next statement about p.
     """
     for at, (position, formula, tree) in enumerate(formulas):
         for name, chain in _declared(formula, tree):
             known = guesses.lines.get(guesses.names.get(name, ""))
-            if known is None or not known.meaning.startswith("=") or guesses.defining.get(position) == name:
+            if known is None or guesses.defining.get(position) == name:
                 continue
-            meaning = domain_of(guesses, chain.parts[1], f"line {formula.line}") if chain.parts[1] is not None else None
+            meaning = _domain(guesses, chain, f"line {formula.line}")
             if meaning is None or meaning.startswith("index"):
+                continue
+            if not known.meaning.startswith("=") and not _is_again(meaning, known.meaning, history[at - 1] if at else {}, name):
                 continue
             end = at + 1 + formula.rest.count("…")
             meaning = _refined(name, meaning, [tree for _, each, tree in formulas[at + 1 : end] if not each.display])
             standing = STANDING.search(formula.words) is not None
-            after = [own for own, each, _ in formulas[at + 1 :] if each.display and each.section == formula.section]
+            stop = next((other for other in range(end, len(formulas)) if _restates(name, *formulas[other][1:])), len(formulas))
+            after = [own for own, each, _ in formulas[at + 1 : stop] if each.display and each.section == formula.section]
             sentence = [own for own, each, _ in formulas[at + 1 : end] if each.display]
             for display in [position] if formula.display else after if standing else sentence:
                 local = guesses.local.setdefault(("formula", display), {})
                 local.setdefault(name, Guess(meaning, f"line {formula.line}, which declares it again"))
+
+
+def read_narrowings(
+    guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]], history: Sequence[Mapping[str, str]]
+) -> None:
+    """Give displays the domains that their letters have at the end of their sentence, if a later one makes these smaller.
+
+    The later condition may be meant for the display as well: a counterexample that violates it refutes nothing.
+    """
+    for at, (position, formula, tree) in enumerate(formulas):
+        end = min(at + formula.rest.count("…"), len(formulas) - 1)
+        names = guesses.behind({name for name, _ in uses(tree)}) if formula.display else set()
+        for name in sorted(names & history[end].keys()):
+            then, last = history[end][name], history[-1].get(name, "")
+            known = guesses.lines.get(guesses.names.get(name, ""))
+            if then == last or known is None or known.meaning != last or not narrows(last, then):
+                continue
+            where = next(later for later in range(end, len(formulas)) if history[later].get(name) == last)
+            narrowing = formulas[where][1]
+            if narrowing.section != formula.section or STANDING_EVERYWHERE.search(narrowing.words):
+                continue
+            guesses.restrictions.append((narrowing.line, narrowing.latex))
+            local = guesses.local.setdefault(("formula", position), {})
+            local.setdefault(name, Guess(then, f"declared before; line {narrowing.line} makes it smaller"))
+
+
+def _is_again(meaning: str, known: str, before: Mapping[str, str], name: str) -> bool:
+    """Return whether a letter with a domain gets another one, which is neither the known one nor a part of it."""
+    return before.get(name, "=")[0] not in "=?" and meaning != known and not narrows(meaning, known)
+
+
+def _domain(guesses: Guesses, chain: Chain, why: str) -> str | None:
+    """Return the domain that a clause x ∈ X or x > 0 states of x."""
+    other = chain.parts[1]
+    if chain.signs == ("\\in",) and other is not None:
+        return domain_of(guesses, other, why)
+    sign = COMPARISONS[chain.signs[0]]
+    return SIGNS.get(sign, f"real {sign} 0")
+
+
+def _restates(name: str, formula: Formula, tree: Node) -> bool:
+    """Return whether a formula of the text declares a letter or compares it."""
+    return not formula.display and any(own == name for own, _ in _clauses(tree))
 
 
 def _refined(name: str, meaning: str, statements: Sequence[Node]) -> str:
@@ -71,14 +123,26 @@ def _is_entry(node: Node | None, name: str) -> bool:
 
 def _declared(formula: Formula, tree: Node) -> Iterator[tuple[str, Chain]]:
     """The letters of p, q ∈ Δ with the clause that declares them, after words such as “for every”."""
+    standing = STANDING.search(formula.words) is not None
+    if formula.display or standing or QUANTIFIED.search(formula.words):
+        yield from ((name, chain) for name, chain in _clauses(tree) if chain.signs == ("\\in",) or (
+            standing and not formula.display))
+
+
+def _clauses(tree: Node) -> Iterator[tuple[str, Chain]]:
+    """The letters of p, q ∈ Δ and of x > 0 with the clause that is about them."""
     waiting: list[str] = []
-    said = formula.display or QUANTIFIED.search(formula.words) or STANDING.search(formula.words)
-    for part in flat(tree) if said else ():
+    for part in flat(tree):
         _, clause = without_words(part)
         if isinstance(clause, Symbol):
             waiting.append(clause.name)
-        elif isinstance(clause, Chain) and clause.signs == ("\\in",) and isinstance(clause.parts[0], Symbol):
+        elif isinstance(clause, Chain) and isinstance(clause.parts[0], Symbol) and _declares(clause):
             yield from ((name, clause) for name in (*waiting, clause.parts[0].name))
             waiting = []
         else:
             waiting = []
+
+
+def _declares(clause: Chain) -> bool:
+    signed = clause.signs[0] in COMPARISONS and spelled(clause.parts[1]) == "0"
+    return len(clause.signs) == 1 and (signed or clause.signs == ("\\in",))

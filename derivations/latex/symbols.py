@@ -12,6 +12,7 @@ from derivations.calculus.variables import Domain, Kind, Variable
 from derivations.latex import derivatives, operators
 from derivations.latex.names import index_parts, parts, plain
 from derivations.latex.notation import Definition, Meaning, Named
+from derivations.latex.overloads import check_order
 from derivations.latex.reader import Reader
 from derivations.latex.syntax import parse
 from derivations.latex.tree import Bracket, LatexError, Listing, Node, Product, Scripted, Symbol, spelled, walk
@@ -43,6 +44,8 @@ def symbol(
         call = _call(rest)
         meaning = reader.function(spelled(scripted), call[0]) if call else reader.meaning(spelled(scripted))
         if meaning is not None:
+            if call and isinstance(meaning, Named | Definition):
+                check_order(spelled(scripted), _letters(meaning), call[0])
             if kept_sub is not None and any(is_index(reader.scope.get(spelled(part))) for part in index_parts(kept_sub)):
                 raise LatexError(f"{spelled(scripted)}: expected an index that is bound here, got a name that holds it")
             left_sub = sub if kept_sub is None else None
@@ -120,6 +123,11 @@ def _all_indices(reader: Reader, bracket: Bracket) -> bool:
         isinstance(reader.meaning(name), Support) or
         reader.may_index(name) or isinstance(getattr(reader.scope.get(name), "entry", str)(), Variable) for name in names
     )
+
+
+def _letters(meaning: Named | Definition) -> tuple[str, ...]:
+    """Return the letters of the arguments that a function is declared with; those of a definition may all be indices."""
+    return meaning.arguments if isinstance(meaning, Named) else meaning.pattern.arguments or meaning.pattern.indices
 
 
 def _named(reader: Reader, name: str, meaning: Named, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:

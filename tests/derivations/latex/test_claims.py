@@ -102,6 +102,21 @@ def test_a_chain_is_stated_up_to_the_first_link_that_fails() -> None:
     assert len(true) == 2
 
 
+@pytest.mark.parametrize(("latex", "kind", "why"), [
+    ("x^2 = x", "not asserted", "the text does not assert it: “one might think”"),
+    ("(x + y)^2 = x^2 + 2xy + y^2", "not asserted", "the text does not assert it: “one might think”"),
+    ("x^2 = x", "qualified", "the text does not say that it always holds: “one might think”"),
+    ("(x + y)^2 = x^2 + 2xy + y^2", "qualified", ""),
+])
+def test_the_words_of_the_text_leave_an_equation_open(latex: str, kind: str, why: str) -> None:
+    notation = Notation({"x, y": "real"}, local={"paper.1": {kind: "one might think"}})
+    entry = equation("paper.1", latex, notation, title="it", line=7)
+    result = entry.derivation()
+    assert (result.reason.endswith(why) if isinstance(result, Undecidable) else next(iter(result)).prove() and not why)
+    assert bool(entry.twins) is not bool(why)
+    assert entry.derivation.__doc__ == "Line 7 of the paper."
+
+
 def test_a_definition_has_a_value_and_no_twins() -> None:
     for defines, reason in ((True, DEFINES), (False, SAME)):
         entry = made(r"\ell = x + y", defines=defines)

@@ -124,8 +124,8 @@ def test_domains_are_those_of_the_text(text: str, symbol: str, meaning: str, tmp
     (r"Let $a, b \in \mathbb{R}_{\ge 0}^m$ with $\sum_j a_j b_j = 0$.", [r"\sum_j a_j b_j = 0"], []),
     (r"Let $a \in \mathbb{R}^m$ with $\max_j a_j = 1$.", [r"\max_j a_j = 1"], []),
     (r"If $\tau = 1$ then", [], []),
-    (r"Let $2 \le \tau$.", [], []),
-    (r"Let $1 \ge \tau > 0$.", [], []),
+    (r"Let $2 \le \tau$.", [r"2 \le \tau"], []),             # which may be meant for the display before it
+    (r"Let $1 \ge \tau > 0$.", [r"1 \ge \tau > 0"], []),
     (r"Let $0 < \tau < s_1$.", [r"0 < \tau < s_1"], []),
     (r"Let $c > 0$ and $o = 2 c$, $\sum_j r_j = 1$.", [], []),
     (r"Let $P \in \mathbb{R}^{m \times m}$ with $P \mathbf{1} = a$.", [], []),
@@ -208,3 +208,49 @@ def test_a_condition_defines_nothing(words: str, tmp_path: Path) -> None:
 def test_the_entropy_of_something_is_no_definition(tmp_path: Path) -> None:
     text = WEIGHTS + r"Let $H = -\sum_j p_j \log p_j$ and \begin{equation} H(p) \ge 0 \end{equation}"
     assert "H" not in meanings(text, tmp_path)
+
+
+@pytest.mark.parametrize(("text", "local"), [
+    (r"Let $x > 0$. Nothing is lost. Let $x \in \mathbb{R}$. Then", {"x": "real"}),
+    (r"Let $x \in \mathbb{R}^m$. Nothing is lost. Let $x \in \mathbb{R}$. Then", {"x": "real"}),
+    (r"Let $x \in \mathbb{R}$. Let $x > 0$. Then", {}),
+    (r"Let $x > 0$. Let $x \in \mathbb{R}$. Now let $x \ge 0$. Then", {"x": "nonnegative"}),
+    (r"Let $x > 0$. Let $x \in \mathbb{R}$. Now let $x > 0$. Then", {}),
+    (r"Let $x \in \mathbb{R}$. Then \[ y = x \] For $x > 0$, \[ z = x. \] In general,", {}),
+])
+def test_a_letter_may_be_declared_again(text: str, local: dict[str, str], tmp_path: Path) -> None:
+    assert restrictions(text + r" \begin{equation} |x| = x \end{equation}", tmp_path)[0] == local
+
+
+@pytest.mark.parametrize(("later", "meaning"), [
+    ("Now let $x > 0$.", "real"),
+    (r"Now let $x \ge 2$.", "real"),
+    (", where $x > 0$.", "positive"),
+    ("Throughout, let $x > 0$.", "positive"),
+])
+def test_a_later_condition_does_not_restrict_an_equation(later: str, meaning: str, tmp_path: Path) -> None:
+    text = rf"Let $x \in \mathbb{{R}}$. Then \begin{{equation}} |x| = x \end{{equation}}{later}"
+    (tmp_path / "paper.tex").write_text(rf"\begin{{document}}{text}\end{{document}}", encoding="utf-8")
+    guesses = guess(read_paper(tmp_path / "paper.tex"))
+    lines = {**guesses.lines, **guesses.local.get(("formula", 1), {})}
+    assert lines["x"].meaning == meaning
+
+
+def test_a_case_is_no_domain(tmp_path: Path) -> None:
+    text = r"Let $x \in \mathbb{R}$. For $x > 0$, \begin{equation} |x| = x. \end{equation}"
+    assert meanings(text, tmp_path)["x"] == "real"
+    assert restrictions(text, tmp_path) == ({}, ["x > 0"])
+    assert [latex for _, latex in guess(read_paper(tmp_path / "paper.tex")).restrictions] == ["x > 0"]
+
+
+@pytest.mark.parametrize(("text", "defined"), [
+    (r"Let $x, a > 0$ and \begin{equation} x^2 = a \end{equation}", False),
+    (r"Let $a > 0$ and \begin{equation} x^2 = a \end{equation} Then $x > 1$.", False),
+    (r"Let $a > 0$ and \begin{equation} \sigma^2 = 2 a \end{equation} Then $\sigma^2 > a$.", True),
+])
+def test_an_equation_for_a_power_defines_it_only_if_it_is_the_only_use(text: str, defined: bool, tmp_path: Path) -> None:
+    assert any("^" in symbol for symbol in meanings(text, tmp_path)) is defined
+
+
+def test_only_if_is_no_condition(tmp_path: Path) -> None:
+    assert restrictions(WEIGHTS + r"Only if $m = 1$ do we have" + EQUATION, tmp_path)[0].keys() == {"qualified"}

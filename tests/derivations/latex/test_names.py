@@ -25,6 +25,7 @@ FIXED = {
     "Z(x)": r"= \sum_y e^{r(x, y)}",
     "p(y | x)": r"= e^{r(x, y)} / Z(x)",
 }
+SWAPPED = {"m": "size", "x, y": "index m", "r": "positive matrix m m", "p(y|x)": r"= r_{xy} / \sum_{y'=1}^m r_{xy'}"}
 BOLD = {"N": "size", "i": "index N", r"\mathbf{z}": "vector N", "c": "real", r"f(\mathbf{z})": r"= \log\sum_i e^{z_i}"}
 
 
@@ -58,6 +59,7 @@ def test_symbols_printed_differently_are_different(latex: str, declared: dict[st
         (r"\sum_y p(y | w) = 1", FIXED, "expected the label x"),
         (r"z_i = \mathbf{z}_i", {**BOLD, "z": "vector N"}, "can be an entry of"),
         (r"\pi_\phi(a) = \pi_\theta(a)", POLICY, "expected a symbol of the notation"),
+        (r"p(x|y) = p(y|x)", SWAPPED, r"p\(x\|y\): can be another function than p\(y \| x\)"),
     ],
 )
 def test_ambiguous_symbols_are_refused(latex: str, declared: dict[str, str], why: str) -> None:

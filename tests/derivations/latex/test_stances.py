@@ -1,0 +1,76 @@
+"""What the words around an equation say of it: it is denied, asked or conjectured, or holds for some values only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from derivations.latex.guessing import guess
+from derivations.latex.notation import DENIED, QUALIFIED
+from derivations.latex.paper import read_paper
+
+ONE = r"\begin{equation}x = 1\end{equation}"
+
+
+def stance(text: str, folder: Path) -> str:
+    """Whether the first equation of a text is denied or qualified; empty if it is asserted."""
+    path = folder / "paper.tex"
+    path.write_text(rf"\newtheorem{{guess}}[theorem]{{Conjecture}}\begin{{document}}{text}\end{{document}}", encoding="utf-8")
+    guesses = guess(read_paper(path))
+    return next((kind for table in guesses.local.values() for kind in (DENIED, QUALIFIED) if kind in table), "")
+
+
+@pytest.mark.parametrize("text", [
+    f"One might expect that {ONE}, but it is not so.",
+    f"This does not imply {ONE}",
+    f"It is not true in general that {ONE}",
+    f"It has been wrongly stated that {ONE}",
+    f"In contrast to the claim of earlier work that {ONE} we find something else.",
+    f"We conjecture, as others do, that {ONE}",
+    rf"\begin{{guess}}Let $x > 0$. Then {ONE}\end{{guess}}",
+    f"Suppose, for contradiction, that {ONE}",
+    f"Does {ONE} hold?",
+    rf"There is no $x$ with {ONE}",
+    f"We would like to have {ONE}",
+    f"The identity {ONE} does not hold.",
+    f"We get {ONE} which is false.",
+    f"We get {ONE} This does not hold for all scores.",
+    f"We get {ONE} However, this is wrong.",
+])
+def test_denied_equations(text: str, tmp_path: Path) -> None:
+    assert stance(text, tmp_path) == DENIED
+
+
+@pytest.mark.parametrize("text", [
+    f"There is a number such that {ONE}",
+    rf"For some $x$ we have {ONE}",
+    f"with equality if and only if {ONE}",
+    f"The gap vanishes: {ONE} exactly when the scores are equal.",
+    f"To first order, {ONE}",
+    rf"As $x \to 0$, {ONE}",
+    f"We get {ONE} up to a constant.",
+    f"Setting the derivative to zero gives {ONE}",
+    f"Let $x$ satisfy {ONE}",
+    f"If all scores are equal, {ONE}",
+    rf"If $x$ and $y$ are independent, then {ONE}",
+    f"Suppose that the costs are symmetric. Then {ONE}",
+    rf"We get {ONE} This holds whenever $y > 0$.",
+    f"We get {ONE} with high probability.",
+])
+def test_qualified_equations(text: str, tmp_path: Path) -> None:
+    assert stance(text, tmp_path) == QUALIFIED
+
+
+@pytest.mark.parametrize("text", [
+    f"Then {ONE}",
+    f"This does not depend on the scores, since {ONE}",
+    f"It is not hard to see that {ONE}",
+    f"Unlike others, softmax satisfies {ONE}",
+    f"The weights sum up to one, {ONE}",
+    f"By the conjecture that was proved long ago in another paper of ours, {ONE}",
+    f"The rows have sums {ONE} but the columns are not normalized.",
+    f"One might expect more. Still, {ONE}",
+])
+def test_asserted_equations(text: str, tmp_path: Path) -> None:
+    assert stance(text, tmp_path) == ""
