@@ -33,13 +33,18 @@ SYMMETRY = re.compile(r"symmetric(,? (?:and )?positive[ -](semi-?)?definite)?\b"
 FOR = re.compile(r"(.*\W)?for( all| any| every| each| some| an?)?( \S+){0,2}", re.IGNORECASE)
 
 
+OTHER = re.compile(                                          # “Let t be balanced”, a word of the paper's own
+    r"be (?P<property>(\w+ly )?(?!(fixed|learned|trained|observed|given|sampled|shared|indexed)\b)\w+(ed|ous|ic|able|ible|less|ent|ant))"
+    r"(?=\W*$|[.,;]| and )")
+
+
 def read_properties(guesses: Guesses, tree: Node, formula: Formula) -> None:
     """Note the properties of what a sentence declares as conditions that are not used."""
     just_before = formula.words.rpartition("…")[2].strip()
     declares = is_restriction(formula) or is_condition(formula, CASE) or FOR.fullmatch(just_before)
     if formula.display or not declares:
         return
-    said = AFTER.match(formula.after) or BEFORE.search(just_before)
+    said = AFTER.match(formula.after) or BEFORE.search(just_before) or OTHER.match(formula.after)
     symmetry = SYMMETRY.match(said.string, said.start("property")) if said and is_restriction(formula) else None
     if symmetry is not None:
         kind = "symmetric" if symmetry[1] is None else "semidefinite" if symmetry[2] else "definite"

@@ -15,7 +15,7 @@ from derivations.latex.notation import DENIED, QUALIFIED
 from derivations.latex.paper import Formula
 from derivations.latex.tree import Node
 
-TRUE = r"(hold|true|valid|correct|the case|imply|follow|conclude|expect|satisfied)"
+TRUE = r"(hold|true|valid|correct|exact|so|possible|the case|imply|follow|conclude|expect|satisf\w+)"
 FALSE = r"(false|wrong(ly)?|incorrect(ly)?|erroneous(ly)?|mistaken(ly)?|untrue|absurd|impossible|violated)"
 NOT = r"(n't|n’t| not| never|not)( \w+){0,2}"
 CLAIM = r"(last|latter|above|equation|identity|equality|inequality|claim|statement|formula|bound)"
@@ -30,13 +30,16 @@ DENYING = re.compile(
     r"|\b(contrary|contrast|opposed) to [^,…]*\b(claim\w*|belief|statement|assertion|intuition|wisdom|hope)\b[^,…]*$"
     r"|\b(for( a)?|to obtain a|by|seeking a) contradiction\b|\bto the contrary\b|^were (it|this|that)\b|\bfor no\b"
     r"|\bthere (is|are|exists?) no\b.*\b(such that|with|for which|satisf\w+)|\bno longer (have|holds?|true)\b"
-    r"|\b(instead of|rather than)( \w+){0,2}:?$", re.IGNORECASE)
+    r"|\b(instead of|rather than)( \w+){0,2}:?$|\b(and|but) not$|\bnot (\w+ )?(bounded|given|equal|implied) (by|to)$"
+    r"|\b(refute|disprove|reject|dispute)[sd]?\b|\bneither that$|\bby no means\b"
+    r"|^(no …|not (every|all)\b|hardly any\b)|\b(counterexample|misprint|unclear)\w*\b", re.IGNORECASE)
 QUESTION = re.compile(r"(is|are|does|do|can|could|why|which|for which|when (is|are|do|does|can))\b", re.IGNORECASE)
 DENIED_AFTER = re.compile(
     rf"^(\W|hold|…)*(but |which |and |yet )*((this|that|it|which|the {CLAIM}) )*(\w+ )?"
-    rf"((does|do|is|are|can|need|will|would|could){NOT} \w|cannot\b|(is|are|was|would be) (\w+ )?(not|{FALSE}|contradict\w+)\b|"
+    rf"((does|do|is|are|can|need|will|would|could){NOT} {TRUE}|cannot\b|(is|are|was|would be) (\w+ )?({FALSE}|contradict\w+)\b|"
     rf"fails?\b|{FALSE}\b)|\bbut (this|that|it|which|we)? ?(\w+ )?(is {FALSE}|is not|does not|fails|cannot)\b|\bcannot hold\b"
-    r"|\b(we would have|leads? to) a contradiction\b", re.IGNORECASE)
+    r"|\b(we would have|leads? to) a contradiction\b|\b(miss|overlook|forget|double-count)(e?s|ing)\b"
+    rf"|^[^,…]* (is|are|was) (\w+ )?{FALSE}$", re.IGNORECASE)
 NEXT = re.compile(
     rf"^(but|however|yet|unfortunately|alas)?\W*((this|that|the) {CLAIM}|this|that|it) (?P<rest>.*)", re.IGNORECASE)
 HOLDS_IF = re.compile(
@@ -58,7 +61,8 @@ APPROXIMATE = (
     r"|(?<!add )(?<!adds )(?<!sum )(?<!sums )\bup to\b[^:]*$|\bneglect\w*|\bignor(e|ing)\b|\broughly\b|\bheuristic\w*"
     r"|\blineari[sz]\w+|\bfor (\w+ )?(large|small|high|low)\b|\btends? to\b|\bconverges?\b|\bin the (\w+ ){0,2}limit\b"
     r"|\bat (zero|infinite|high|low) temperature\b|\beventually\b|\b(typically|usually|often|on average|nearly|almost)\b"
-    r"|^as …$|\bas … (tends|goes|grows|approaches)\b"
+    r"|\b(naive|naively|numerically|empirically|in practice|in (our|all|the) experiments|sometimes|regime)\b"
+    r"|^(as|letting|sending|taking) …$|\bas … (tends|goes|grows|approaches)\b"
 )
 REQUIRED = (
     r"\b(must|require[sd]?|requiring|requirement|constraints?|impos\w+|demand\w*|enforc\w+|subject to|a zero of)\b"
@@ -66,23 +70,27 @@ REQUIRED = (
     r"|\b(optimality|stationarity|order) conditions?\b"
     r"|\b(let|choose|pick|suppose|assume|fix|consider)\b.*\b(satisf\w+|such that)\b"
     r"|^(suppose|assume|let)( that| us assume that)?$|\bthe (equation|constraint|condition|requirement)$"
+    r"|\b(if|when|whenever|provided|provided that)$|\b(enough|suffices|sufficient|necessary)\b"
 )
 CONDITIONAL = (
     r"^(\w+ )?(if|when|whenever|suppos\w+|assum\w+|provided|unless|in the (\w+ )?case)\b(?! we\b)"
-    r"([^…,]*(,|:|$| then\b)|[^,]*… (\w+ )?(is|are|be|has|have|lies?|follows?|commutes?) (?!…)\w)"
+    r"([^…,]*(,(?! …| that is| i\.e)|:|$| then\b)|[^,]*… (\w+ )?(is|are|be|has|have|lies?|follows?|commutes?) (?!…)\w[^…]*$)"
     r"|\bunder (suitable|mild|this|these|the|some|certain|additional) (\w+ )?(assumption|condition|hypothes|restriction)"
     r"|^for (\w+ )?(uniform|constant|equal|identical|symmetric|orthogonal|unit|normali[sz]ed|sorted|cente?red|independent)\b"
 )
 QUALIFYING = re.compile("|".join((SOME, EQUIVALENT, APPROXIMATE, REQUIRED, CONDITIONAL)), re.IGNORECASE)
 QUALIFIED_AFTER = re.compile(
     rf"{SOME}|{EQUIVALENT}|{APPROXIMATE}|^\W*(if|when|whenever|provided|as long as|assuming|under)\b[^…]*$"
-    r"|\bhas (a|two|exactly|no|at most|at least)\b.*\bsolutions?\b|^\W*for (constant|uniform|equal)\b", re.IGNORECASE)
+    r"|\bhas (a|two|exactly|no|at most|at least)\b.*\bsolutions?\b|^\W*for (constant|uniform|equal)\b"
+    r"|^\W*on …|^\W*(by|our|a|the) (\w+ )?(assumption|hypothesis|convention|normali[sz]ation|constraint)\b", re.IGNORECASE)
 
 SENTENCE = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bcf)(?<!\beq)(?<!\bfig)(?<!\bresp)[.;!?]\s", re.IGNORECASE)
+ASSUMING = re.compile(r"(suppose|assume|throughout|(here and below )?we (\w+ )?(assume|require|impose)|imposing)\b", re.IGNORECASE)
 ASSUMED = re.compile(r"(suppose|assume)\b", re.IGNORECASE)
 THEN = re.compile(r"(then|thus|hence|in this case|under)\b", re.IGNORECASE)
 KEPT = 120  # characters of the words
 SHORT = 4  # words between “does not hold” and the formula that it is said of
+ASSUMPTIONS = ("assumption", "hypothesis", "condition")
 CONJECTURES = ("conj", "question", "open")
 LIMIT = ("\\lim", "\\to")
 
@@ -96,6 +104,8 @@ def read_stances(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]]
             if words:
                 local = guesses.local.setdefault(("formula", position), {})
                 local[kind] = Guess(words[-KEPT:].lstrip(), f"line {formula.line}")
+                if kind == QUALIFIED and (ASSUMING.match(words) or words == formula.environment):
+                    guesses.restrictions.append((formula.line, formula.latex))
                 break
 
 
@@ -117,6 +127,8 @@ def denial(formula: Formula) -> str:
 def qualification(formula: Formula) -> str:
     """Return the words by which the text asserts a formula of some values only; empty if there are none."""
     before, rest, following = _around(formula)
+    if formula.environment.startswith(ASSUMPTIONS):
+        return formula.environment
     if not any(sign in formula.latex for sign in LIMIT) and QUALIFYING.search(before):
         return before
     if QUALIFIED_AFTER.search(rest):
