@@ -38,7 +38,7 @@ from derivations.latex.premises import (
     unread,
 )
 from derivations.latex.properties import read_properties, read_words
-from derivations.latex.redeclarations import read_narrowings, read_redeclarations
+from derivations.latex.redeclarations import read_narrowings, read_redeclarations, read_redefinitions
 from derivations.latex.signs import NUMBER
 from derivations.latex.stances import denial, read_stances
 from derivations.latex.syntax import parse
@@ -60,7 +60,7 @@ from derivations.latex.tree import (
     spelled,
     walk,
 )
-from derivations.latex.uses import RESERVED, declared_name, is_index_list, is_problem, uses
+from derivations.latex.uses import RESERVED, another_star, declared_name, is_index_list, is_problem, uses
 
 CONDITIONAL = ("if", "iff", "when", "whenever", "only", "unless", "at", "for", "equality", "case", "until", "since", "because")
 PLAIN = Symbol | Scripted | Product | Sum | Number | Operator | Fraction | Root
@@ -127,6 +127,7 @@ def guess(paper: Paper) -> Guesses:
     read_updates(guesses, trees)
     read_redeclarations(guesses, trees, history)
     read_narrowings(guesses, trees, history)
+    read_redefinitions(guesses, trees)
     read_stances(guesses, trees)
     for position, formula, tree in trees:
         _off_simplex(guesses, position, tree, formula)
@@ -295,7 +296,7 @@ def _defined_name(guesses: Guesses, left: Node, right: Node, sign: str, display:
     if name.endswith("'") and bare is not None and "(" in guesses.names[name.rstrip("'")]:
         return name if is_another(guesses, name, right) else None  # f'(x) is the derivative of f
     inside = guesses.names_in(right)
-    if name in inside or name in guesses.behind(inside):
+    if name in inside or name in guesses.behind(inside) or another_star(name) in guesses.names:
         return None
     if isinstance(right, Number) or name in guesses.sets or name.startswith("\\mathbb"):
         return None

@@ -34,8 +34,8 @@ FOR = re.compile(r"(.*\W)?for( all| any| every| each| some| an?)?( \S+){0,2}", r
 
 
 OTHER = re.compile(                                          # “Let t be balanced”, a word of the paper's own
-    r"be (?P<property>(\w+ly )?(?!(fixed|learned|trained|observed|given|sampled|shared|indexed)\b)\w+(ed|ous|ic|able|ible|less|ent|ant))"
-    r"(?=\W*$|[.,;]| and )")
+    r"be (?P<property>(\w+ly )?(?!(fixed|learned|trained|observed|given|sampled|shared|indexed)\b)"
+    r"\w+(ed|ous|ic|able|ible|less|ent|ant))(?=\W*$|[.,;]| and )")
 
 
 def read_properties(guesses: Guesses, tree: Node, formula: Formula) -> None:

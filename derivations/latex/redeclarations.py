@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from derivations.latex.clauses import flat, without_words
 from derivations.latex.domains import domain_of
 from derivations.latex.guesses import Guess, Guesses, narrows
+from derivations.latex.overloads import name_of
 from derivations.latex.paper import Formula
 from derivations.latex.signs import COMPARISONS
 from derivations.latex.tree import Chain, Node, Product, Scripted, Symbol, spelled, walk
@@ -19,6 +20,10 @@ from derivations.latex.uses import uses
 
 QUANTIFIED = re.compile(r"\b(?:any|every|all|each|arbitrary|where)(?: [a-z-]+){0,3}[ …,]*$", re.IGNORECASE)
 SIGNS = {">": "positive", ">=": "nonnegative"}
+REDEFINED = re.compile(r"\b(redefin\w+|from now on|henceforth|now (define|set|let|denote|write))\b[^.]*$", re.IGNORECASE)
+DENOTES = re.compile(r"\bdenotes?\b[^.]*$", re.IGNORECASE)
+RECALLED = re.compile(r"\b(recall|where|also|again|equivalent\w*|remember)\b[^.]*$", re.IGNORECASE)
+EQUAL = ("=", ":=", "\\coloneqq", "\\triangleq")
 STANDING_EVERYWHERE = re.compile(r"\b(throughout|always|everywhere)\b[^.]*$", re.IGNORECASE)
 STANDING = re.compile(r"\b(?:let|fix|take|consider|given|another|denote by)(?: [a-z-]+){0,3}[ …,]*$", re.IGNORECASE)
 
@@ -50,6 +55,29 @@ def read_redeclarations(
             for display in [position] if formula.display else after if standing else sentence:
                 local = guesses.local.setdefault(("formula", display), {})
                 local.setdefault(name, Guess(meaning, f"line {formula.line}, which declares it again"))
+
+
+def read_redefinitions(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]]) -> None:
+    """Give a letter that the text redefines its new definition in the displays that follow in the section.
+
+    After “Z denotes”, which may recall the old one, it has none there.
+    """
+    for at, (position, formula, tree) in enumerate(formulas):
+        for chain in flat(tree):
+            if not isinstance(chain, Chain) or chain.signs[0] not in EQUAL or position in guesses.defining:
+                continue
+            symbol, meaning = spelled(chain.parts[0]), f"= {spelled(chain.parts[1])}"
+            known = guesses.lines.get(guesses.names.get(name_of(symbol), ""))
+            if known is None or known.meaning[0] != "=" or known.meaning == meaning or known.why == f"line {formula.line}":
+                continue
+            again = REDEFINED.search(formula.words) is not None
+            denotes = DENOTES.search(formula.words) or formula.rest.lstrip(" ,").startswith("denote")
+            if not again and (not denotes or RECALLED.search(formula.words)):
+                continue
+            for display, each, _ in formulas[at if again else at + 1 :]:
+                if each.display and each.section == formula.section:
+                    local = guesses.local.setdefault(("formula", display), {})
+                    local[symbol] = Guess(meaning if again else "?", f"line {formula.line}, which defines it again")
 
 
 def read_narrowings(

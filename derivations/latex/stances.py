@@ -30,7 +30,7 @@ DENYING = re.compile(
     r"|\b(contrary|contrast|opposed) to [^,…]*\b(claim\w*|belief|statement|assertion|intuition|wisdom|hope)\b[^,…]*$"
     r"|\b(for( a)?|to obtain a|by|seeking a) contradiction\b|\bto the contrary\b|^were (it|this|that)\b|\bfor no\b"
     r"|\bthere (is|are|exists?) no\b.*\b(such that|with|for which|satisf\w+)|\bno longer (have|holds?|true)\b"
-    r"|\b(instead of|rather than)( \w+){0,2}:?$|\b(and|but) not$|\bnot (\w+ )?(bounded|given|equal|implied) (by|to)$"
+    r"|\b(instead of|rather than)( \w+){0,2}:?$|\bnot (\w+ )?(bounded|given|equal|implied) (by|to)$"
     r"|\b(refute|disprove|reject|dispute)[sd]?\b|\bneither that$|\bby no means\b"
     r"|^(no …|not (every|all)\b|hardly any\b)|\b(counterexample|misprint|unclear)\w*\b", re.IGNORECASE)
 QUESTION = re.compile(r"(is|are|does|do|can|could|why|which|for which|when (is|are|do|does|can))\b", re.IGNORECASE)
@@ -85,7 +85,7 @@ QUALIFIED_AFTER = re.compile(
     r"|^\W*on …|^\W*(by|our|a|the) (\w+ )?(assumption|hypothesis|convention|normali[sz]ation|constraint)\b", re.IGNORECASE)
 
 SENTENCE = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bcf)(?<!\beq)(?<!\bfig)(?<!\bresp)[.;!?]\s", re.IGNORECASE)
-ASSUMING = re.compile(r"(suppose|assume|throughout|(here and below )?we (\w+ )?(assume|require|impose)|imposing)\b", re.IGNORECASE)
+ASSUMING = re.compile(r"(suppose|assume|throughout|we (\w+ )?(assume|require|impose)|imposing)\b", re.IGNORECASE)
 ASSUMED = re.compile(r"(suppose|assume)\b", re.IGNORECASE)
 THEN = re.compile(r"(then|thus|hence|in this case|under)\b", re.IGNORECASE)
 KEPT = 120  # characters of the words

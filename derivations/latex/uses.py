@@ -125,6 +125,12 @@ def declared_name(node: Node) -> str:
     return spelled(Scripted(node.base, sub, sup, node.primes)) if sub or sup or node.primes else spelled(node.base)
 
 
+def another_star(name: str) -> str:
+    """Return p^\\star for p^* and p^* for p^\\star, which no paper distinguishes by intent; empty for names without a star."""
+    one, other = ("\\star", "*") if "\\star" in name else ("*", "\\star")
+    return name.replace(one, other) if one in name else ""
+
+
 def is_index_list(node: Node) -> bool:
     """Return whether a subscript consists of single small letters, as indices do."""
     return all(LETTER.fullmatch(spelled(part)) for part in index_parts(node))
