@@ -68,7 +68,7 @@ def read_redefinitions(guesses: Guesses, formulas: Sequence[tuple[int, Formula, 
                 continue
             symbol, meaning = spelled(chain.parts[0]), f"= {spelled(chain.parts[1])}"
             known = guesses.lines.get(guesses.names.get(name_of(symbol), ""))
-            if known is None or known.meaning[0] != "=" or known.meaning == meaning or known.why == f"line {formula.line}":
+            if known is None or known.meaning[0] != "=" or known.meaning == meaning:
                 continue
             again = REDEFINED.search(formula.words) is not None
             denotes = DENOTES.search(formula.words) or formula.rest.lstrip(" ,").startswith("denote")

@@ -254,3 +254,21 @@ def test_an_equation_for_a_power_defines_it_only_if_it_is_the_only_use(text: str
 
 def test_only_if_is_no_condition(tmp_path: Path) -> None:
     assert restrictions(WEIGHTS + r"Only if $m = 1$ do we have" + EQUATION, tmp_path)[0].keys() == {"qualified"}
+
+
+@pytest.mark.parametrize(("text", "local"), [
+    (r"We now redefine \begin{equation} Z = 2 \sum_l s_l \end{equation}", {"Z": r"= 2 \sum_{l} s_{l}"}),
+    (r"From now on, $Z = 2 \sum_l s_l$. Then", {"Z": r"= 2 \sum_{l} s_{l}"}),
+    (r"In this part $Z = 2 \sum_l s_l$ denotes the mass. Then", {"Z": "?"}),
+    (r"Here, $Z = \sum_l s_l$ denotes the mass. Then", {}),
+    (r"Recall that $Z$ denotes \begin{equation} Z = 2 \sum_l s_l \end{equation}", {}),
+    (r"Thus \begin{equation} Z = 2 \sum_l s_l \end{equation}", {}),
+])
+def test_a_letter_may_be_defined_again(text: str, local: dict[str, str], tmp_path: Path) -> None:
+    before = WEIGHTS + r"\begin{equation} Z = \sum_l s_l. \end{equation} "
+    assert restrictions(before + text + r" \begin{equation} Z = 1 \end{equation}", tmp_path)[0] == local
+
+
+def test_two_stars_are_one(tmp_path: Path) -> None:
+    text = WEIGHTS + r"\begin{equation} a^\star = 2 \tau \end{equation} \begin{equation} a^* = 3 \tau \end{equation}"
+    assert meanings(text, tmp_path)["a^{*}"] == "?"

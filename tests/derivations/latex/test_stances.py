@@ -37,6 +37,11 @@ def stance(text: str, folder: Path) -> str:
     f"We get {ONE} which is false.",
     f"We get {ONE} This does not hold for all scores.",
     f"We get {ONE} However, this is wrong.",
+    f"The formula {ONE} found in many textbooks is incorrect.",
+    f"A computation gives {ONE} which misses a factor.",
+    f"We refute the claim {ONE}",
+    rf"No $x$ satisfies {ONE}",
+    f"It is not bounded by {ONE}",
 ])
 def test_denied_equations(text: str, tmp_path: Path) -> None:
     assert stance(text, tmp_path) == DENIED
@@ -57,6 +62,12 @@ def test_denied_equations(text: str, tmp_path: Path) -> None:
     f"Suppose that the costs are symmetric. Then {ONE}",
     rf"We get {ONE} This holds whenever $y > 0$.",
     f"We get {ONE} with high probability.",
+    f"It is enough that {ONE}",
+    f"A vector is called balanced if {ONE}",
+    rf"We get {ONE} on $\\{{0, 1\\}}$.",
+    f"We get {ONE} by assumption.",
+    f"Letting $x \\to 0$, {ONE}",
+    rf"\begin{{assumption}} The costs satisfy {ONE}\end{{assumption}}",
 ])
 def test_qualified_equations(text: str, tmp_path: Path) -> None:
     assert stance(text, tmp_path) == QUALIFIED
@@ -71,6 +82,15 @@ def test_qualified_equations(text: str, tmp_path: Path) -> None:
     f"By the conjecture that was proved long ago in another paper of ours, {ONE}",
     f"The rows have sums {ONE} but the columns are not normalized.",
     f"One might expect more. Still, {ONE}",
+    f"The first bound is {ONE} it is not attained by {ONE}",
+    rf"Suppose from now on that $x$ is uniform, that is, $x = 1$. Then {ONE}",
 ])
 def test_asserted_equations(text: str, tmp_path: Path) -> None:
     assert stance(text, tmp_path) == ""
+
+
+def test_an_assumption_is_a_condition_of_what_follows(tmp_path: Path) -> None:
+    path = tmp_path / "paper.tex"
+    for text, conditions in ((f"We assume that {ONE}", [(1, "x = 1")]), (f"We get {ONE} for large scores.", [])):
+        path.write_text(rf"\begin{{document}}{text}\end{{document}}", encoding="utf-8")
+        assert guess(read_paper(path)).restrictions == conditions
