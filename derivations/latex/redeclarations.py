@@ -64,7 +64,9 @@ def read_redefinitions(guesses: Guesses, formulas: Sequence[tuple[int, Formula, 
     """
     for at, (position, formula, tree) in enumerate(formulas):
         for chain in flat(tree):
-            if not isinstance(chain, Chain) or chain.signs[0] not in EQUAL or position in guesses.defining:
+            if not isinstance(chain, Chain) or not isinstance(chain.parts[0], Symbol | Scripted | Product):
+                continue
+            if chain.signs[0] not in EQUAL or position in guesses.defining or not spelled(chain.parts[0]):
                 continue
             symbol, meaning = spelled(chain.parts[0]), f"= {spelled(chain.parts[1])}"
             known = guesses.lines.get(guesses.names.get(name_of(symbol), ""))

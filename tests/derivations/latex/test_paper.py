@@ -135,11 +135,6 @@ def test_cases_keep_their_marks_of_alignment(tmp_path: Path) -> None:
     assert formula.latex.count("&") == 2
 
 
-def test_a_comment_may_follow_a_line_break(tmp_path: Path) -> None:
-    text = "\\begin{align} a &= b \\\\% a comment = c\n c &= d \\end{align}"
-    assert [each.latex for each in formulas(tmp_path, text)] == ["a = b", "c = d"]
-
-
 def test_formulas_know_the_theorem_that_they_stand_in(tmp_path: Path) -> None:
     inside = r"\begin{conj} $a$ \begin{enumerate} $b$ \end{enumerate}\end{conj} $c$ \begin{proof} $d$ \end{proof}"
     text = rf"\newtheorem*{{conj}}{{Conjecture}}{inside}"
