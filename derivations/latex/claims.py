@@ -69,7 +69,7 @@ def equation(id: str, latex: str, notation: Notation, *, title: str, line: int, 
     return entry
 
 
-def _excluded(relations: Sequence[Relation], notation: Notation, line: int, words: str) -> str:
+def _excluded(relations: Sequence[Relation], notation: Notation, line: int, words: str = "") -> str:
     """Return why a counterexample does not refute a statement: the text excludes it, or qualifies the statement by some words.
 
     The result is empty if it does neither.

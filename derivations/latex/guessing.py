@@ -133,6 +133,7 @@ def guess(paper: Paper) -> Guesses:
         _off_simplex(guesses, position, tree, formula)
     for formula in unread(guesses, trees):
         (guesses.restrictions if is_restriction(formula) else guesses.unread).append((formula.line, formula.latex))
+    guesses.restrictions = list(dict.fromkeys(guesses.restrictions))
     return guesses
 
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from derivations.latex.guesses import Guess, Guesses
 from derivations.latex.notation import DENIED, QUALIFIED
 from derivations.latex.paper import Formula
+from derivations.latex.premises import CASE
 from derivations.latex.tree import Node
 
 TRUE = r"(hold|true|valid|correct|exact|so|possible|the case|imply|follow|conclude|expect|satisf\w+)"
@@ -100,8 +101,9 @@ def read_stances(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]]
     for position, formula, _ in formulas:
         if not formula.display:
             continue
+        read = bool(guesses.premises.get(position) or guesses.local.get(("formula", position)))
         for kind, words in ((DENIED, denial(formula)), (QUALIFIED, qualification(formula))):
-            if words:
+            if words and not (read and kind == QUALIFIED and CASE.match(words)):   # a condition that a meaning expresses
                 local = guesses.local.setdefault(("formula", position), {})
                 local[kind] = Guess(words[-KEPT:].lstrip(), f"line {formula.line}")
                 if kind == QUALIFIED and (ASSUMING.match(words) or words == formula.environment):
