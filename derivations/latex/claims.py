@@ -42,31 +42,35 @@ def equation(id: str, latex: str, notation: Notation, *, title: str, line: int, 
     caller = sys._getframe(1)
     module = str(caller.f_globals["__name__"])
     own = notation.within(module.rpartition(".")[2], id)
+    stances = notation.local.get(id, {})
     try:
         relations: Sequence[Relation] = read(latex, own)
-        unread = ""
+        undecided = f"the text does not assert it: “{stances[DENIED]}”" if DENIED in stances else _excluded(
+            relations, own, line, stances.get(QUALIFIED, ""))
     except Exception as error:  # a formula that breaks the reader must not affect others
-        relations, unread = (), str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+        relations, undecided = (), f"could not be read: {_cause(error)}"
 
     by_definition = bool(relations) and all(relation.trivial() for relation in relations)
     reason = DEFINES if defines else SAME
 
-    stances = notation.local.get(id, {})
-    excluded = f"the text does not assert it: “{stances[DENIED]}”" if DENIED in stances else _excluded(
-        relations, own, line, stances.get(QUALIFIED, ""))
-
     def derivation() -> Steps | Undecidable:
-        return Undecidable(f"could not be read: {unread}" if unread else excluded) if unread or excluded else _steps(
-            relations, reason)
+        return Undecidable(undecided) if undecided else _steps(relations, reason)
 
     derivation.__doc__ = " ".join([f"Line {line} of the paper.", *_own_meanings(meanings(stances))])
     derivation.__module__ = module
     kind = Kind.DEFINITION if by_definition else _kind(relations)
     entry = claim(id, kind, title=title, latex=latex)(derivation)
     entry.line, entry.read = caller.f_lineno, bool(relations)
-    if relations and not by_definition and not excluded:
-        _add_twins_and_correction(entry, relations, latex, own)
+    if relations and not by_definition and not undecided:
+        try:
+            _add_twins_and_correction(entry, relations, latex, own)
+        except Exception as error:
+            undecided = f"could not be examined: {_cause(error)}"
     return entry
+
+
+def _cause(error: Exception) -> str:
+    return str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
 
 
 def _excluded(relations: Sequence[Relation], notation: Notation, line: int, words: str = "") -> str:

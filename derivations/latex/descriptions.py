@@ -7,7 +7,7 @@ import re
 from derivations.latex.guesses import Guesses, narrows
 from derivations.latex.names import parts, thin
 from derivations.latex.paper import Formula
-from derivations.latex.tree import Bracket, Chain, Node, Product, Scripted, Symbol, spelled
+from derivations.latex.tree import EMPTY, Bracket, Chain, Node, Product, Scripted, Symbol, spelled
 from derivations.latex.uses import RESERVED, is_index_list
 
 
@@ -78,7 +78,7 @@ LINES_BEFORE = re.compile(r"(?:the|as|are|being) (rows|columns) of(?: the| a| an
 
 def lines_before(guesses: Guesses, before: Node, tree: Node, formula: Formula, why: str) -> None:
     """Read “$x_1, \\dots, x_M \\in \\mathbb{R}^D$, the columns of $X$”, where `before` is the formula before the words."""
-    end = parts(before)[-1]
+    *_, end = (EMPTY, *parts(before))
     last = end.parts[0] if isinstance(end, Chain) else end
     said = LINES_BEFORE.search(formula.words)
     matrix = tree.parts[0] if isinstance(tree, Chain) and tree.signs == ("\\in",) else tree

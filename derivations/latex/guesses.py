@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from derivations.latex.names import pattern, signature
 from derivations.latex.syntax import parse
-from derivations.latex.tree import Node, Product, Scripted, Symbol, spelled, walk
+from derivations.latex.tree import LatexError, Node, Product, Scripted, Symbol, spelled, walk
 from derivations.latex.uses import RESERVED, declared_name, uses
 
 Scope = tuple[str, int]  # "section" or "formula", and its number
@@ -87,10 +87,17 @@ class Guesses:
     homes: dict[str, int] = field(default_factory=dict)  # name → the section of its guess
 
     def record(self, symbol: str, meaning: str, why: str, name: str = "") -> None:
-        """Record a guess unless the name has one; a definition replaces a domain, and a smaller domain a larger one."""
+        """Record a guess unless the name has one; a definition replaces a domain, and a smaller domain a larger one.
+
+        What is no symbol, such as [∇f(x)] or 1, gets no meaning.
+        """
+        try:
+            shown = pattern(symbol)
+        except LatexError:
+            return
         if not name:
-            name = pattern(symbol).name if meaning.startswith("=") or "(" in symbol else symbol
-            name = self.function(name, symbol) if "(" in symbol else name
+            name = shown.name if meaning.startswith("=") or shown.arguments else symbol
+            name = self.function(name, symbol) if shown.arguments else name
         known = self.lines[self.names[name]].meaning if name in self.names else ""
         defined = meaning.startswith("=") and not known.startswith("=")
         if known and not defined and not (narrows(meaning, known) and self.homes[name] == self.section):
@@ -110,7 +117,8 @@ class Guesses:
     def share(self, name: str) -> None:
         """Let a function v(t) share its name with a vector v that the text of another section declares."""
         symbol = self.names.get(name, "")
-        if "(" in symbol and self.position is None and self.homes[name] != self.section:
+        called = bool(symbol) and bool(pattern(symbol).arguments)
+        if called and self.position is None and self.homes[name] != self.section:
             own = signature(symbol)
             self.crowded.setdefault(name, []).append(own)
             self.names[own], self.homes[own] = self.names.pop(name), self.homes.pop(name)

@@ -243,7 +243,7 @@ def _was_used(guesses: Guesses, name: str) -> bool:
 
 def _is_another(guesses: Guesses, name: str, left: Node) -> bool:
     """Return whether b_j is defined in one section and b is a number that another one declares."""
-    known = guesses.lines.get(name)
+    known = guesses.lines.get(guesses.names.get(name, ""))
     elsewhere = known is not None and guesses.homes[name] != guesses.section
     indexed = isinstance(left, Scripted) and left.sub is not None and is_index_list(left.sub)
     return indexed and elsewhere and known is not None and known.meaning.split()[0] in ("real", "positive", "nonnegative")

@@ -93,7 +93,7 @@ def _read(reader: Reader, name: Node, call: Node) -> Remainder:
     """Return the variable of o(α), o(α²), o(‖λ‖²), O(‖λ/γ‖³), and the order, one less for O."""
     assert isinstance(call, Bracket)
     inside, power = call.inside, 1
-    if isinstance(inside, Scripted) and isinstance(inside.sup, Number) and inside.sub is None:
+    if isinstance(inside, Scripted) and isinstance(inside.sup, Number) and inside.sup.text.isdigit() and inside.sub is None:
         power, inside = int(inside.sup.text), inside.base
     norm = isinstance(inside, Bracket) and inside.kind == "‖‖"
     value = reader.value(inside.inside if isinstance(inside, Bracket) else inside)

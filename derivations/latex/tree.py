@@ -154,7 +154,8 @@ def spelled(node: Node | None) -> str:
         case Symbol(name) | Operator(name):
             return name
         case Scripted(base, sub, sup, primes):
-            text = spelled(base) + "'" * primes
+            twice = isinstance(base, Scripted) and ((base.sub and sub) or (base.sup and sup))
+            text = (f"{{{spelled(base)}}}" if twice else spelled(base)) + "'" * primes
             text += f"_{{{spelled(sub)}}}" if sub else ""
             return text + (f"^{{{spelled(sup)}}}" if sup else "")
         case Bracket(kind, inside):
