@@ -150,7 +150,8 @@ def _own(node: Node) -> Iterator[tuple[str, Node]]:
             if sup.text != "2":
                 yield f"the power 2 for {sup.text}", Scripted(base, sub, TWO, primes)
             if sup.text.isdigit():
-                yield f"the power {int(sup.text) + 1} for {sup.text}", Scripted(base, sub, Number(str(int(sup.text) + 1)), primes)
+                more = str(int(sup.text) + 1)
+                yield f"the power {more} for {sup.text}", Scripted(base, sub, Number(more), primes)
         case Scripted(Symbol("e"), None, sup, 0) if sup is not None and not isinstance(sup, Sum):
             yield f"the square of {spelled(node)}", Scripted(Symbol("e"), None, product_node((TWO, sup)))
         case Scripted(base, None, sup, primes) if sup is not None and spelled(sup) in TRANSPOSED:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,11 +15,13 @@ from pathlib import Path
 from derivations.files import write_whole
 from derivations.latex.guesses import Guesses
 from derivations.latex.guessing import guess
+from derivations.latex.inputs import joined
 from derivations.latex.names import split
-from derivations.latex.paper import Formula, Paper, read_paper
+from derivations.latex.paper import Formula, Paper, paper_of
 
 KEY = re.compile(r"[a-z][a-z0-9_]*")
 NOTATION = "notation.py"
+JOINED = "joined.tex"                                        # a paper of several files as one, whose lines the claims name
 
 
 @dataclass(frozen=True)
@@ -37,13 +40,17 @@ def create(path: Path, folder: Path) -> list[Written]:
         raise ValueError(f"FOLDER: expected a name in small letters, digits and _, got {folder.name}")
     if not folder.parent.is_dir():
         raise ValueError(f"FOLDER: expected a folder in an existing one, got {folder}")
-    paper = read_paper(path)
+    text = joined(path)
+    paper = paper_of(text)
     guesses = guess(paper)
     equations = list(_equations(folder.name, paper, guesses))
     if not equations:
-        raise ValueError(f"PAPER: expected numbered or labelled equations, got none in {path}")
+        raise ValueError(f"PAPER: expected displayed formulas, got none in {path}")
     folder.mkdir(exist_ok=True)
     title = paper.title or path.stem
+    if text != path.read_text(encoding="utf-8"):
+        path = folder / JOINED
+        write_whole(path, text)
     _write_once(folder / "__init__.py", f'"""{title}."""\n')
     _write_notation(folder / NOTATION, title, guesses, _local(equations, guesses), _new_scopes(folder, equations))
     for section in sorted({each.formula.section for each in equations}):
@@ -52,12 +59,16 @@ def create(path: Path, folder: Path) -> list[Written]:
 
 
 def _equations(document: str, paper: Paper, guesses: Guesses) -> Iterator[Written]:
-    """Every displayed formula with a number or a label, and an id for each."""
+    """Every displayed formula, and an id for each; s3.2 is the second of section 3 without a number and a label."""
     used: set[str] = set()
+    unnamed: Counter[int] = Counter()
     for position, formula in enumerate(paper.formulas):
-        if not (formula.display and (formula.number or formula.label)):
+        if not formula.display:
             continue
-        words = re.sub(r"[^A-Za-z0-9.]+", "-", formula.number or formula.label.split(":")[-1]).strip("-.") or "equation"
+        words = re.sub(r"[^A-Za-z0-9.]+", "-", formula.number or formula.label.split(":")[-1]).strip("-.")
+        if not words:
+            unnamed[formula.section] += 1
+            words = f"s{formula.section}.{unnamed[formula.section]}"
         id, copy = f"{document}.{words}", 1
         while id in used:
             copy += 1
@@ -223,7 +234,7 @@ def _write_section(folder: Path, path: Path, paper: Paper, section: int, equatio
 
 def _call(each: Written) -> str:
     label = f", {each.formula.label}" if each.formula.label else ""
-    number = f"Equation ({each.formula.number})" if each.formula.number else "Equation"
+    number = f"Equation ({each.formula.number})" if each.formula.number else "Equation" if label else "Display"
     defines = ", defines=True" if each.defines else ""
     return (
         f"equation({_raw(each.id)}, {_raw(each.formula.latex)}, NOTATION,\n"

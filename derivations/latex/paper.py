@@ -15,6 +15,7 @@ from pathlib import Path
 
 from lark import Lark, Token
 
+from derivations.latex.inputs import joined
 from derivations.latex.macros import Macro, expanded, macros_of_packages, modern
 from derivations.latex.syntax import parse
 from derivations.latex.tree import Chain, LatexError, Listing, spelled
@@ -69,11 +70,12 @@ class Paper:
 
 
 def read_paper(path: Path) -> Paper:
-    """The paper in a file; raises ValueError for a file that cannot be read, and for brackets that do not match."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"PAPER: expected a LaTeX file in UTF-8, got {path}: {error}") from None
+    """The paper in a file, with all files that it inputs; raises ValueError for files or brackets that cannot be read."""
+    return paper_of(joined(path))
+
+
+def paper_of(text: str) -> Paper:
+    """The paper in a text; raises ValueError for brackets that do not match."""
     return _Scanner(text).paper()
 
 

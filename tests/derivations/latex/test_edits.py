@@ -74,3 +74,9 @@ def test_versions_differ_from_the_formula_and_from_each_other() -> None:
     assert len({spelled(side), *spellings}) == len(spellings) + 1
     for part in (r"\tau A^{\top}", "A x", r"\mathrm{KL} (q\|p)", "s_{i}^{3}", r"+ 2 \mathrm{KL}", r"- s_{i}^{2}"):
         assert any(part in each for each in spellings), part
+
+
+def test_a_power_that_is_no_integer_is_not_raised() -> None:
+    edited = [spelled(tree) for _, tree in versions(parse("x^{3.0}"), [])]
+    assert "x^{2}" in edited
+    assert not [each for each in edited if "4" in each]

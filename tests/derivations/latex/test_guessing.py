@@ -272,3 +272,15 @@ def test_a_letter_may_be_defined_again(text: str, local: dict[str, str], tmp_pat
 def test_two_stars_are_one(tmp_path: Path) -> None:
     text = WEIGHTS + r"\begin{equation} a^\star = 2 \tau \end{equation} \begin{equation} a^* = 3 \tau \end{equation}"
     assert meanings(text, tmp_path)["a^{*}"] == "?"
+
+
+@pytest.mark.parametrize("text", [
+    r"Let $[\nabla_x f(x)] \in \mathbb{R}$ and $\cdot \in \mathbb{R}$, $1 \in \mathbb{R}$, $[g(x)] \ge 0$.",
+    r"\section{A} Let $\mathcal{L}_t \in \mathbb{R}$. \section{B}\begin{equation} \mathcal{L}_t = 1 \end{equation}",
+    r"$\succ$ are the rows of $X$.",
+    r"\begin{equation} M = {\mathbf{K}^2}^\top \end{equation}\begin{equation} N = M^2 \end{equation}",
+    r"\section{A} $\mathbf{W}^{(A)} \in \mathbb{R}$ \section{B} Let $\mathbf{W}^{(A)} \in \mathbb{R}^{m \times m}$.",
+])
+def test_what_is_no_symbol_gets_no_meaning_and_does_not_end_the_reading(text: str, tmp_path: Path) -> None:
+    """Formulas of real papers that once ended the command."""
+    meanings(text + EQUATION, tmp_path)

@@ -191,7 +191,7 @@ def test_the_document_can_be_verified_and_shown(tmp_path: Path) -> None:
         ("none.tex", "mine", "PAPER: expected a LaTeX file in UTF-8"),
         ("paper.tex", "Mine", "FOLDER: expected a name in small letters"),
         ("paper.tex", "none/mine", "FOLDER: expected a folder in an existing one"),
-        ("empty.tex", "mine", "PAPER: expected numbered or labelled equations, got none"),
+        ("empty.tex", "mine", "PAPER: expected displayed formulas, got none"),
     ],
 )
 def test_bad_input_is_one_line(paper: str, folder: str, why: str, tmp_path: Path) -> None:
@@ -201,6 +201,17 @@ def test_bad_input_is_one_line(paper: str, folder: str, why: str, tmp_path: Path
     assert output.startswith("error: " + why)
     assert len(output.splitlines()) == 1
     assert not (tmp_path / folder).exists()
+
+
+def test_displays_without_a_number_are_claims_too(tmp_path: Path) -> None:
+    """Their names count within a section: a planted error is not passed over because it has no number."""
+    paper = tmp_path / "paper.tex"
+    paper.write_text(r"""\begin{document} Let $x \in \mathbb{R}$. \[ (x + 1)^2 = x^2 + 1 \]
+\section{One} $$ (x - 1)^2 = x^2 - 2 x + 1 $$ \begin{align*} 2 x &= x + x \\ 3 x &= x \end{align*}
+\begin{equation} x^2 \ge 0 \end{equation}\end{document}""", encoding="utf-8")
+    words = [line.partition("  ")[0] + " " + line.partition("mine.")[2].split()[0]
+             for line in run("new", paper, tmp_path / "mine").splitlines() if " mine." in line]
+    assert words == ["refuted (fatal) s0.1", "proved s1.1", "definition s1.2", "refuted (fatal) s1.3", "proved 1"]
 
 
 ROOTS = r"""\documentclass{article}\begin{document}\section{Roots}
