@@ -45,7 +45,7 @@ SPELLED = [
     (r"12^2", r"12^{2}"),
     (r"1.5^2", r"1.5^{2}"),
     (r"x_{12}", r"x_{12}"),
-    (r"p^{\star\top}", r"p^{\star}^{\top}"),
+    (r"p^{\star\top}", r"{p^{\star}}^{\top}"),
     (r"p^{\star}_j", r"p_{j}^{\star}"),
     (r"f''(x)", r"f'' (x)"),
     (r"f^\prime(x)", r"f' (x)"),
