@@ -19,6 +19,7 @@ from derivations.calculus.sums import total
 from derivations.catalogue import Steps, Undecidable, claim
 from derivations.claims import Kind, Severity
 from derivations.entry import Entry
+from derivations.latex.decimals import DECIMAL, is_rounding
 from derivations.latex.notation import DENIED, QUALIFIED, Notation, meanings
 from derivations.latex.repairs import Repair, failing, is_refuted, mutants_of, repair
 from derivations.latex.restrictions import excluding
@@ -46,7 +47,7 @@ def equation(id: str, latex: str, notation: Notation, *, title: str, line: int, 
     try:
         relations: Sequence[Relation] = read(latex, own)
         undecided = f"the text does not assert it: “{stances[DENIED]}”" if DENIED in stances else _excluded(
-            relations, own, line, stances.get(QUALIFIED, ""))
+            relations, latex, own, line, stances.get(QUALIFIED, ""))
     except Exception as error:  # a formula that breaks the reader must not affect others
         relations, undecided = (), f"could not be read: {_cause(error)}"
 
@@ -73,18 +74,20 @@ def _cause(error: Exception) -> str:
     return str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
 
 
-def _excluded(relations: Sequence[Relation], notation: Notation, line: int, words: str = "") -> str:
+def _excluded(relations: Sequence[Relation], latex: str, notation: Notation, line: int, words: str = "") -> str:
     """Return why a counterexample does not refute a statement: the text excludes it, or qualifies the statement by some words.
 
-    The result is empty if it does neither.
+    Or the sides differ by what is rounded in the print.  The result is empty if it does refute the statement.
     """
-    false = failing(relations) if notation.restrictions or words else None
+    false = failing(relations) if notation.restrictions or words or DECIMAL.search(latex) else None
     example = false.counterexample() if false is not None else None
-    if example is None:
+    if example is None or false is None:
         return ""
     fails = f"it fails {rendering.witness(example.witness)}"
     if words:
         return f"{fails}, and the text does not say that it always holds: “{words}”"
+    if is_rounding(latex, notation, relations, false, example.point):
+        return f"{fails}, which is no more than the printed decimals are rounded"
     broken = excluding(example.point, notation, line)
     return f"{fails}; expected a meaning for the condition “{broken[1]}” in line {broken[0]}" if broken else ""
 

@@ -20,7 +20,10 @@ from derivations.latex.uses import uses
 
 QUANTIFIED = re.compile(r"\b(?:any|every|all|each|arbitrary|where)(?: [a-z-]+){0,3}[ …,]*$", re.IGNORECASE)
 SIGNS = {">": "positive", ">=": "nonnegative"}
-REDEFINED = re.compile(r"\b(redefin\w+|from now on|henceforth|now (define|set|let|denote|write))\b[^.]*$", re.IGNORECASE)
+REDEFINED = re.compile(
+    r"\b(redefin\w+|from now on|henceforth|now (define|set|let|denote|write))\b[^.]*$"
+    r"|\b(generali[sz]e|extend|modify|change)[sd]?\b[^.]*\bto\b[^.]*$"
+    r"|\bthe (new|modified|generali[sz]ed|extended) (\w+ ){1,3}(is|reads|becomes)( now| then)?$", re.IGNORECASE)
 DENOTES = re.compile(r"\bdenotes?\b[^.]*$", re.IGNORECASE)
 RECALLED = re.compile(r"\b(recall|where|also|again|equivalent\w*|remember)\b[^.]*$", re.IGNORECASE)
 EQUAL = ("=", ":=", "\\coloneqq", "\\triangleq")

@@ -14,7 +14,7 @@ from derivations.latex.guesses import Guess, Guesses
 from derivations.latex.notation import DENIED, QUALIFIED
 from derivations.latex.paper import Formula
 from derivations.latex.premises import CASE
-from derivations.latex.tree import Node
+from derivations.latex.tree import Chain, Node, Scripted, Symbol, spelled, walk
 
 TRUE = r"(hold|true|valid|correct|exact|so|possible|the case|imply|follow|conclude|expect|satisf\w+)"
 FALSE = r"(false|wrong(ly)?|incorrect(ly)?|erroneous(ly)?|mistaken(ly)?|untrue|absurd|impossible|violated)"
@@ -85,6 +85,8 @@ QUALIFIED_AFTER = re.compile(
     r"|\bhas (a|two|exactly|no|at most|at least)\b.*\bsolutions?\b|^\W*for (constant|uniform|equal)\b"
     r"|^\W*on …|^\W*(by|our|a|the) (\w+ )?(assumption|hypothesis|convention|normali[sz]ation|constraint)\b", re.IGNORECASE)
 
+EXISTS = re.compile(r"(\bthere (is|are|exists?|must be)|\bfor (some|a suitable|a certain)|存在)( \w+){0,3}$", re.IGNORECASE)
+DECLARED = re.compile(r"\b(let|for (all|any|every|each)|fix|take|given|set)( \w+){0,3}$", re.IGNORECASE)
 SENTENCE = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bcf)(?<!\beq)(?<!\bfig)(?<!\bresp)[.;!?]\s", re.IGNORECASE)
 ASSUMING = re.compile(r"(suppose|assume|throughout|we (\w+ )?(assume|require|impose)|imposing)\b", re.IGNORECASE)
 ASSUMED = re.compile(r"(suppose|assume)\b", re.IGNORECASE)
@@ -109,6 +111,29 @@ def read_stances(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]]
                 if kind == QUALIFIED and (ASSUMING.match(words) or words == formula.environment):
                     guesses.restrictions.append((formula.line, formula.latex))
                 break
+    _read_existence(guesses, formulas)
+
+
+def _read_existence(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]]) -> None:
+    """Note the displays of a number that exists, as in “there is a $c \\in (0, 1)$ such that”, up to its next declaration."""
+    existing: dict[str, Formula] = {}
+    section = 0
+    for position, formula, tree in formulas:
+        existing = existing if formula.section == section else {}
+        section = formula.section
+        if formula.display:
+            for name in sorted(existing.keys() & {spelled(node) for node in walk(tree)})[:1]:
+                said = existing[name]
+                local = guesses.local.setdefault(("formula", position), {})
+                if DENIED not in local:
+                    words = f"{_around(said)[0][-KEPT:]} {name}".lstrip()
+                    local.setdefault(QUALIFIED, Guess(words, f"line {said.line}"))
+        elif isinstance(declared := tree.parts[0] if isinstance(tree, Chain) else tree, Symbol | Scripted):
+            exists, name = EXISTS.search(formula.words), spelled(declared)
+            if exists:
+                existing[name] = formula
+            elif DECLARED.search(formula.words):
+                existing.pop(name, None)
 
 
 def denial(formula: Formula) -> str:

@@ -258,6 +258,8 @@ def test_only_if_is_no_condition(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("text", "local"), [
     (r"We now redefine \begin{equation} Z = 2 \sum_l s_l \end{equation} Then", {"Z": r"= 2 \sum_{l} s_{l}"}),
+    (r"We can generalize the sum to \begin{equation} Z = 2 \sum_l s_l \end{equation} Then", {"Z": r"= 2 \sum_{l} s_{l}"}),
+    (r"The new sum is \begin{equation} Z = 2 \sum_l s_l \end{equation} Then", {"Z": r"= 2 \sum_{l} s_{l}"}),
     (r"From now on, $Z = 2 \sum_l s_l$. Then", {"Z": r"= 2 \sum_{l} s_{l}"}),
     (r"In this part $Z = 2 \sum_l s_l$ denotes the mass. Then", {"Z": "?"}),
     (r"Here, $Z = \sum_l s_l$ denotes the mass. Then", {}),

@@ -43,8 +43,8 @@ def test_local_meanings_keep_the_restrictions() -> None:
 def test_what_a_condition_excludes_is_said_and_nothing_else(restrictions: list[tuple[int, str]], excluded: bool) -> None:
     """Of a false statement; a true one has no counterexample that could be excluded."""
     notation = Notation(DECLARED, restrictions=restrictions)
-    false, true = (read(latex, notation) for latex in (r"\sum_{i=1}^n c_i = \sum_{i=1}^n c_i^2 + 1", r"c_i + c_i = 2 c_i"))
-    said = _excluded(false, notation, 9)
+    false, true = r"\sum_{i=1}^n c_i = \sum_{i=1}^n c_i^2 + 1", r"c_i + c_i = 2 c_i"
+    said = _excluded(read(false, notation), false, notation, 9)
     assert bool(said) is excluded
     assert not excluded or f"the condition “{restrictions[-1][1]}” in line {restrictions[-1][0]}" in said
-    assert _excluded(true, notation, 9) == ""
+    assert _excluded(read(true, notation), true, notation, 9) == ""

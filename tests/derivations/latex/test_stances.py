@@ -94,3 +94,21 @@ def test_an_assumption_is_a_condition_of_what_follows(tmp_path: Path) -> None:
     for text, conditions in ((f"We assume that {ONE}", [(1, "x = 1")]), (f"We get {ONE} for large scores.", [])):
         path.write_text(rf"\begin{{document}}{text}\end{{document}}", encoding="utf-8")
         assert guess(read_paper(path)).restrictions == conditions
+
+
+EXISTING = r"Let $x \in \mathbb{R}$. By the mean value theorem there exists $c \in (0, 1)$ such that "
+FIRST, SECOND = (rf"\begin{{equation}} x = {number} c \end{{equation}}" for number in (2, 3))
+
+
+@pytest.mark.parametrize(("text", "qualified"), [
+    (f"{EXISTING}{FIRST} It follows that {SECOND}", 2),
+    (rf"由中值定理，存在$c \in (0, 1)$使得{FIRST} 即{SECOND}", 2),
+    (rf"{EXISTING}{FIRST} Now let $c \in (0, 1)$. Then {SECOND}", 1),
+    (rf"{EXISTING}{FIRST} \section{{Two}} Let $c > 0$. Then {SECOND}", 1),
+    (rf"{EXISTING}{FIRST} Also, \begin{{equation}} x^2 \ge 0 \end{{equation}}", 1),
+    (rf"Let $c \in (0, 1)$. Then {FIRST} {SECOND}", 0),
+])
+def test_what_follows_of_a_number_that_exists_holds_for_some_values(text: str, qualified: int, tmp_path: Path) -> None:
+    path = tmp_path / "paper.tex"
+    path.write_text(rf"\begin{{document}}\section{{One}}{text}\end{{document}}", encoding="utf-8")
+    assert sum(QUALIFIED in table for table in guess(read_paper(path)).local.values()) == qualified
