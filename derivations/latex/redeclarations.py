@@ -19,6 +19,7 @@ from derivations.latex.tree import Chain, Node, Product, Scripted, Symbol, spell
 from derivations.latex.uses import uses
 
 QUANTIFIED = re.compile(r"\b(?:any|every|all|each|arbitrary|where)(?: [a-z-]+){0,3}[ …,]*$", re.IGNORECASE)
+GENERAL = re.compile(r"\b(?:general|arbitrary)(?: [a-z-]+){0,2}$", re.IGNORECASE)
 SIGNS = {">": "positive", ">=": "nonnegative"}
 REDEFINED = re.compile(
     r"\b(redefin\w+|from now on|henceforth|now (define|set|let|denote|write))\b[^.]*$"
@@ -58,6 +59,21 @@ def read_redeclarations(
             for display in [position] if formula.display else after if standing else sentence:
                 local = guesses.local.setdefault(("formula", display), {})
                 local.setdefault(name, Guess(meaning, f"line {formula.line}, which declares it again"))
+        _release(guesses, formulas, at, history)
+
+
+def _release(
+    guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]], at: int, history: Sequence[Mapping[str, str]]
+) -> None:
+    """Give b the domain that it had before “let b ≥ 0” in the sentence of “for general b”."""
+    _, formula, tree = formulas[at]
+    name = _in_general(formula, tree)
+    domains = [known[name] for known in history[:at] if name in known]
+    wider = next((each for each in domains if narrows(domains[-1], each)), None)
+    for position, each, _ in formulas[at + 1 : at + 1 + formula.rest.count("…")] if wider else ():
+        if each.display:
+            local = guesses.local.setdefault(("formula", position), {})
+            local.setdefault(name, Guess(wider or "", f"line {formula.line}, which takes it in general"))
 
 
 def read_redefinitions(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]]) -> None:
@@ -75,7 +91,8 @@ def read_redefinitions(guesses: Guesses, formulas: Sequence[tuple[int, Formula, 
             known = guesses.lines.get(guesses.names.get(name_of(symbol), ""))
             if known is None or known.meaning[0] != "=" or known.meaning == meaning:
                 continue
-            again = REDEFINED.search(formula.words) is not None
+            elsewhere = guesses.homes[name_of(symbol)] != formula.section and STANDING.search(formula.words) is not None
+            again = elsewhere or REDEFINED.search(formula.words) is not None
             denotes = DENOTES.search(formula.words) or formula.rest.lstrip(" ,").startswith("denote")
             if not again and (not denotes or RECALLED.search(formula.words)):
                 continue
@@ -124,8 +141,13 @@ def _domain(guesses: Guesses, chain: Chain, why: str) -> str | None:
 
 
 def _restates(name: str, formula: Formula, tree: Node) -> bool:
-    """Return whether a formula of the text declares a letter or compares it."""
-    return not formula.display and any(own == name for own, _ in _clauses(tree))
+    """Return whether a formula of the text declares a letter, compares it, or is the letter in general."""
+    return not formula.display and (_in_general(formula, tree) == name or any(own == name for own, _ in _clauses(tree)))
+
+
+def _in_general(formula: Formula, tree: Node) -> str:
+    """Return b after “for general”, and else nothing."""
+    return tree.name if isinstance(tree, Symbol) and not formula.display and GENERAL.search(formula.words) else ""
 
 
 def _refined(name: str, meaning: str, statements: Sequence[Node]) -> str:

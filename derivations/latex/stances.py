@@ -54,10 +54,12 @@ SOME = (
     r"|\balmost (surely|all|every)\b|\bprobability\b.*\b(at least|high|one|1|approaching)\b|\bwith (\w+ )?high probability\b"
 )
 EQUIVALENT = (
+    r"\bfollowing (\w+ )*are equivalent\b|"
     r"\biff\b|\bif,? and only if\b|\bonly (if|when|for)\b|\b(exactly|precisely) (if|when)\b|\bunless\b|\bexcept\b"
     r"|\bequality (is )?(holds?|attained|occurs?|if|when|for|only)\b|\bwith equality\b|\bcases? of equality\b"
 )
 APPROXIMATE = (
+    r"\bdropping\b|\berrors? of order\b|"
     r"\bapproximat\w+|\basymptotic\w*|\b(first|second|third|leading|lowest|higher|next)[ -]orders?\b(?! (optimal|condition))"
     r"|(?<!add )(?<!adds )(?<!sum )(?<!sums )\bup to\b[^:]*$|\bneglect\w*|\bignor(e|ing)\b|\broughly\b|\bheuristic\w*"
     r"|\blineari[sz]\w+|\bfor (\w+ )?(large|small|high|low)\b|\btends? to\b|\bconverges?\b|\bin the (\w+ ){0,2}limit\b"
@@ -69,7 +71,7 @@ REQUIRED = (
     r"\b(must|require[sd]?|requiring|requirement|constraints?|impos\w+|demand\w*|enforc\w+|subject to|a zero of)\b"
     r"|\bwe (want to |need to )?solve\b|\b(root|fixed point) of$|\bsuch that$|\b(set|setting|equat\w+)\b.* to (zero|0)\b"
     r"|\b(optimality|stationarity|order) conditions?\b"
-    r"|\b(let|choose|pick|suppose|assume|fix|consider)\b.*\b(satisf\w+|such that)\b"
+    r"|\b(let|choose|pick|suppose|assume|fix|consider)\b.*\b(satisf\w+|(such|so) that)\b"
     r"|^(suppose|assume|let)( that| us assume that)?$|\bthe (equation|constraint|condition|requirement)$"
     r"|\b(if|when|whenever|provided|provided that)$|\b(enough|suffices|sufficient|necessary)\b"
 )
@@ -88,7 +90,9 @@ QUALIFIED_AFTER = re.compile(
 EXISTS = re.compile(r"(\bthere (is|are|exists?|must be)|\bfor (some|a suitable|a certain)|存在)( \w+){0,3}$", re.IGNORECASE)
 DECLARED = re.compile(r"\b(let|for (all|any|every|each)|fix|take|given|set)( \w+){0,3}$", re.IGNORECASE)
 SENTENCE = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bcf)(?<!\beq)(?<!\bfig)(?<!\bresp)[.;!?]\s", re.IGNORECASE)
-ASSUMING = re.compile(r"(suppose|assume|throughout|we (\w+ )?(assume|require|impose)|imposing)\b", re.IGNORECASE)
+ASSUMING = re.compile(
+    r"(suppose|assume|throughout|we (\w+ )?(assume|require|impose)|imposing)\b"
+    r"|(we )?(fix|choose|pick|take)\b.*\b(such|so) that\b", re.IGNORECASE)
 ASSUMED = re.compile(r"(suppose|assume)\b", re.IGNORECASE)
 THEN = re.compile(r"(then|thus|hence|in this case|under)\b", re.IGNORECASE)
 KEPT = 120  # characters of the words

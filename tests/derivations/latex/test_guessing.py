@@ -271,6 +271,24 @@ def test_a_letter_may_be_defined_again(text: str, local: dict[str, str], tmp_pat
     assert restrictions(before + text + r" \begin{equation} Z = 1 \end{equation}", tmp_path)[0] == local
 
 
+@pytest.mark.parametrize(("text", "local"), [
+    (r"\section{Two} Let $f(x) = e^x$. Then", {"f (x)": "= e^{x}"}),
+    (r"Let $f(x) = e^x$. Then", {}),
+    (r"\section{Two} Recall that $f(x) = e^x$. Then", {}),
+])
+def test_a_function_may_be_another_one_in_another_section(text: str, local: dict[str, str], tmp_path: Path) -> None:
+    before = r"Let $x \in \mathbb{R}$ and $f(x) = x^2$. "
+    assert restrictions(before + text + r" \begin{equation} f(x) = 1 \end{equation}", tmp_path)[0] == local
+
+
+@pytest.mark.parametrize(("words", "local"), [
+    ("For general", {"x": "real"}), ("For arbitrary", {"x": "real"}), ("For such", {}), ("In general, for this", {}),
+])
+def test_a_letter_in_general_has_the_domain_before_a_case(words: str, local: dict[str, str], tmp_path: Path) -> None:
+    text = rf"Let $x \in \mathbb{{R}}$. First let $x \ge 0$. Nothing changes. {words} $x$, "
+    assert restrictions(text + r"\begin{equation} x = 1 \end{equation}", tmp_path)[0] == local
+
+
 def test_two_stars_are_one(tmp_path: Path) -> None:
     text = WEIGHTS + r"\begin{equation} a^\star = 2 \tau \end{equation} \begin{equation} a^* = 3 \tau \end{equation}"
     assert meanings(text, tmp_path)["a^{*}"] == "?"
