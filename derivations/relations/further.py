@@ -28,13 +28,15 @@ FINEST = Fraction(1, 10**12)                                 # step of a search 
 LARGE, LARGEST = (8, 9, 12), 24                              # sizes beyond those of the sample, and near a number
 NUMBERS = 8                                                  # numbers of a statement that are tried
 SPREAD = (3, 60, 19)                                         # of the sample at each value: a few points apart
+EXTREMES = tuple(Fraction(10) ** power for power in (7, -7, 30, -30))  # beyond what e^14 or √1000 hide from a sample
 
 
 def counterexample(relation: Relation) -> Counterexample | None:
     """An exact point beyond the usual sample where an undecided equation or inequality certifiably fails, or None."""
     if not isinstance(relation, Equation | Differs | AtLeast | StrictUnlessEqual | Follows):
         return None
-    for point in islice(_meant(relation, _further(relation)), min(MOST, EFFORT // nodes(relation))):
+    most = min(MOST, EFFORT // nodes(relation))
+    for point in chain(*(islice(_meant(relation, points), most) for points in (_extreme(relation), _further(relation)))):
         if witness := failure(relation, point):
             return Counterexample(dict(point), witness)
     if isinstance(relation, Equation | Differs):
@@ -128,6 +130,15 @@ def _further(relation: Relation) -> Iterator[Point]:
     tries = ([(v, value) for value in _values(v, numbers)] for v in relation.variables())
     for variable, value in filter(None, chain.from_iterable(zip_longest(*tries))):
         yield from islice(replace(relation, at={variable: value}).points(), *SPREAD)
+
+
+def _extreme(relation: Relation) -> Iterator[Point]:
+    """A sample point for each free scalar that is very large or very small."""
+    for value in EXTREMES:
+        for variable in relation.variables():
+            if variable.domain.kind in MOVABLE and not variable.domain.shape:
+                for signed in (value, -value) if variable.domain.kind is Kind.REAL else (value,):
+                    yield from islice(replace(relation, at={variable: signed}).points(), 1)
 
 
 def _numbers(relation: Relation) -> list[Fraction]:
