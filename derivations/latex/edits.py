@@ -24,6 +24,7 @@ from derivations.latex.tree import (
     Symbol,
     product_node,
     spelled,
+    sum_node,
     walk,
 )
 
@@ -49,7 +50,7 @@ def _letters(side: Node) -> list[str]:
 
 
 def _signs(side: Node) -> Iterator[tuple[str, Node]]:
-    yield "the other sign", _sum([(_other(sign), term) for sign, term in _terms(side)])
+    yield "the other sign", sum_node([(_other(sign), term) for sign, term in _terms(side)])
 
 
 def _scaled(side: Node, scalars: Sequence[str]) -> Iterator[tuple[str, Node]]:
@@ -57,10 +58,10 @@ def _scaled(side: Node, scalars: Sequence[str]) -> Iterator[tuple[str, Node]]:
     terms = _terms(side)
     for name, below in product(scalars, (False, True)):
         edit, number = f"{'divided' if below else 'multiplied'} by {name}", Symbol(name)
-        yield edit, _sum([(sign, _times(term, number, below)) for sign, term in terms])
+        yield edit, sum_node([(sign, _times(term, number, below)) for sign, term in terms])
         for at, (sign, term) in enumerate(terms if len(terms) > 1 else ()):
             changed = [*terms[:at], (sign, _times(term, number, below)), *terms[at + 1 :]]
-            yield f"{spelled(term)} {edit}", _sum(changed)
+            yield f"{spelled(term)} {edit}", sum_node(changed)
 
 
 def _times(term: Node, number: Node, below: bool) -> Node:
@@ -78,10 +79,6 @@ def _terms(side: Node) -> tuple[tuple[str, Node], ...]:
 
 def _other(sign: str) -> str:
     return "+" if sign == "-" else "-"
-
-
-def _sum(terms: Sequence[tuple[str, Node]]) -> Node:
-    return terms[0][1] if len(terms) == 1 and terms[0][0] == "+" else Sum(tuple(terms))
 
 
 def _inside(node: Node, letters: Sequence[str], scalars: Sequence[str]) -> Iterator[tuple[str, Node]]:
@@ -125,8 +122,8 @@ def _own(node: Node) -> Iterator[tuple[str, Node]]:
             for at, (sign, term) in enumerate(terms):
                 yield f"the other sign of {spelled(term)}", Sum((*terms[:at], (_other(sign), term), *terms[at + 1 :]))
             for at, (_, term) in enumerate(terms if len(terms) > 1 else ()):
-                yield f"without {spelled(term)}", _sum([*terms[:at], *terms[at + 1 :]])
-            yield f"the other sign of {spelled(node)}", _sum([(_other(sign), term) for sign, term in terms])
+                yield f"without {spelled(term)}", sum_node([*terms[:at], *terms[at + 1 :]])
+            yield f"the other sign of {spelled(node)}", sum_node([(_other(sign), term) for sign, term in terms])
         case Bracket("()", inside) if not isinstance(inside, Sum | Listing):
             yield f"the other sign of {spelled(inside)}", Bracket("()", Sum((("-", inside),)))
         case Product(factors):

@@ -19,6 +19,7 @@ from derivations.latex.tree import (
     Symbol,
     product_node,
     spelled,
+    sum_node,
     walk,
 )
 
@@ -31,16 +32,13 @@ def slips(side: Node, sizes: Sequence[str]) -> Iterator[tuple[str, Node]]:
     """Yield descriptions and versions of a side; `sizes` are those of which a root may have been lost or added."""
     terms = side.terms if isinstance(side, Sum) else (("+", side),)
     for name, number in FACTORS.items():
-        yield f"multiplied by {name}", _sum([(sign, _times(number, term)) for sign, term in terms])
+        yield f"multiplied by {name}", sum_node([(sign, _times(number, term)) for sign, term in terms])
     yield from _letters(side)
     yield from _roots(side, sizes)
     for at, (sign, term) in enumerate(terms if len(terms) > 1 else ()):
         for name, number in FACTORS.items():
-            yield f"{spelled(term)} multiplied by {name}", _sum([*terms[:at], (sign, _times(number, term)), *terms[at + 1 :]])
-
-
-def _sum(terms: Sequence[tuple[str, Node]]) -> Node:
-    return terms[0][1] if len(terms) == 1 and terms[0][0] == "+" else Sum(tuple(terms))
+            changed = [*terms[:at], (sign, _times(number, term)), *terms[at + 1 :]]
+            yield f"{spelled(term)} multiplied by {name}", sum_node(changed)
 
 
 def _times(number: Node, term: Node) -> Node:

@@ -123,6 +123,11 @@ def product_node(factors: Sequence[Node]) -> Node:
     return factors[0] if len(factors) == 1 else Product(tuple(factors))
 
 
+def sum_node(terms: Sequence[tuple[str, Node]]) -> Node:
+    """Return the sum of terms with signs, or a single term itself."""
+    return terms[0][1] if len(terms) == 1 and terms[0][0] == "+" else Sum(tuple(terms))
+
+
 def walk(node: Any) -> Iterator[Node]:
     """A node and all its parts."""
     if isinstance(node, Node):
