@@ -11,7 +11,7 @@ from derivations.calculus.parts import oriented
 from derivations.calculus.powers import bregman
 from derivations.calculus.printing import text
 from derivations.calculus.signs import nonnegative, strictly_positive
-from derivations.calculus.variables import Variable, variables_of
+from derivations.calculus.variables import Variable, fresh, variables_of
 from derivations.claims import Witness
 from derivations.relations.base import HYPOTHESES, PROVED, Hypothesis, Relation, witness
 from derivations.relations.taylor import Taylor
@@ -110,7 +110,7 @@ def _gathered(gap: sp.Expr) -> sp.Expr:
             rest.append(term)
             continue
         index, *ends = inside[0].limits[0]
-        own = indices.setdefault((ends[0], ends[1]), index)
+        own = indices.setdefault((ends[0], ends[1]), fresh(index))  # a sum inside of the other may bind the index of one
         body = inside[0].function.xreplace({index: own})
         bodies.setdefault((ends[0], ends[1]), []).append(term.xreplace({inside[0]: body}))
     return sp.Add(*rest, *(sp.Sum(sp.factor(sp.Add(*parts)), (indices[ends], *ends)) for ends, parts in bodies.items()))

@@ -8,19 +8,20 @@ import pytest
 import sympy as sp
 
 from derivations import rendering
+from derivations.calculus.balls import enclose
 from derivations.calculus.functions import kl
 from derivations.calculus.powers import bregman, plus
 from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, index, positive, scalar, size, vector
+from derivations.calculus.variables import Kind, Variable, index, positive, scalar, size, vector
 from derivations.relations import AtLeast, Differs, Follows, StrictUnlessEqual
-from derivations.relations.inequality import divergence
+from derivations.relations.inequality import _gathered, divergence
 
 x, w, v = scalar("x"), scalar("w"), scalar("v")
 y, t, tau = positive("y"), positive("t"), positive("tau")
 z = scalar("z", Kind.NONNEGATIVE)
 m = size("m")
 j, l = index("j", m), index("l", m)  # noqa: E741
-a, b = vector("a", m), vector("b", m)
+a, b, matrix = vector("a", m), vector("b", m), vector("A", m, m)
 one, two = sp.S.One, sp.Integer(2)
 squares = sp.Add(*[scalar(f"v{number}") ** 2 for number in range(7)])    # more terms than bounds are tried for
 ordered = AtLeast(x, w)
@@ -159,3 +160,13 @@ def test_incomplete_combinations_of_premises() -> None:
     assert Follows((ordered,), AtLeast(3 * x, 2 * w), (two, one)).explain() == (
         "weights: expected one for each of 1 premises, got 2")
     assert wrong.contradicted_at({x: -1, w: Fraction(-1)}) is not None
+
+
+@pytest.mark.parametrize(("outer", "inner"), [(j, l), (l, j)])
+def test_sums_that_are_gathered_capture_no_index_of_a_sum_inside(outer: Variable, inner: Variable) -> None:
+    """The index of one sum is bound inside of the other."""
+    plain = sp.Sum(a[inner] ** 2, (inner, 1, m))
+    nested = sp.Sum(b[outer] * sp.Abs(sp.Sum(matrix[inner, outer], (inner, 1, m))), (outer, 1, m))
+    point = {m: 2, a.label: [1, 2], b.label: [3, 5], matrix.label: [[1, 20], [300, 4000]]}
+    for gap in (plain + nested, plain - nested):
+        assert enclose(gap - _gathered(gap), point) == 0
