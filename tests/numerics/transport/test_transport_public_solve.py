@@ -5,6 +5,8 @@ Where POT warns or reads an empty list as uniform masses, we raise; its `reg_m` 
 
 import itertools
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import ot
@@ -16,7 +18,8 @@ from torch.testing import assert_close
 from numerics.linear_program import exact_plan
 from numerics.transport import one_sided_plan, quadratic_plan, sinkhorn, unbalanced
 
-SOLVERS = [sinkhorn, unbalanced, quadratic_plan, exact_plan]
+Solver = Callable[..., Any]
+SOLVERS: list[Solver] = [sinkhorn, unbalanced, quadratic_plan, exact_plan]
 OLD_OPTION = pytest.mark.filterwarnings("ignore:scipy.optimize:DeprecationWarning")
 RNG = np.random.RandomState(0)
 X, Y = RNG.randn(10, 2), RNG.randn(7, 2)
@@ -45,7 +48,7 @@ def gauss(n: int, mean: float, width: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=lambda x: x.__name__)
-def test_solve_has_uniform_masses_by_default(solver) -> None:  # type: ignore[no-untyped-def]
+def test_solve_has_uniform_masses_by_default(solver: Solver) -> None:
     cost, a, b = tensors(M, A, B)
     close(solver(cost).plan, solver(cost, a, b).plan)
 
@@ -72,7 +75,7 @@ def test_solve_last_step_and_autodiff() -> None:
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=lambda x: x.__name__)
-def test_solve_detach(solver) -> None:                       # type: ignore[no-untyped-def]
+def test_solve_detach(solver: Solver) -> None:
     with torch.no_grad():
         solution = solver(*leaves())
     assert not solution.value.requires_grad
@@ -94,14 +97,14 @@ def test_solve_not_implemented() -> None:
     for solver in SOLVERS:
         for arguments in ((cost.long(),), (cost, a.bool()), (cost, a, b.long()), (M,), (cost, A)):
             with pytest.raises(ValueError, match="expected a dense floating tensor"):
-                solver(*arguments)                           # type: ignore[operator]
+                solver(*arguments)
 
 
 # ── test_ot.py ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize("solver", [*SOLVERS, one_sided_plan], ids=lambda x: x.__name__)
-def test_emd_empty(solver) -> None:                          # type: ignore[no-untyped-def]
+def test_emd_empty(solver: Solver) -> None:
     """Masses are uniform if they are not given; a tensor without entries is refused."""
     empty = torch.empty(0, dtype=torch.float64)
     with pytest.raises(ValueError, match=r"source: expected a dense floating tensor \(..., n\) with n ≥ 1, got "):
@@ -110,7 +113,7 @@ def test_emd_empty(solver) -> None:                          # type: ignore[no-u
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=lambda x: x.__name__)
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16], ids=str)
-def test_emd_emd2_types_devices(solver, dtype: torch.dtype) -> None:   # type: ignore[no-untyped-def]
+def test_emd_emd2_types_devices(solver: Solver, dtype: torch.dtype) -> None:
     solution = solver(torch.from_numpy(M).to(dtype))
     assert {solution.plan.dtype, solution.value.dtype, solution.row_potential.dtype} == {dtype}
 
@@ -253,7 +256,7 @@ def test_smooth_ot_dual_and_semi_dual() -> None:
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=lambda x: x.__name__)
-def test_weights_of_zero(solver) -> None:                    # type: ignore[no-untyped-def]
+def test_weights_of_zero(solver: Solver) -> None:
     a, b = A * (np.arange(10) > 2), B * (np.arange(7) < 5)
     a, b = a / a.sum(), b / b.sum()
     solution = solver(*tensors(M, a, b))
