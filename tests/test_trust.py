@@ -45,12 +45,21 @@ def test_the_page_is_linked(page: str) -> None:
 
 
 def test_the_page_is_a_part_of_the_report() -> None:
-    page = prose.trust()
-    assert page is not None
+    page = prose.documented()["trust"]
     for words in ("<h1>What has to be believed</h1>", "<h2>Deliberate limits</h2>", "<li><b>A ledger has no signature.</b>",
                   '<th scope="col">checked by</th>', "<code>derivations/rows.py</code>"):
         assert words in page
     assert "<!--" not in page
+
+
+def test_a_report_does_without_pages_that_are_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "edges.md").write_text("# Alone\n", encoding="utf-8")
+    monkeypatch.setattr(prose, "DOCS", tmp_path)
+    assert prose.documented() == {"edges": "<h1>Alone</h1>"}
+
+
+def test_code_is_never_bold() -> None:
+    assert prose.inline("**a** `x ** 2` and `y ** 3`") == "<b>a</b> <code>x ** 2</code> and <code>y ** 3</code>"
 
 
 def test_markdown_is_never_markup() -> None:

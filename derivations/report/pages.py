@@ -17,7 +17,7 @@ from derivations.report import graph
 from derivations.report.appearance import DIFFERS, LOOKS, ORIGINS, SEVERITIES, rank
 from derivations.report.formulas import mathml
 from derivations.report.merging import ClaimPage, Report, Row
-from derivations.report.prose import trust
+from derivations.report.prose import TITLES, documented
 
 NAMES = {"thm": "Theorem", "lem": "Lemma", "prop": "Proposition", "cor": "Corollary", "def": "Definition", "rem": "Remark",
          "fig": "Figure", "tab": "Table", "fn": "Footnote"}
@@ -29,9 +29,10 @@ NAMED = 60                             # unsupported claims below one that its p
 def pages(report: Report) -> Iterator[tuple[str, str]]:
     """Every page as its path in the folder and its text."""
     environment = _environment(report)
-    common = {"report": report, "documents": report.documents(), "trust": trust()}
-    if common["trust"]:
-        yield "trust.html", environment.get_template("trust.html").render(common, root="")
+    prose = documented()
+    common = {"report": report, "documents": report.documents(), "documented": prose}
+    for name, text in prose.items():
+        yield f"{name}.html", environment.get_template("prose.html").render(common, root="", title=TITLES[name], text=text)
     yield "index.html", environment.get_template("index.html").render(
         common, root="", counts=Counter(s.verdict for s in report.claims.values()), verdict_groups=verdict_groups(report),
         kinds=[kind for kind in Kind if any(s.row["kind"] == kind for s in report.claims.values())],

@@ -1,4 +1,4 @@
-"""Render `docs/trust.md` as HTML: headings, paragraphs, lists, tables, code and bold; links become plain text."""
+"""Render pages of `docs/` as HTML: headings, paragraphs, lists, tables, code and bold; links become plain text."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from pathlib import Path
 
 from markupsafe import Markup, escape
 
-TRUST = Path(__file__).parents[2] / "docs" / "trust.md"
+DOCS = Path(__file__).parents[2] / "docs"
+TITLES = {"trust": "What has to be believed", "edges": "At the edges"}
+"""The pages of `docs/` that are part of a report, with their titles."""
 
 
-def trust() -> Markup | None:
-    """Return the page of `docs/trust.md` as HTML; None if docs/ is not installed with the package."""
-    return page(TRUST.read_text(encoding="utf-8")) if TRUST.is_file() else None
+def documented() -> dict[str, Markup]:
+    """Return the pages of ``TITLES`` as HTML; those that are not installed with the package are left out."""
+    files = {name: DOCS / f"{name}.md" for name in TITLES}
+    return {name: page(file.read_text(encoding="utf-8")) for name, file in files.items() if file.is_file()}
 
 
 def page(text: str) -> Markup:
@@ -55,6 +58,9 @@ def _joined(form: str, parts: Iterable[Markup]) -> Markup:
 
 def inline(text: str) -> Markup:
     """Render `code`, **bold** and links, of which only the text stays."""
-    words = str(escape(re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", text)))
-    words = re.sub(r"`([^`]+)`", r"<code>\1</code>", words)
-    return Markup(re.sub(r"\*\*([^*]+)\*\*", r"<b>\1</b>", words))
+    pieces = re.split(r"`([^`]+)`", re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", text))
+    return Markup("").join(Markup("<code>{}</code>").format(x) if at % 2 else _bold(x) for at, x in enumerate(pieces))
+
+
+def _bold(text: str) -> Markup:
+    return Markup(re.sub(r"\*\*([^*]+)\*\*", r"<b>\1</b>", str(escape(text))))

@@ -128,6 +128,14 @@ def test_skipped_claims_are_shown(tmp_path: Path) -> None:
         assert word in front
 
 
+def test_the_measured_edges_are_a_part_of_the_report(tmp_path: Path) -> None:
+    report = report_of(tmp_path, samples.every_verdict())
+    by_name = dict(pages.pages(report))
+    assert 'href="edges.html"' in by_name["index.html"]
+    for heading in ("Errors", "Hostile inputs", "Mutants"):
+        assert re.search(rf'<h2>{heading}</h2>.*?<table>.*?<td>', by_name["edges.html"], re.DOTALL), heading
+
+
 def test_an_empty_environment_is_accepted(tmp_path: Path) -> None:
     bare = samples.of(row()) | {"environment": {}}
     assert "not in a git checkout" in page(tmp_path, "index.html", bare)
@@ -148,7 +156,8 @@ def test_text_is_never_markup(tmp_path: Path) -> None:
             ["static/script.js"], ["../static/script.js"]), name
         assert not [element for element in elements if element.tag in ("img", "b") and "onerror" in element.attributes]
         shown = evil in "".join(element.words for element in elements if element.tag == "main")
-        assert shown == (name != "trust.html"), f"{name}: expected the text of the ledger, except on the page that shows none"
+        own = name not in ("trust.html", "edges.html")
+        assert shown == own, f"{name}: expected the text of the ledger, except on the pages that show none"
 
 
 # ── one table for the looks ─────────────────────────────────────────────────────────────────────────────────────────
