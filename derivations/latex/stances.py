@@ -99,7 +99,7 @@ KEPT = 120  # characters of the words
 SHORT = 4  # words between “does not hold” and the formula that it is said of
 ASSUMPTIONS = ("assumption", "hypothesis", "condition")
 CONJECTURES = ("conj", "question", "open")
-LIMIT = ("\\lim", "\\to")
+LIMIT = re.compile(r"\\(lim|to)(?![A-Za-z])")
 
 
 def read_stances(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]]) -> None:
@@ -160,7 +160,7 @@ def qualification(formula: Formula) -> str:
     before, rest, following = _around(formula)
     if formula.environment.startswith(ASSUMPTIONS):
         return formula.environment
-    if not any(sign in formula.latex for sign in LIMIT) and QUALIFYING.search(before):
+    if not LIMIT.search(formula.latex) and QUALIFYING.search(before):
         return before
     if QUALIFIED_AFTER.search(rest):
         return rest

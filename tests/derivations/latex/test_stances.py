@@ -62,6 +62,7 @@ def test_denied_equations(text: str, tmp_path: Path) -> None:
     f"Setting the derivative to zero gives {ONE}",
     f"Let $x$ satisfy {ONE}",
     f"If all scores are equal, {ONE}",
+    r"If all vectors have one length, then \begin{equation}y = x^\top x\end{equation}",
     rf"If $x$ and $y$ are independent, then {ONE}",
     f"Suppose that the costs are symmetric. Then {ONE}",
     rf"We get {ONE} This holds whenever $y > 0$.",
