@@ -48,7 +48,9 @@ Evaluate = Callable[[str, str, Sequence[SamplePoint]], list[Sample] | None]
 
 # The kinds of domains inside those of each kind.
 INSIDE = {
-    Kind.REAL: {Kind.SIZE, Kind.NONNEGATIVE, Kind.POSITIVE, Kind.SIMPLEX, Kind.INTERIOR, Kind.STOCHASTIC, Kind.UNIT},
+    Kind.REAL: {Kind.SIZE, Kind.NONNEGATIVE, Kind.POSITIVE, Kind.SIMPLEX, Kind.INTERIOR, Kind.STOCHASTIC, Kind.UNIT,
+                Kind.NONZERO},
+    Kind.NONZERO: {Kind.POSITIVE, Kind.INTERIOR, Kind.STOCHASTIC, Kind.UNIT},
     Kind.NONNEGATIVE: {Kind.SIZE, Kind.POSITIVE, Kind.SIMPLEX, Kind.INTERIOR, Kind.STOCHASTIC},
     Kind.POSITIVE: {Kind.SIZE, Kind.INTERIOR},
     Kind.SIMPLEX: {Kind.INTERIOR},

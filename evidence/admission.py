@@ -193,6 +193,8 @@ def _outside(variable: Variable, values: Tensor, point: Mapping[str, Value]) -> 
         return "numbers > 0"
     if kind in _NONNEGATIVE and not bool((values >= 0).all()):
         return "numbers ≥ 0"
+    if kind is Kind.NONZERO and not bool(values.any(-1).all()):
+        return "vectors other than 0"
     return next((reason for mass_error, reason in _masses(variable, values, point) if _largest(mass_error) > SLACK), "")
 
 

@@ -187,7 +187,8 @@ _QUARTERS = st.integers(-8, 8).map(lambda n: n / 4)
 _POSITIVE = st.integers(1, 12).map(lambda n: n / 4)
 _NONNEGATIVE = st.integers(0, 8).map(lambda n: n / 4)
 _ENTRIES = {Kind.REAL: _QUARTERS, Kind.POSITIVE: _POSITIVE, Kind.NONNEGATIVE: _NONNEGATIVE,
-            Kind.SIMPLEX: _NONNEGATIVE, Kind.INTERIOR: _POSITIVE, Kind.STOCHASTIC: _NONNEGATIVE, Kind.UNIT: _QUARTERS}
+            Kind.SIMPLEX: _NONNEGATIVE, Kind.INTERIOR: _POSITIVE, Kind.STOCHASTIC: _NONNEGATIVE, Kind.UNIT: _QUARTERS,
+            Kind.NONZERO: _QUARTERS}
 
 
 def instances(variables: Sequence[Variable]) -> st.SearchStrategy[dict[Variable, Any]]:
@@ -227,8 +228,12 @@ def _value(variable: Variable, shape: Sequence[int]) -> st.SearchStrategy[Any]:
     if variable.domain.kind is Kind.STOCHASTIC:
         return tensors.filter(lambda x: bool((x.sum(1) > 0).all())).map(lambda x: x / x.sum(1, keepdim=True))
     if variable.domain.kind is Kind.UNIT:
-        return tensors.filter(lambda x: bool((x.norm(dim=-1) > 0).all())).map(lambda x: x / x.norm(dim=-1, keepdim=True))
-    return tensors
+        return tensors.filter(_is_nonzero).map(lambda x: x / x.norm(dim=-1, keepdim=True))
+    return tensors.filter(_is_nonzero) if variable.domain.kind is Kind.NONZERO else tensors
+
+
+def _is_nonzero(rows: torch.Tensor) -> bool:
+    return bool(rows.any(-1).all())
 
 
 # ── votes ───────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -131,13 +131,19 @@ def _check(var: Variable, value: Any, point: Point) -> None:
     elif kind is Kind.REAL:
         return
     elif kind is Kind.UNIT:
-        rows = [_exact(row) for row in value] if len(shape) == 2 else [entries]
-        accepted, fine = "vectors of length 1", all(sum(entry**2 for entry in row) == 1 for row in rows)
+        accepted, fine = "vectors of length 1", all(sum(entry**2 for entry in row) == 1 for row in _rows(value, shape))
+    elif kind is Kind.NONZERO:
+        accepted, fine = "vectors other than 0", all(map(any, _rows(value, shape)))
     else:
         accepted, fine = "numbers ≥ 0", all(entry >= 0 for entry in entries)
     if not fine:
         raise _refuse(var, value, accepted)
     _check_sums(var, value, entries, sizes, point)
+
+
+def _rows(value: Any, shape: Sequence[sp.Expr]) -> list[list[Fraction]]:
+    """The rows of a matrix, or a vector as the only one."""
+    return [_exact(row) for row in value] if len(shape) == 2 else [_exact(value)]
 
 
 def _check_index(var: Variable, value: Any, point: Point) -> None:

@@ -10,7 +10,7 @@ import sympy as sp
 from derivations.calculus.powers import bregman, bregman_is_a_divergence
 from derivations.calculus.variables import Kind, Variable
 
-FREE_KINDS = (Kind.REAL, Kind.NONNEGATIVE, Kind.POSITIVE)
+FREE_KINDS = (Kind.REAL, Kind.NONNEGATIVE, Kind.POSITIVE, Kind.NONZERO)
 
 
 class xlogx(sp.Function):  # type: ignore[misc]

@@ -224,6 +224,9 @@ def _draw(
     if kind is Kind.UNIT:
         rows = [_unit(shape[-1], rng, corner) for _ in range(prod(shape[:-1]))]
         return rows if len(shape) == 2 else rows[0]
+    if kind is Kind.NONZERO:
+        rows = [_nonzero(shape[-1], rng, corner, scalar) for _ in range(prod(shape[:-1]))]
+        return rows if len(shape) == 2 else rows[0]
     if kind not in (Kind.REAL, Kind.NONNEGATIVE, Kind.POSITIVE):
         raise ValueError(f"domain: expected one with exact samples for {var.name}, got {kind.name}: take the expectation first")
     if corner and shape:
@@ -252,6 +255,16 @@ def _unit(size: int, rng: random.Random, corner: bool) -> list[Fraction]:
     square = sum((x * x for x in flat), Fraction(0))
     entries = [*(2 * x / (square + 1) for x in flat), sign * (square - 1) / (square + 1)]
     return rng.sample(entries, size)
+
+
+def _nonzero(
+    size: int, rng: random.Random, corner: bool, scalar: Callable[[Kind, random.Random], Fraction]
+) -> list[Fraction]:
+    """A vector other than 0; with only one other entry, as a corner."""
+    entries = [Fraction(0) if corner else scalar(Kind.REAL, rng) for _ in range(size)]
+    if not any(entries):
+        entries[rng.randrange(size)] = scalar(Kind.POSITIVE, rng)
+    return entries
 
 
 def _face(size: int, rng: random.Random) -> list[Fraction]:

@@ -19,6 +19,7 @@ STEPS = (Fraction(1), Fraction(1, 4), Fraction(1, 50))
 SHARES = (Fraction(1), Fraction(1, 2), Fraction(1, 10), Fraction(1, 100))
 TURNS = ((Fraction(0), Fraction(1)), (Fraction(3, 5), Fraction(4, 5)), (Fraction(99, 101), Fraction(20, 101)),
          (Fraction(9999, 10001), Fraction(200, 10001)))      # cosines and sines
+SIGNED = (Kind.REAL, Kind.NONZERO)
 LARGEST = 10**6                                              # of a denominator: what is moved on and on is rounded
 
 
@@ -71,6 +72,8 @@ def _moved(var: Variable, point: Point, rng: random.Random) -> Value:
     tied = kind is not Kind.SLACK and len(row) > 1 and rng.random() < 0.2
     slack = kind is Kind.SLACK and point[var.domain.marginals[0].label][n] != 0   # type: ignore[index]
     row[n] = row[n - 1] if tied else row[n] if slack else _scalar(kind, Fraction(row[n]), rng)
+    if kind is Kind.NONZERO and not any(row):
+        row[n] = Fraction(1)
     return value
 
 
@@ -89,9 +92,9 @@ def _scalar(kind: Kind, value: Fraction, rng: random.Random) -> Fraction:
     if kind is Kind.POSITIVE:
         return _simple(value * rng.choice(FACTORS)) or value
     if rng.random() < 0.1:
-        return Fraction(0) if kind is not Kind.REAL or rng.random() < 0.5 else -value
+        return Fraction(0) if kind not in SIGNED or rng.random() < 0.5 else -value
     changed = value * rng.choice(FACTORS) if rng.random() < 0.5 else value + rng.choice((1, -1)) * rng.choice(STEPS)
-    return _simple(changed if kind is Kind.REAL else abs(changed))
+    return _simple(changed if kind in SIGNED else abs(changed))
 
 
 def _simple(value: Fraction) -> Fraction:

@@ -226,16 +226,22 @@ def _sum(term: sp.Sum, strict: bool, facts: Facts) -> bool:
 
 
 def _is_mass(factor: sp.Expr, bound: list[Variable]) -> bool:
-    """Whether a factor is a power of a simplex point's entry and the sum runs over all entries: one of them is positive."""
+    """Whether a factor is a power of a simplex point's entry and the sum runs over all entries: one of them is positive.
+
+    So is an even power of an entry of a vector other than 0.
+    """
+    even = isinstance(factor, sp.Pow) and factor.exp.is_even
     factor = factor.base if isinstance(factor, sp.Pow) and factor.exp.is_positive else factor
     if not isinstance(factor, sp.Indexed) or not isinstance(factor.base.label, Variable):
         return False
     kind, axes = factor.base.label.domain.kind, list(factor.indices)
-    if kind is Kind.STOCHASTIC:
+    if kind is Kind.NONZERO and not even:
+        return False
+    if kind is Kind.STOCHASTIC or (kind is Kind.NONZERO and len(axes) == 2):
         row, *axes = axes
         if row.free_symbols & set(axes):                     # a diagonal is no row
             return False
-    elif kind not in (Kind.SIMPLEX, Kind.COUPLING):
+    elif kind not in (Kind.SIMPLEX, Kind.COUPLING, Kind.NONZERO):
         return False
     sizes = factor.base.shape[-len(axes):]
     complete = all(axis in bound and axis.domain.shape == (size,) for axis, size in zip(axes, sizes, strict=True))

@@ -30,6 +30,7 @@ class Kind(Enum):
     STOCHASTIC = "stochastic"
     SLACK = "slack"
     UNIT = "unit"
+    NONZERO = "nonzero"
     RANDOM = "random"
 
     @property
@@ -50,6 +51,7 @@ WORDS = {
     Kind.STOCHASTIC: "≥ 0 with rows of sum 1",
     Kind.SLACK: "≥ 0, and 0 wherever the plan is positive",
     Kind.UNIT: "of length 1",
+    Kind.NONZERO: "other than 0",
     Kind.RANDOM: "independent entries, mean 0, variance 1",
 }
 
@@ -70,7 +72,7 @@ class Domain:
     def __post_init__(self) -> None:
         """Raise ValueError for a shape, excluded indices or marginals that do not go with the kind."""
         axes = {Kind.SIZE: {0}, Kind.INDEX: {1}, Kind.STOCHASTIC: {2}, Kind.COUPLING: {2}, Kind.SLACK: {1}, Kind.UNIT: {1, 2},
-                Kind.SIMPLEX: {1, 2, 3}, Kind.INTERIOR: {1, 2, 3}}.get(self.kind, set(range(5)))
+                Kind.NONZERO: {1, 2}, Kind.SIMPLEX: {1, 2, 3}, Kind.INTERIOR: {1, 2, 3}}.get(self.kind, set(range(5)))
         if len(self.shape) not in axes:
             raise ValueError(f"shape: expected axes like {sorted(axes)} for {self.kind.name}, got {self.shape}")
         for part in map(sp.sympify, self.shape):             # where a range depended on an index, no sum could leave its place
@@ -110,6 +112,7 @@ _ASSUMPTIONS: dict[Kind, dict[str, bool]] = {
     Kind.STOCHASTIC: {"nonnegative": True},
     Kind.SLACK: {"nonnegative": True},
     Kind.UNIT: {"real": True},
+    Kind.NONZERO: {"real": True},
     Kind.RANDOM: {"real": True},
 }
 

@@ -111,7 +111,7 @@ def _type(v: Variable, names: Names) -> str:
         return f"'I_{sizes[0]}"
     if kind is Kind.RANDOM:
         raise NotExportedError(f"the random variable {v.name}")
-    if kind is Kind.UNIT:
+    if kind in (Kind.UNIT, Kind.NONZERO):
         raise NotExportedError(f"the length of {v.name}")
     return "".join(f"'I_{size} -> " for size in sizes) + "R"
 

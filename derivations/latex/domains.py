@@ -10,10 +10,11 @@ from derivations.latex.descriptions import FULL_SUPPORT, described, is_value, li
 from derivations.latex.guesses import Guesses
 from derivations.latex.masses import read_marginal, read_mass
 from derivations.latex.names import LETTER, index_parts, parts
-from derivations.latex.norms import dimension, is_unit, read_norms
+from derivations.latex.norms import is_unit, read_norms
 from derivations.latex.paper import Formula
 from derivations.latex.premises import CASE, RANGING, is_condition, is_in_front
 from derivations.latex.ranges import printed_ranges
+from derivations.latex.sets import DOTS, SIMPLICES, domain_of
 from derivations.latex.signs import COMPARISONS, read_comparison
 from derivations.latex.sums import BIG
 from derivations.latex.tree import (
@@ -21,7 +22,6 @@ from derivations.latex.tree import (
     Chain,
     Listing,
     Node,
-    Operator,
     Product,
     Scripted,
     Sum,
@@ -32,12 +32,9 @@ from derivations.latex.tree import (
 from derivations.latex.uses import declared_name, is_index_list, short
 
 ENTRIES = ("real", "positive", "nonnegative")
-DOTS = ("\\dots", "\\ldots", "\\cdots")
 DEFINE = (":=", "\\coloneqq", "\\triangleq")
-PLANS = ("\\Pi", "U", "\\mathcal{U}", "\\mathcal{C}", "\\Gamma", "\\mathbf{U}")
-SIMPLICES = ("\\Delta", "\\mathcal{P}")
-INTERIORS = ("\\mathrm{int}", "\\mathrm{ri}", "\\mathrm{relint}", "\\mathring")
 BOUNDED = re.compile(r"(real|positive|nonnegative)( [<>]=? -?\d+)+")
+DECLARED_WITH = re.compile(r"\b(for|let|given)( all| any| every| each| a| some)? … (with|where|such that|and)$", re.I)
 SIGNS = {"<": "<", ">": ">", "<=": "\\le", ">=": "\\ge"}
 POSITIVE_ENTRIES = re.compile(
     r"(be |is |are |has |have |with )?(the |entrywise |strictly )*positive "
@@ -160,6 +157,8 @@ def read_domains(guesses: Guesses, tree: Node, formula: Formula) -> None:
             assumed = _is_assumed(guesses, formula, clause)
             if assumed and is_in_front(formula):
                 guesses.restrictions.append((formula.line, spelled(clause)))
+            elif not assumed and _are_nonzero(guesses, [*before, left], clause, why):
+                guesses.read.add(formula.latex)
             elif not assumed and read_comparison(guesses, before, clause, why):
                 guesses.read.add(formula.latex)              # I ≥ 0 on its own line is asserted
         elif not formula.display and not is_condition(formula, CASE) and _settles(guesses, clause, why):
@@ -187,6 +186,8 @@ def _is_assumed(guesses: Guesses, formula: Formula, clause: Chain) -> bool:
     """
     known = {*guesses.names}
     names = {declared_name(part) for part in clause.parts if isinstance(part, Symbol | Scripted)}
+    if _are_declared_here(guesses, names, formula):
+        return False
     entries = {f"\\mathbf{{{name}}}" for name in names - known}   # “for p_j > 0”, of a vector that is printed bold
     used_before = names & known & guesses.displayed             # “for n ≥ 2”, of an n that equations have
     in_front = is_in_front(formula) and bool(entries & known or used_before)
@@ -195,6 +196,18 @@ def _is_assumed(guesses: Guesses, formula: Formula, clause: Chain) -> bool:
     if ranging := is_condition(formula, RANGING) or bool(RANGING.fullmatch(formula.words.rpartition("…")[2].strip(" ,"))):
         guesses.restrictions.append((formula.line, spelled(clause)))
     return ranging or in_front or is_condition(formula, CASE)
+
+
+def _are_declared_here(guesses: Guesses, names: set[str], formula: Formula) -> bool:
+    """Return whether the sentence has just declared the symbols of a comparison, as “For $x \\in ℝ^d$ with $x ≠ 0$” has."""
+    sources = {guesses.lines[guesses.names[name]].why.partition(":")[0] for name in names & {*guesses.names}}
+    here = {f"line {line}" for line in (formula.line - 1, formula.line)}
+    return bool(DECLARED_WITH.search(formula.words)) and bool(sources) and sources <= here and not names & guesses.displayed
+
+
+def _are_nonzero(guesses: Guesses, symbols: Sequence[Node | None], clause: Chain, why: str) -> bool:
+    """Read q, k ≠ 0 of vectors, and return whether it is that."""
+    return all(read_norms(guesses, Chain((symbol, *clause.parts[1:]), clause.signs), why) for symbol in symbols)
 
 
 def _settles(guesses: Guesses, clause: Chain, why: str) -> bool:
@@ -297,80 +310,6 @@ def read_simplex(guesses: Guesses, before: Node, tree: Node, formula: Formula) -
     why = f"line {formula.line}: ${short(formula.latex)}$, after “simplex”"
     if IN_SIMPLEX.search(formula.words) and (meaning := domain_of(guesses, tree, why)):
         _declare(guesses, before, meaning, why)
-
-
-def domain_of(guesses: Guesses, node: Node, why: str) -> str | None:
-    """Return the declaration equivalent to membership in a set."""
-    base, sub, sup = (node.base, node.sub, node.sup) if isinstance(node, Scripted) else (node, None, None)
-    if isinstance(base, Symbol) and base.name == "\\mathbb{R}":
-        kind = {
-            "": "",
-            "+": "nonnegative",
-            "++": "positive",
-            "> 0": "positive",
-            "\\ge 0": "nonnegative",
-            "\\geq 0": "nonnegative",
-        }.get(spelled(sub).strip(), "")
-        if sup is None:
-            return kind or "real"
-        axes = [each for each in (sup.factors if isinstance(sup, Product) else (sup,)) if not isinstance(each, Operator)]
-        sizes = [guesses.size(each, why) for each in axes]
-        if not all(sizes) or len(sizes) > 2:
-            return None
-        return f"{kind} {'vector' if len(sizes) == 1 else 'matrix'} {' '.join(map(str, sizes))}".strip()
-    if isinstance(base, Symbol) and base.name in ("\\mathbb{N}", "\\mathbb{Z}"):
-        return "size"
-    if isinstance(node, Product) and spelled(node.factors[0]) in PLANS and isinstance(plans := node.factors[-1], Bracket):
-        return f"coupling {' '.join(map(spelled, parts(plans.inside)))}"
-    if (axis := dimension(base, sup)) is not None:
-        size = guesses.size(axis, why)
-        return f"unit vector {size}" if size else None
-    if isinstance(base, Symbol) and base.name == "\\Delta":
-        return _simplex(guesses, sub, sup, why)
-    if isinstance(node, Product) and spelled(node.factors[0]) in INTERIORS and len(node.factors) == 2:
-        inner = node.factors[1]
-        inside_of = domain_of(guesses, inner.inside if isinstance(inner, Bracket) else inner, why)
-        return inside_of.replace("simplex", "interior") if inside_of else None
-    if isinstance(base, Symbol) and base.name in guesses.sets:
-        return f"index {guesses.sets[base.name]}"
-    if isinstance(base, Product) and len(base.factors) == 2 and spelled(base.factors[0]) in ("\\Delta", "\\mathcal{P}"):
-        inside = base.factors[1]
-        size = guesses.sets.get(spelled(inside.inside)) if isinstance(inside, Bracket) else None
-        return f"simplex {size}" if size else None
-    if isinstance(node, Bracket) and node.kind in ("{}", "[]"):
-        listed = parts(node.inside)
-        if node.kind == "[]" and len(listed) == 1:
-            size = guesses.size(listed[0], why)
-            return f"index {size}" if size else None
-        if len(listed) >= 3 and spelled(listed[-2]) in DOTS:
-            size = guesses.size(listed[-1], why)
-            return f"index {size}" if size else None
-    if isinstance(node, Bracket) and node.kind in ("()", "[]") and len(parts(node.inside)) == 2:
-        return _interval(node)
-    return None
-
-
-def _interval(node: Bracket) -> str | None:
-    """Return (0, 1) as positive < 1, [0, 1] as nonnegative <= 1, (0, ∞) as positive; None if an end is not a number."""
-    low, high = (spelled(part).replace("- ", "-") for part in parts(node.inside))
-    opened = node.kind == "()"
-    if low == "0":
-        start = "positive" if opened else "nonnegative"
-    elif low.lstrip("-").isdigit():
-        start = f"real {'>' if opened else '>='} {low}"
-    else:
-        return None
-    if "\\infty" in high:
-        return start
-    return f"{start} {'<' if opened else '<='} {high}" if high.lstrip("-").isdigit() else None
-
-
-def _simplex(guesses: Guesses, sub: Node | None, sup: Node | None, why: str) -> str | None:
-    of = sup or sub
-    if isinstance(of, Sum) and [sign for sign, _ in of.terms] == ["+", "-"] and spelled(of.terms[1][1]) == "1":
-        of = of.terms[0][1]
-    size = guesses.size(of, why) if of is not None else None
-    return f"simplex {size}" if size else None
 
 
 def _listed(node: Node | None) -> Listing | None:

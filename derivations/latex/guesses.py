@@ -41,8 +41,13 @@ def narrows(meaning: str, known: str) -> bool:
     wider = {"simplex": ("vector",), "interior": ("vector", "simplex"), "stochastic": ("matrix",)}
     if len(words) > len(before) == 1 and before[0] in ("real", "positive", "nonnegative", "size"):
         return meaning.startswith(f"{known} ") or narrows(words[0], known)   # bounds, real >= 1
-    signed = words[:1] in (["positive"], ["nonnegative"], ["unit"]) and words[1:] == before
+    signed = words[:1] in (["positive"], ["nonnegative"], ["nonzero"], ["unit"]) and words[1:] == before
     return signed or (words[1:] == before[1:] and before[0] in wider.get(words[0], ()))
+
+
+def without_length(meaning: str) -> str:
+    """Return a domain without what it says of the length of vectors: vector d of unit vector d."""
+    return meaning.removeprefix("unit ").removeprefix("nonzero ")
 
 
 def _is_labelled(node: Scripted) -> bool:

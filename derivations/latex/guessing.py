@@ -34,6 +34,7 @@ from derivations.latex.premises import (
 )
 from derivations.latex.properties import read_properties, read_words
 from derivations.latex.redeclarations import read_narrowings, read_redeclarations, read_redefinitions
+from derivations.latex.shape_guesses import read_shapes
 from derivations.latex.stances import denial, read_stances
 from derivations.latex.syntax import parse
 from derivations.latex.tree import (
@@ -105,6 +106,7 @@ def guess(paper: Paper) -> Guesses:
     settle_lines(guesses)
     settle_bold(guesses)
     settle_losses(guesses, trees)
+    read_shapes(guesses, [tree for _, _, tree in trees])
     for name, nodes in guesses.used.items():
         _rest(guesses, name, nodes)
     _stochastic(guesses)

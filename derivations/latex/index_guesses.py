@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from derivations.latex.guesses import Guess, Guesses
+from derivations.latex.guesses import Guess, Guesses, without_length
 from derivations.latex.names import LETTER, index_parts, pattern
 from derivations.latex.signs import NUMBER
 from derivations.latex.sums import binds, occurs_free
@@ -50,7 +50,7 @@ def range_indices(guesses: Guesses) -> None:
             guesses.record(letter.rstrip("'"), f"index {chosen}", why)
     for (section, letter), size in guesses.ranges.items():
         elsewhere = guesses.lines[letter].meaning if letter in guesses.lines else ""
-        declared = elsewhere.removeprefix("unit ").startswith(("vector ", "matrix ")) and guesses.homes[letter] != section
+        declared = without_length(elsewhere).startswith(("vector ", "matrix ")) and guesses.homes[letter] != section
         if declared or (elsewhere.startswith("index ") and elsewhere != f"index {size}"):
             local = guesses.local.setdefault(("section", section), {})
             local.setdefault(letter, Guess(f"index {size}", "the range of its sums in this section"))

@@ -1,10 +1,11 @@
-"""Read lengths in the text: ‖q‖ = 1, ‖k_i‖² = 1, q ∈ S^{d−1}, and “unit vectors”."""
+"""Read lengths in the text: ‖q‖ = 1, ‖k_i‖² = 1, q ∈ S^{d−1}, “unit vectors”, q ≠ 0, and ‖q‖ > 0."""
 
 from __future__ import annotations
 
 import re
 
-from derivations.latex.guesses import Guess, Guesses
+from derivations.latex.clauses import APART
+from derivations.latex.guesses import Guess, Guesses, without_length
 from derivations.latex.paper import Formula
 from derivations.latex.tree import Bracket, Chain, Node, Scripted, Sum, Symbol, spelled
 from derivations.latex.uses import is_index_list
@@ -28,21 +29,28 @@ def is_unit(formula: Formula) -> bool:
 
 
 def lengths(guesses: Guesses, chain: Chain) -> list[tuple[str, Guess, str]]:
-    """Return the declared vectors of ‖q‖ = ‖k_i‖ = 1, or the matrices of these rows, with new meanings; none otherwise."""
-    *sides, one = chain.parts
-    if set(chain.signs) != {"="} or spelled(one) != "1":
+    """Return the declared vectors of ‖q‖ = ‖k_i‖ = 1 or q ≠ 0, or the matrices of these rows, with new meanings.
+
+    There are none of anything else.
+    """
+    *sides, number = chain.parts
+    if {*chain.signs} == {"="} and spelled(number) == "1":
+        kind, symbols = "unit", [_measured(side) for side in sides]
+    elif len(sides) == 1 and chain.signs[0] in (*APART, ">") and spelled(number) == "0":
+        bare = sides[0] if chain.signs[0] in APART and isinstance(sides[0], Symbol | Scripted) else None
+        kind, symbols = "nonzero", [_measured(sides[0]) or bare]
+    else:
         return []
-    measured = [_measured(side) for side in sides]
-    units = [_unit(guesses, symbol) if symbol is not None else None for symbol in measured]
-    return [] if None in units else [each for each in units if each is not None]
+    known = [_of_length(guesses, kind, symbol) if symbol is not None else None for symbol in symbols]
+    return [] if None in known else [each for each in known if each is not None]
 
 
 def read_norms(guesses: Guesses, chain: Chain, why: str) -> bool:
-    """Read ‖q‖ = 1 as the length of a vector that no equation has yet; return False for anything else."""
-    units = lengths(guesses, chain)
-    if not units or any(name in guesses.displayed for name, _, _ in units):
+    """Read ‖q‖ = 1 or q ≠ 0 of a vector that no equation has yet; return False for anything else."""
+    measured = lengths(guesses, chain)
+    if not measured or any(name in guesses.displayed for name, _, _ in measured):
         return False
-    for name, known, meaning in units:
+    for name, known, meaning in measured:
         if guesses.homes.get(name) == guesses.section or known is not guesses.lines.get(name):
             known.meaning = meaning
         else:
@@ -57,7 +65,7 @@ def _measured(side: Node | None) -> Node | None:
     return inside if isinstance(inside, Symbol | Scripted) else None
 
 
-def _unit(guesses: Guesses, symbol: Node) -> tuple[str, Guess, str] | None:
+def _of_length(guesses: Guesses, kind: str, symbol: Node) -> tuple[str, Guess, str] | None:
     """Return the name, the guess and the new meaning of a vector, or of a matrix whose rows are measured."""
     row = isinstance(symbol, Scripted) and symbol.sup is None and symbol.sub is not None and is_index_list(symbol.sub)
     name = spelled(symbol.base if row and isinstance(symbol, Scripted) else symbol)
@@ -67,9 +75,9 @@ def _unit(guesses: Guesses, symbol: Node) -> tuple[str, Guess, str] | None:
         name, known = words[2], guesses.lines.get(words[2])
         words = known.meaning.split() if known is not None else []
     if known is None or words[-3 if row else -2 :][:1] != ["matrix" if row else "vector"] or words[0] not in (
-            "matrix", "vector", "unit"):
+            "matrix", "vector", "nonzero", "unit"):
         return None
-    return name, known, f"unit {known.meaning.removeprefix('unit ')}"
+    return name, known, known.meaning if words[0] == "unit" else f"{kind} {without_length(known.meaning)}"
 
 
 def dimension(base: Node, sup: Node | None) -> Node | None:

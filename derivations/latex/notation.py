@@ -62,11 +62,11 @@ OPERATORS = (
 
 DENIED, QUALIFIED = STANCES = ("not asserted", "qualified")  # lines of local meanings with the text's words about an equation
 SCALARS = {"real": Kind.REAL, "positive": Kind.POSITIVE, "nonnegative": Kind.NONNEGATIVE}
-ENTRIES = {**SCALARS, "random": Kind.RANDOM, "unit": Kind.UNIT}
+ENTRIES = {**SCALARS, "random": Kind.RANDOM, "unit": Kind.UNIT, "nonzero": Kind.NONZERO}
 ARRAYS = {"simplex": Kind.SIMPLEX, "interior": Kind.INTERIOR, "stochastic": Kind.STOCHASTIC}
 ACCEPTED = (
     "size, [fixed] index M, real, positive, nonnegative (with bounds, size >= 2, size = 2, positive < 1, real != 1), "
-    "[positive|nonnegative|random|unit] vector M, [positive|nonnegative|random|unit] matrix N M, "
+    "[positive|nonnegative|nonzero|random|unit] vector M, [positive|nonnegative|nonzero|random|unit] matrix N M, "
     "[symmetric|semidefinite|definite] matrix N N, rows of M, columns of M, "
     "simplex [N] M, interior [N] M, stochastic N M, coupling A B, complement of p, normal m (of a density u(a)), fixed, "
     "= definition, or an operator: "

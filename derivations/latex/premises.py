@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from derivations.latex.guesses import Guess, Guesses
+from derivations.latex.guesses import Guess, Guesses, without_length
 from derivations.latex.names import pattern
 from derivations.latex.norms import lengths
 from derivations.latex.paper import Formula
@@ -89,7 +89,7 @@ def read_updates(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]]
 
 def _is_determined(guesses: Guesses, name: str, meaning: str, other: Node | None) -> bool:
     """Return whether an equation gives a free variable, or an entry of one, a value: the other side does not depend on it."""
-    if other is None or is_problem(other) or meaning.removeprefix("unit ").split()[0] not in FREE:
+    if other is None or is_problem(other) or without_length(meaning).split()[0] not in FREE:
         return False
     others = {symbol for symbol, _ in uses(other)}
     return bool(others) and name not in guesses.behind(others)

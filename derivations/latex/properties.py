@@ -10,6 +10,7 @@ from derivations.latex.guesses import Guess, Guesses
 from derivations.latex.names import parts
 from derivations.latex.paper import Formula
 from derivations.latex.premises import BEHIND, CASE, is_condition, is_restriction, symbol_name
+from derivations.latex.sets import DOTS
 from derivations.latex.tree import Chain, Node, Scripted, Symbol, spelled
 from derivations.latex.uses import declared_name
 
@@ -25,6 +26,7 @@ AFTER = re.compile(
 BEFORE = re.compile(
     WORDS + r"( (vector|matri|number|weight|key|quer|value|score|point|real|ind|feature|entr|template|embedding)\w*)*$",
     re.IGNORECASE)
+OF_SEVERAL = re.compile(rf"[\s,…]*(and )?…[\s,…]*(be |are |both |all |two |mutually |pairwise )*{WORDS}")
 CASE_AT_END = re.compile(r"(?:^|\W)(if|when|whenever|suppose|assume|assuming|provided|in the case)\b[^,.;:]*$", re.IGNORECASE)
 VERB = re.compile(r"(is|are|has|have|vanish\w*|equals?|consists?|contains?|lies?|do|does)\b[^,.;:]*?"
                   r"(?=[,.;:]| then\b| we have\b|$)")
@@ -44,11 +46,14 @@ def read_properties(guesses: Guesses, tree: Node, formula: Formula) -> None:
     declares = is_restriction(formula) or is_condition(formula, CASE) or FOR.fullmatch(just_before)
     if formula.display or not declares:
         return
-    said = AFTER.match(formula.after) or BEFORE.search(just_before) or OTHER.match(formula.after)
+    said = AFTER.match(formula.after) or OF_SEVERAL.match(formula.rest) or BEFORE.search(just_before) or OTHER.match(formula.after)
     symmetry = SYMMETRY.match(said.string, said.start("property")) if said and is_restriction(formula) else None
     if symmetry is not None:
         kind = "symmetric" if symmetry[1] is None else "semidefinite" if symmetry[2] else "definite"
         guesses.later.append((guesses.section, partial(_symmetric, guesses, tree, formula.line, kind, {*guesses.displayed})))
+        return
+    if said and said["property"] in ("nonzero", "non-zero") and not is_condition(formula, CASE):
+        guesses.later.append((guesses.section, partial(_nonzero, guesses, tree, formula.line, {*guesses.displayed})))
         return
     heads = [each.parts[0] if isinstance(each, Chain) else each for each in parts(tree)]
     for head in heads if said else ():
@@ -65,6 +70,22 @@ def _symmetric(guesses: Guesses, tree: Node, line: int, kind: str, before: set[s
             known.meaning = f"{kind} {known.meaning}"
         elif isinstance(head, Symbol | Scripted) and words[:1] != [kind]:
             guesses.restrictions.append((line, rf"{_plain(head)} \text{{ {kind} }}"))
+
+
+def _nonzero(guesses: Guesses, tree: Node, line: int, before: set[str]) -> None:
+    """Make declared vectors, the rows k_1, …, k_n of a matrix, or numbers nonzero; of others it is a condition not used."""
+    heads = [each.parts[0] if isinstance(each, Chain) else each for each in parts(tree)]
+    several = any(spelled(head) in DOTS for head in heads)
+    for head in heads:
+        name = spelled(head.base) if several and isinstance(head, Scripted) else spelled(head)
+        known = guesses.lines.get(name)
+        words = known.meaning.split() if known is not None else []
+        if known is not None and words[:1] == ["matrix" if several else "vector"] and name not in before:
+            known.meaning = f"nonzero {known.meaning}"
+        elif known is not None and words == ["real"] and name not in before:
+            known.meaning = "real != 0"
+        elif isinstance(head, Symbol | Scripted) and words[:1] != ["nonzero"] and spelled(head) not in DOTS:
+            guesses.restrictions.append((line, rf"{_plain(head)} \text{{ nonzero }}"))
 
 
 def read_words(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]]) -> None:

@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from derivations.latex.clauses import flat, without_words
-from derivations.latex.domains import domain_of
 from derivations.latex.guesses import Guess, Guesses, narrows
 from derivations.latex.overloads import name_of
 from derivations.latex.paper import Formula
+from derivations.latex.sets import domain_of
 from derivations.latex.signs import COMPARISONS
 from derivations.latex.tree import Chain, Node, Product, Scripted, Symbol, spelled, walk
 from derivations.latex.uses import uses

@@ -33,6 +33,7 @@ x, y, z = scalar("x"), positive("y"), scalar("z", Kind.NONNEGATIVE)
 a, b, c, A = vector("a", m), vector("b", m, kind=Kind.POSITIVE), vector("c", m, kind=Kind.NONNEGATIVE), vector("A", n, m)
 q, u, S, R = simplex("q", m), interior("u", m), simplex("S", n, m), stochastic("R", n, m)
 d, D = unit("d", m), unit("D", n, m)
+f, F = vector("f", m, kind=Kind.NONZERO), vector("F", n, m, kind=Kind.NONZERO)
 P, mu = coupling("P", interior("v", n), u), complementary("mu", q)
 v = interior("v", n)
 random_variable = Variable("some", Domain(Kind.RANDOM))
@@ -60,12 +61,16 @@ ADMITTED: Points = {
     "rows of mass 1": {n: 2, m: 2, R.label: [[third, 1 - third], [0, 1]]},
     "a unit vector": {m: 2, d.label: [Fraction(3, 5), Fraction(-4, 5)]},
     "unit rows": {n: 2, m: 2, D.label: [[0, 1], [-1, 0]]},
+    "a vector other than 0": {m: 2, f.label: [0, -tiny]},
+    "rows other than 0": {n: 2, m: 2, F.label: [[0, 1], [-1, 0]]},
     "a plan": {**PLAN, P.label: [[third, half - third], [0, half]]},
     "multipliers": {m: 2, q.label: [0, 1], mu.label: [5, 0]},
 }
 REFUSED: dict[str, tuple[dict[Variable, Any], str]] = {
     "a vector of another length than 1": ({m: 2, d.label: [half, half]}, "vectors of length 1 for d, got (1/2, 1/2)"),
     "a row that is": ({n: 2, m: 2, D.label: [[0, 1], [half, half]]}, "vectors of length 1 for D, got "),
+    "the vector 0": ({m: 2, f.label: [0, 0]}, "vectors other than 0 for f, got (0, 0)"),
+    "a row of 0": ({n: 2, m: 2, F.label: [[0, 1], [0, 0]]}, "vectors other than 0 for F, got "),
     "no size": ({m: 0}, "a size ≥ 1 for m, got 0"),
     "half a size": ({m: Fraction(3, 2)}, "an integer for m, got 3/2"),
     "a true size": ({m: True}, "an integer for m, got True"),

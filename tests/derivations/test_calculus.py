@@ -15,7 +15,7 @@ from derivations.calculus.functions import derivative, kl, xlogx
 from derivations.calculus.points import points
 from derivations.calculus.signs import nonnegative, strictly_positive
 from derivations.calculus.sums import delta, equal, normal, total
-from derivations.calculus.variables import Variable, coupling, index, positive, scalar, simplex, size, unit, vector
+from derivations.calculus.variables import Kind, Variable, coupling, index, positive, scalar, simplex, size, unit, vector
 from tests.derivations.grammar import NAMES, B, C, Grammar, P, R, S, a, b, c, h, i, j, k, l, m, n, q, w, x, y, z
 
 Z = total(l, sp.exp(a[l] / y))
@@ -180,6 +180,18 @@ def test_unit_length_needs_the_last_axis_and_the_square() -> None:
     for wrong in (total(h, rows[h, j] ** 2), total(l, square[l, l] ** 2), total(l, own[l] ** 3), total(l, own[l]),
                   total(l, a[l] * own[l] ** 2), total(k, own[k] ** 2), total(l, own[l] * a[l])):
         assert not equal(wrong, 1)
+
+
+def test_the_length_of_a_vector_other_than_0_is_positive() -> None:
+    own, rows, square = (vector(name, *shape, kind=Kind.NONZERO) for name, shape in (("o", (m,)), ("O", (n, m)), ("Q", (m, m))))
+    for right in (total(j, own[j] ** 2), total(l, rows[h, l] ** 2), total((h, l), w[h] * rows[h, l] ** 2),
+                  total(j, b[j] * own[j] ** 4), sp.sqrt(total(j, own[j] ** 2)), total(j, square[l, j] ** 2)):
+        assert strictly_positive(right), right
+    for wrong in (total(j, own[j]), total(j, own[j] ** 3), total(k, own[k] ** 2), total(h, rows[h, j] ** 2), own[j] ** 2,
+                  total(l, square[l, l] ** 2), total(l, square[l, j] ** 2), total(j, z[j] * own[j] ** 2),
+                  total(l, a[l] ** 2), total(j, own[j] ** 2) - 1):
+        assert not strictly_positive(wrong), wrong
+    assert equal(total(j, own[j] ** 2 / total(l, own[l] ** 2)), 1)
 
 
 def test_x_log_x_at_zero() -> None:

@@ -7,7 +7,8 @@ from fractions import Fraction
 import pytest
 import sympy as sp
 
-from derivations.calculus.variables import positive, scalar, vector
+from derivations.calculus.sums import total
+from derivations.calculus.variables import Kind, index, positive, scalar, size, vector
 from derivations.relations import AtLeast, Differs, Equation, Fails
 
 x, w, y = scalar("x"), scalar("w"), positive("y")
@@ -21,6 +22,15 @@ def test_an_equality() -> None:
     assert witness is not None
     assert (witness.left, witness.sign, witness.right) == ("1.00000000000", "≠", "2.00000000000")
     assert str(Equation(x, w)) == "x = w"
+
+
+def test_a_length_divides_only_where_it_is_not_0() -> None:
+    m = size("m")
+    l = index("l", m)  # noqa: E741
+    for kind, undecided in ((Kind.NONZERO, ""), (Kind.REAL, "it is not shown that Σ_l(u[l]**2) ≠ 0")):
+        u = vector("u", m, kind=kind)
+        one = Equation(total(l, u[l] ** 2 / total(l, u[l] ** 2)), 1)
+        assert one.ill_posed() == undecided
 
 
 def test_a_difference() -> None:

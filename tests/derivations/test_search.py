@@ -18,6 +18,7 @@ slack, plan, rows = complementary("c", q), coupling("P", a, b), vector("K", n, m
 x, y, z, s, S = positive("x"), scalar("y"), scalar("z", Kind.NONNEGATIVE), vector("s", m), vector("S", n, m)
 THIRD = Fraction(1, 3)
 e, E = unit("e", m), unit("E", n, m)
+f, F = vector("f", m, kind=Kind.NONZERO), vector("F", n, m, kind=Kind.NONZERO)
 SIZES = {n: 2, m: 3, index("i", n): 1}
 
 
@@ -32,6 +33,8 @@ def wrong(point: Mapping[Variable, Any]) -> list[str]:
         rows.label: lambda v: all(sum(row) == 1 and min(row) >= 0 for row in v),
         e.label: lambda v: sum(part**2 for part in v) == 1,
         E.label: lambda v: all(sum(part**2 for part in row) == 1 for row in v),
+        f.label: any,
+        F.label: lambda v: all(map(any, v)),
     }
     return [str(v) for v, value in point.items() if v in inside and not inside[v](value)]
 
@@ -43,6 +46,7 @@ STARTS: dict[str, dict[Variable, Any]] = {
     "a plan": {a.label: [Fraction(1, 2)] * 2, b.label: [THIRD] * 3, plan.label: [[Fraction(1, 6)] * 3 for _ in range(2)]},
     "rows": {rows.label: [[THIRD] * 3 for _ in range(2)]},
     "unit vectors": {e.label: [Fraction(1), 0, 0], E.label: [[Fraction(1), 0, 0] for _ in range(2)]},
+    "vectors other than 0": {f.label: [Fraction(0), 0, 1], F.label: [[Fraction(0), 0, 1] for _ in range(2)]},
     "vectors": {s.label: [Fraction(1)] * 3, S.label: [[Fraction(1)] * 3 for _ in range(2)]},
 }
 GOALS: dict[str, dict[Variable, Any]] = {
@@ -52,6 +56,7 @@ GOALS: dict[str, dict[Variable, Any]] = {
     "a plan": {plan.label: [[Fraction(1, 3), Fraction(1, 6), 0], [0, Fraction(1, 6), Fraction(1, 3)]]},
     "rows": {rows.label: [[1, 0, 0], [0, 0, 1]]},
     "unit vectors": {e.label: [0, Fraction(3, 5), Fraction(-4, 5)], E.label: [[-1, 0, 0], [0, Fraction(3, 5), Fraction(4, 5)]]},
+    "vectors other than 0": {f.label: [0, 0, -1], F.label: [[-1, 0, 0], [0, 2, 1]]},
     "vectors": {s.label: [2, 2, -1], S.label: [[0, 3, 0], [1, 1, 1]]},
 }
 

@@ -11,7 +11,7 @@ m, n = size("m"), size("n")
 j, i = index("j", m), index("i", n)
 p, q, u = simplex("p", m), simplex("q", n), interior("u", m)
 AXES = {Kind.SIZE: {0}, Kind.INDEX: {1}, Kind.STOCHASTIC: {2}, Kind.SIMPLEX: {1, 2, 3}, Kind.INTERIOR: {1, 2, 3},
-        Kind.UNIT: {1, 2}, Kind.REAL: {0, 1, 2, 3, 4}, Kind.POSITIVE: {0, 1, 2, 3, 4}}
+        Kind.UNIT: {1, 2}, Kind.NONZERO: {1, 2}, Kind.REAL: {0, 1, 2, 3, 4}, Kind.POSITIVE: {0, 1, 2, 3, 4}}
 
 
 @pytest.mark.parametrize("kind", AXES, ids=str)

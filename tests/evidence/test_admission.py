@@ -35,6 +35,7 @@ x, y, w = scalar("x"), positive("y"), scalar("w", Kind.NONNEGATIVE)
 s, p, u = vector("s", m), simplex("p", m), interior("u", m)
 mu, R = complementary("mu", p), stochastic("R", m, n)
 e, E = unit("e", m), unit("E", m, n)
+F = vector("F", m, n, kind=Kind.NONZERO)
 a, b = simplex("a", m), simplex("b", n)
 P = coupling("P", a, b)
 i = index("i", n)
@@ -108,6 +109,7 @@ THIRDS = float64([1 / 3, 1 / 3, 1 / 3])
     (R[j, i], {"m": 1, "n": 2, "R": float64([[0.5, 0.4]])}, "R: expected rows whose sums are 1"),
     (e[j], {"m": 2, "e": float64([0.6, 0.7])}, "e: expected vectors of length 1"),
     (E[j, i], {"m": 2, "n": 2, "E": float64([[0.6, -0.8], [1.0, 1.0]])}, "E: expected vectors of length 1"),
+    (F[j, i], {"m": 2, "n": 2, "F": float64([[0.6, -0.8], [0.0, 0.0]])}, "F: expected vectors other than 0"),
     (mu[j], {"m": 3, "p": THIRDS, "mu": THIRDS}, "mu: expected 0 wherever p is positive"),
     (P[j, i], {"m": 1, "n": 2, "a": float64([1.0]), "b": float64([0.5, 0.5]), "P": float64([[0.4, 0.6]])},
      "P: expected column sums b"),

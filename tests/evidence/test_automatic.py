@@ -132,6 +132,7 @@ def test_other_cases_cannot_pose_as_automatic(monkeypatch: pytest.MonkeyPatch) -
 n, y, z = size("n"), positive("y"), scalar("z", Kind.NONNEGATIVE)
 i = index("i", n)
 A, R, u, E = vector("A", m, n), stochastic("R", m, n), interior("u", m), unit("E", m, n)
+F = vector("F", m, n, kind=Kind.NONZERO)
 MATRIX = torch.tensor([[1.0, -2.0], [3.0, 4.0], [-0.5, 6.0]], dtype=torch.float64)
 AT: dict[Variable, Any] = {m: 3, n: 2, j: 2, k: 3, i: 1, x: -3.0, y: 2.0, tau: 0.5, A.label: MATRIX,
                            s.label: torch.tensor([1.0, 2.0, 4.0], dtype=torch.float64)}
@@ -174,10 +175,10 @@ def test_functions_that_cannot_be_evaluated_are_named(expr: sp.Expr, named: str)
 # ── draws ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@given(instances([m, n, x, y, z, A.label, R.label, u.label, p.label, E.label, j]))
+@given(instances([m, n, x, y, z, A.label, R.label, u.label, p.label, E.label, F.label, j]))
 @settings(max_examples=30)
 def test_all_domains_are_drawn_from(values: dict[Variable, Any]) -> None:
-    assert list(values) == [m, n, x, y, z, A.label, R.label, u.label, p.label, E.label]
+    assert list(values) == [m, n, x, y, z, A.label, R.label, u.label, p.label, E.label, F.label]
     assert {values[m], values[n]} <= {1, 2, 3, 4}
     assert -2 <= values[x] <= 2
     assert 0 < values[y] <= 3
@@ -186,6 +187,7 @@ def test_all_domains_are_drawn_from(values: dict[Variable, Any]) -> None:
     assert values[A.label].shape == values[R.label].shape == (values[m], values[n])
     assert values[A.label].abs().max() <= 2
     torch.testing.assert_close(values[R.label].sum(-1), torch.ones(values[m], dtype=torch.float64))
+    assert values[F.label].any(-1).all()
     torch.testing.assert_close(values[E.label].norm(dim=-1), torch.ones(values[m], dtype=torch.float64))
     assert bool((values[u.label] > 0).all())
     assert float(values[u.label].sum()) == pytest.approx(1)

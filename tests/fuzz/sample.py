@@ -116,6 +116,9 @@ def _value(name: Variable, point: dict[Variable, Any], mood: str, shared: list[F
     if kind is Kind.UNIT:
         rows = [_reflected(shape[-1], mood, rng) for _ in range(prod(shape[:-1]))]
         return rows if len(shape) == 2 else rows[0]
+    if kind is Kind.NONZERO:
+        rows = [_nonzero(shape[-1], mood, shared, rng) for _ in range(prod(shape[:-1]))]
+        return rows if len(shape) == 2 else rows[0]
     if kind in (Kind.SIMPLEX, Kind.INTERIOR):
         return _shaped(_masses(prod(shape), kind is Kind.SIMPLEX, mood, rng), shape)
     if not shape:
@@ -123,6 +126,12 @@ def _value(name: Variable, point: dict[Variable, Any], mood: str, shared: list[F
     if rng.random() < 0.2:
         return _shaped([_number(kind, mood, shared, rng)] * prod(shape), shape)
     return _shaped([_number(kind, mood, shared, rng) for _ in range(prod(shape))], shape)
+
+
+def _nonzero(size: int, mood: str, shared: list[Fraction], rng: random.Random) -> list[Fraction]:
+    """A vector other than 0, with few other entries in some cases."""
+    entries = [_number(Kind.REAL, mood, shared, rng) * rng.choice((0, 1, 1)) for _ in range(size)]
+    return entries if any(entries) else [Fraction(int(i == size - 1)) for i in range(size)]
 
 
 def _masses(size: int, closed: bool, mood: str, rng: random.Random) -> list[Fraction]:
@@ -199,6 +208,9 @@ def _outside(name: Variable, value: Any, point: dict[Variable, Any]) -> str | No
     if kind is Kind.UNIT:
         rows = [list(row) for row in value] if len(domain.shape) == 2 else [flat]
         return None if all(sum(entry**2 for entry in row) == 1 for row in rows) else "a length that is not 1"
+    if kind is Kind.NONZERO:
+        rows = [list(row) for row in value] if len(domain.shape) == 2 else [flat]
+        return None if all(map(any, rows)) else "a zero vector"
     if kind is not Kind.REAL and any(entry < 0 or (entry == 0 and kind in (Kind.POSITIVE, Kind.INTERIOR)) for entry in flat):
         return "wrong sign"
     if kind in (Kind.SIMPLEX, Kind.INTERIOR) and sum(flat) != 1:

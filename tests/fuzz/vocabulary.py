@@ -57,11 +57,12 @@ q, r, S = simplex("q", m), simplex("r", m), simplex("S", m, m)
 P, G, T = coupling("P", q, w), coupling("G", u, p), coupling("T", q, r)
 R, U = stochastic("R", m, n), stochastic("U", m, m)
 N, O = unit("N", m), unit("O", m, m)  # noqa: E741
+K, W = vector("K", m, kind=Kind.NONZERO), vector("W", n, m, kind=Kind.NONZERO)
 mu = complementary("mu", q)
 E3, Q3, V1 = vector("E3", three), simplex("Q3", three), simplex("V1", sp.S.One)
 
 VECTORS: dict[str, sp.IndexedBase] = {
-    str(base.label): base for base in (a, d, b, u, z, c, w, p, B, C, D, q, r, S, P, G, T, R, U, N, O, mu, E3, Q3, V1)
+    str(base.label): base for base in (a, d, b, u, z, c, w, p, B, C, D, q, r, S, P, G, T, R, U, N, O, K, W, mu, E3, Q3, V1)
 }
 SCALARS: dict[str, Variable] = {str(name): name for name in (x, v, s, y, t, theta)}
 SIZES: dict[str, Variable] = {"m": m, "n": n}

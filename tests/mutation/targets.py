@@ -51,6 +51,7 @@ ELSEWHERE = "from tests.processes import "
 """What is in tests that call commands in processes of their own, where nothing is exchanged; of a folder they are left out."""
 
 PRINTS = tuple(f"derivations/prints/test_{name}.py" for name in ("densities", "prints", "remainders", "spaces"))
+VOTES_THAT_REST = ("mutation/votes.py",)
 ALSO = {
     "numerics.arguments": ("numerics/test_one_sided.py",),
     "numerics.priors": ("numerics/test_attention.py",),
@@ -118,8 +119,11 @@ ALSO = {
     "derivations.showing": ("derivations/test_printed.py", "derivations/test_rendering.py"),
     "derivations.wording": ("derivations/test_catalogue.py", "derivations/test_records.py", "derivations/test_verdicts.py"),
     **{f"evidence.models.{name}": tuple(f"evidence/test_{test}.py" for test in (
-        "deviations", "geometric_study", "model_rows", "small_alpha", "figure3")) for name in (
+        "deviations", "geometric_study", "model_rows", "small_alpha", "figure3")) + VOTES_THAT_REST for name in (
         "captured", "certified", "deviations", "geometric", "ot_vit", "rows", "small_alpha", "temperature")},
+    **{f"evidence.source.{name}": VOTES_THAT_REST for name in (
+        "alibi", "bert_positions", "calls", "dot_product", "heads", "layers", "networks", "published", "rounding",
+        "sequence_layers", "shipped", "shipped_bert", "shipped_t5", "t5_parts", "transformations")},
     "evidence.admission": ("evidence/test_harness_rules.py",),
     "evidence.registry": ("attacks/test_lookups.py",),
     "evidence.rounds": ("evidence/test_compare_rounds.py", "evidence/test_harness.py"),

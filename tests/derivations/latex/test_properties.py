@@ -27,7 +27,11 @@ def guessed(text: str, folder: Path) -> Guesses:
     (r"For orthogonal $A \in \mathbb{R}^{n \times n}$ this holds.", [r"A \text{ orthogonal }"]),
     (r"If $A \in \mathbb{R}^{n \times n}$ is invertible then", [r"A \text{ invertible }"]),
     (r"Let $x \in \mathbb{R}^n$ have zero mean.", [r"x \text{ zero mean }"]),
-    (r"Let $x, y \in \mathbb{R}^n$ be nonzero.", [r"x \text{ nonzero }", r"y \text{ nonzero }"]),
+    (r"Let $x, y \in \mathbb{R}^n$ be nonzero.", []),
+    (r"Let $x, y \in \mathbb{R}^n$. \[ \sum_{i=1}^n x_i = 0 \] Let $x$ and $y$ be nonzero.", [r"x \text{ nonzero }"]),
+    (r"Let $A, B \in \mathbb{R}^{n \times n}$. Let $A$ and $B$ be orthogonal.", [r"A \text{ orthogonal }", r"B \text{ orthogonal }"]),
+    (r"If $x \in \mathbb{R}^n$ is nonzero, then", [r"x \text{ nonzero }"]),
+    (r"Let $A \in \mathbb{R}^{n \times n}$ be nonzero.", [r"A \text{ nonzero }"]),
     (r"Suppose that the nonzero vector $x \in \mathbb{R}^n$ is given.", [r"x \text{ nonzero }"]),
     (r"Let $x_1, \dots, x_n$ be distinct.", [r"x_{1} \text{ distinct }", r"x \text{ distinct }"]),
     (r"Then $A \in \mathbb{R}^{n \times n}$ is symmetric.", []),            # which is asserted
@@ -53,6 +57,28 @@ def test_conditions_are_noted(text: str, conditions: list[str], tmp_path: Path) 
 ])
 def test_symmetric_matrices_are_declared(words: str, meaning: str, tmp_path: Path) -> None:
     assert guessed(rf"Let $A \in \mathbb{{R}}^{{n \times n}}$ {words}.", tmp_path).lines["A"].meaning == meaning
+
+
+@pytest.mark.parametrize(("text", "meaning"), [
+    (r"Let $x, k \in \mathbb{R}^n$ be nonzero.", "nonzero vector n"),
+    (r"Let $k \in \mathbb{R}^n$ be a non-zero vector.", "nonzero vector n"),
+    (r"Given nonzero keys $k_1, \dots, k_m \in \mathbb{R}^n$, this holds.", "nonzero matrix m n"),
+    (r"Let $k \in \mathbb{R}^n \setminus \{0\}$.", "nonzero vector n"),
+    (r"Let $k \in \mathbb{R} \setminus \{0\}$.", "real != 0"),
+    (r"Let $k \in \mathbb{R}$ be nonzero.", "real != 0"),
+    (r"Let $k \in \mathbb{R}^n$ with $k \ne 0$.", "nonzero vector n"),
+    (r"Let $x, k \in \mathbb{R}^n$, where $x, k \neq 0$.", "nonzero vector n"),
+    (r"Let $k \in \mathbb{R}^n$ with $\|k\| > 0$.", "nonzero vector n"),
+    (r"Let $k \in \mathbb{R}^n$ with $\|k\| = 1$ and $k \ne 0$.", "unit vector n"),
+    (r"Let $k_1, \dots, k_m \in \mathbb{R}^n$ with $k_i \ne 0$.", "nonzero matrix m n"),
+    (r"For $k \in \mathbb{R}^n$ with $k \ne 0$ let $r = \|k\|$.", "nonzero vector n"),
+    (r"If $k \in \mathbb{R}^n$ with $k \ne 0$, then this holds.", "vector n"),
+    (r"For $k \in \mathbb{R}$ with $k > 0$ let $r = \sqrt{k}$.", "positive"),
+    (r"Let $k \in \mathbb{R}$. \[ k^2 \ge 0 \] For $k > 0$ this is clear.", "real"),
+    (r"Let $k \in \mathbb{R}^n$. \[ \|k\| \ge 0 \] For $k \ne 0$ this is clear.", "vector n"),
+])
+def test_vectors_and_numbers_other_than_0(text: str, meaning: str, tmp_path: Path) -> None:
+    assert guessed(text, tmp_path).lines["k"].meaning == meaning
 
 
 DISTRIBUTION = r"Let $q \in \Delta_m$ and $x \in \mathbb{R}^m$. "
