@@ -14,7 +14,8 @@ POSITIVE = (Kind.POSITIVE, Kind.INTERIOR, Kind.SIZE, Kind.INDEX)
 REAL_VECTORS, NONNEGATIVE_VECTORS, POSITIVE_VECTORS = (
     [name for name, base in VECTORS.items() if base.label.domain.kind in kinds]
     for kinds in (
-        (Kind.REAL, Kind.UNIT, Kind.NONZERO), (Kind.NONNEGATIVE, Kind.SIMPLEX, Kind.COUPLING, Kind.STOCHASTIC, Kind.SLACK), POSITIVE)
+        (Kind.REAL, Kind.UNIT, Kind.NONZERO),
+        (Kind.NONNEGATIVE, Kind.SIMPLEX, Kind.COUPLING, Kind.STOCHASTIC, Kind.SLACK), POSITIVE)
 )
 BOUND = ["j", "l", "i", "h", "g", "k", "j", "l", "h", "e", "f", "one", "o"]
 WILD_EXPONENTS = [leaf("x"), leaf("m"), leaf("2*m"), leaf("j - 1"), *map(number, map(Fraction, ("3/2", "-1", "2/3")))]

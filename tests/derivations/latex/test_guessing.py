@@ -52,6 +52,8 @@ def test_symbols_get_the_meaning_given_in_the_text(text: str, symbol: str, meani
     assert meanings(text, tmp_path)[symbol] == meaning
 
 
+KEYS = r"""Let $x_1, \dots, x_N \in \mathbb{R}^m$, $A \in \mathbb{R}^{m \times m}$, $B \in \mathbb{R}^{n \times m}$ and
+$b \in \mathbb{R}^n$. """
 SUM = r"\begin{equation} S = \sum_{i=1}^m p_i \end{equation}"
 TOTAL = r"\begin{equation} S = \sum_{i=1}^n \sum_{j=1}^m J_{ij} \end{equation}"
 PLAN = r"""Let $a \in \mathbb{R}^n_{\ge 0}$ and $b \in \mathbb{R}^m_{\ge 0}$ be probability vectors.
@@ -111,6 +113,13 @@ EQUATION = r"\begin{equation} x = y \end{equation}"
     (r"For $-1 \le \lambda < 1$ this is known.", r"\lambda", "real >= -1 < 1"),
     (r"Let $c \in \mathbb{R}$ with $c > 0$.", "c", "positive"),
     (r"It is \begin{equation} I = \sum_{i=1}^m \log p_i \end{equation}", "I", r"= \sum_{i = 1}^{m} \log p_{i}"),
+    (KEYS + r"It is \begin{equation} \sum_{i=1}^N w^\top x_i = 1 \end{equation}", "w", "vector m"),
+    (KEYS + r"It is \begin{equation} \sum_{i=1}^N x_i^\top w = w^\top A w \end{equation}", "w", "vector m"),
+    (KEYS + r"It is \begin{equation} f(w) = \|B w - b\|^2 \end{equation}", "w", "vector m"),
+    (KEYS + r"It is \begin{equation} f(w) = \|B w - b\|^2 + w^\top b \end{equation}", "w", "real"),   # two sizes
+    (KEYS + r"It is \begin{equation} f(w) = w^\top A^{-1} w + w^\top B^\top b \end{equation}", "w", "vector m"),
+    (KEYS + r"It is \begin{equation} \sum_{i=1}^N \|W^\top x_i\| = 1 \end{equation}", "W", "?"),     # or a matrix
+    (KEYS + r"It is \begin{equation} \sum_{i=1}^N w x_i = A w \end{equation}", "w", "?"),              # or a number
 ])
 def test_domains_are_those_of_the_text(text: str, symbol: str, meaning: str, tmp_path: Path) -> None:
     assert meanings(text, tmp_path)[symbol] == meaning
