@@ -46,7 +46,8 @@ def read_properties(guesses: Guesses, tree: Node, formula: Formula) -> None:
     declares = is_restriction(formula) or is_condition(formula, CASE) or FOR.fullmatch(just_before)
     if formula.display or not declares:
         return
-    said = AFTER.match(formula.after) or OF_SEVERAL.match(formula.rest) or BEFORE.search(just_before) or OTHER.match(formula.after)
+    behind = AFTER.match(formula.after) or OF_SEVERAL.match(formula.rest)
+    said = behind or BEFORE.search(just_before) or OTHER.match(formula.after)
     symmetry = SYMMETRY.match(said.string, said.start("property")) if said and is_restriction(formula) else None
     if symmetry is not None:
         kind = "symmetric" if symmetry[1] is None else "semidefinite" if symmetry[2] else "definite"
