@@ -9,6 +9,7 @@ still means the same.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -220,10 +221,19 @@ def load() -> dict[str, Kept]:
 
 def _read(path: Path) -> dict[str, Kept]:
     try:
-        rows = from_json(decoded(path.read_bytes()), dict[str, Any])
+        text = path.read_bytes()
+        rows = from_json(decoded(text), dict[str, Any])
+        json.loads(text, object_pairs_hook=_refuse_repeated)
         return {id: _row(id, row) for id, row in rows.items()}
     except (OSError, ValueError) as error:
         raise ValueError(f"baseline: {path}: {error}") from None
+
+
+def _refuse_repeated(pairs: Sequence[tuple[str, object]]) -> None:
+    """Raise ValueError if a key occurs twice in an object, of which a reader would take the last."""
+    names = [name for name, _ in pairs]
+    if len({*names}) < len(names):
+        raise ValueError(f"{next(name for name in names if names.count(name) > 1)}: expected it once, got it twice")
 
 
 def _row(id: str, row: Any) -> Kept:

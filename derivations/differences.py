@@ -38,6 +38,7 @@ class Aspect(StrEnum):
     POWER = "power"
     HYPOTHESIS = "hypothesis"
     DISPROVED_HYPOTHESIS = "hypothesis of what is disproved"
+    QUOTE = "quoted theorem"
     TWIN = "twin"
     KILLERS = "layers that refute a twin"
     STEPS = "steps"

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import Annotated
+
+import msgspec
 
 from derivations.calculus.variables import Kind
 from derivations.records import Exact, Record
+
+
+Digits = Annotated[str, msgspec.Meta(pattern=r"^(-?[0-9]+(\.[0-9]+)?(e[+-]?[0-9]{1,9})?|-?oo|zoo)$")]
+"""A number in decimal digits, or an infinite limit; `Infinity` and `NaN` would agree with every number, or with none."""
 
 
 class Sample(Record, frozen=True):
     """The values of both sides of a statement, to thirty digits, at one exact point; None where one is not finite."""
 
     at: Mapping[str, Exact]
-    left: str | None
-    right: str | None
+    left: Digits | None
+    right: Digits | None
 
 
 class Domain(Record, frozen=True, omit_defaults=True):

@@ -5,12 +5,12 @@ text only                 titles, sentences, formulas as printed, reasons, what 
                           open, the wording of hypotheses
 equivalent rewrite        another form or other steps, with the same values at the baseline's exact points;     yes
                           or something gained: a layer, a twin, a wider domain
-scope or strength lost    a new hypothesis, a narrower domain, another relation between the sides, sizes that    no
-                          are no longer symbolic, a layer that no longer votes or refutes a twin, a layer that
-                          newly abstains, a missing twin, an error that grew by an order of magnitude, a vote
-                          whose power fell below 80 %
-value changed             a side has another value at an exact point of the baseline; or the statement is       no
-                          different and both sides are 0 at all of them, so that values are uninformative
+scope or strength lost    a new hypothesis, a newly quoted theorem, a narrower domain, another relation         no
+                          between the sides, sizes that are no longer symbolic, a layer that no longer votes
+                          or refutes a twin, a layer that newly abstains, a missing twin, an error that grew
+                          by an order of magnitude or is no longer known, a vote whose power fell below 80 %
+value changed             a side has another value at an exact point of the baseline; or a side is different    no
+                          and was 0 at all of them, so that its values are uninformative
 verdict changed           another verdict or another severity, for better or worse                              no
 claim removed/added       the claim no longer exists, or is new                                                 no
 
@@ -20,6 +20,7 @@ layers, errors and twins are compared.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -155,7 +156,7 @@ class Statements:
         for side, sample, value in changed:
             yield differ(Change.VALUE, Aspect.SIDE_VALUE, rendering.recorded(getattr(sample, side)), value, subject=side,
                          at=rendering.inputs(sample.at))
-        others = {side for side, _, _ in changed} if _is_informative(was) else {"left", "right"}
+        others = {side for side, _, _ in changed} | {side for side in ("left", "right") if not _is_informative(was, side)}
         if was.form != now.form:
             gained = (was.form, now.form) == (Form(Sign.AT_LEAST), Form(Sign.GREATER))
             yield differ(Change.REWRITE if gained else Change.SCOPE, Aspect.RELATION, rendering.form(was.form),
@@ -178,9 +179,9 @@ def _domains(differ: Differ, was: Canonical, now: Canonical) -> Iterator[Differe
                          rendering.domain(other), subject=name)
 
 
-def _is_informative(recorded: Canonical) -> bool:
-    """Return whether the recorded values can reveal a change: not if both sides are 0 or undefined at every point."""
-    return any((sample.left, sample.right) != ("0", "0") for sample in recorded.values)
+def _is_informative(recorded: Canonical, *sides: str) -> bool:
+    """Return whether the recorded values of a side can reveal a change: not if it is 0 or undefined at every point."""
+    return any(getattr(sample, side) not in ("0", None) for sample in recorded.values for side in sides or ("left", "right"))
 
 
 def contains(wide: Domain, narrow: Domain) -> bool:
@@ -230,22 +231,23 @@ def _strength(differ: Differ, before: Kept, after: Kept) -> Iterator[Difference]
             gained = now in DECISIVE_OUTCOMES and was not in DECISIVE_OUTCOMES
             yield differ(Change.REWRITE if gained else Change.SCOPE, Aspect.LAYER, was or "does not vote",
                          now or "does not vote", subject=layer)
-    for layer, error in after.errors.items():
-        known = before.errors.get(layer)
-        if known is not None and error > NOTICEABLE and error > GROWTH * known:
-            yield differ(Change.SCOPE, Aspect.ERROR, str(known), str(error), subject=layer)
+    for layer, known in before.errors.items():
+        error = after.errors.get(layer, math.inf if layer in after.layers else 0.0)
+        if error > NOTICEABLE and error > GROWTH * known:
+            yield differ(Change.SCOPE, Aspect.ERROR, str(known), "not known" if math.isinf(error) else str(error), subject=layer)
     for layer, power in before.powers.items():
         fallen = after.powers.get(layer, 0.0)
         if power >= WEAK > fallen and layer in after.layers:
             yield differ(Change.SCOPE, Aspect.POWER, f"{power:.1%}", f"{fallen:.1%}", subject=layer)
     yield from _given(partial(differ, aspect=Aspect.HYPOTHESIS), before.given, after.given, Change.REWRITE)
+    yield from _given(partial(differ, aspect=Aspect.QUOTE), before.quotes, after.quotes, Change.REWRITE)
     yield from _given(partial(differ, aspect=Aspect.DISPROVED_HYPOTHESIS), before.disproved_given, after.disproved_given,
                       Change.SCOPE)
     yield from _twins(differ, before.twins, after.twins)
 
 
 def _given(differ: Differ, before: Sequence[str], after: Sequence[str], fewer: Change) -> Iterator[Difference]:
-    """Yield changes of declared hypotheses: a new one weakens a proof, while for a disproof it changes the statement."""
+    """Yield changes of hypotheses and quoted theorems: a new one weakens a proof; a hypothesis of a disproof changes it."""
     for each in after:
         if each not in before:
             yield differ(Change.SCOPE, before="none", after="there", subject=each)

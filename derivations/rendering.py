@@ -238,6 +238,7 @@ ASPECTS = {
     Aspect.POWER: "power of the {subject} layer",
     Aspect.HYPOTHESIS: "hypothesis {subject}",
     Aspect.DISPROVED_HYPOTHESIS: "hypothesis of what is disproved {subject}",
+    Aspect.QUOTE: "quoted theorem {subject}",
     Aspect.TWIN: "twin {subject!r}",
     Aspect.KILLERS: "twin {subject!r} is refuted by",
     Aspect.STEPS: "steps of the {subject}",
