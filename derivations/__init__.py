@@ -21,9 +21,11 @@ in `derivations.__main__`, the documents in one package each, such as `derivatio
 """
 
 import os
+import time
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+STARTED = time.time()                                        # a source that changes later may differ from what was imported
 os.environ.setdefault("SYMPY_CACHE_SIZE", "20000")           # read when SymPy is imported; its own 1000 is soon full
 
 if TYPE_CHECKING:

@@ -23,12 +23,14 @@ from derivations.claims import Verdict
 from derivations.differences import Change
 from derivations.documents import DOCUMENTS, VARIABLE, checks, documents
 from derivations.entry import Entry
-from derivations.loading import SELDOM
+from derivations.loading import SELDOM, check_interpreter
 from derivations.records import to_json
+from derivations.rows import states
 from derivations.selection import selected
 from derivations.showing import describe
 
 LEDGER = Path("ledger.json")
+MOST = 3                                                     # changed files that are named
 # Plugins that `verify` does not need: it has its own progress bar and ledger, and unraisable exceptions cost half a second.
 WITHOUT = ("-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:unraisableexception")
 FEW = 12                                                     # claims for which starting workers costs more than it saves
@@ -64,6 +66,7 @@ def main(folders: tuple[str, ...]) -> None:
     named = [os.environ.get(VARIABLE, ""), *(str(Path(folder).resolve()) for folder in folders)]
     os.environ[VARIABLE] = os.pathsep.join(filter(None, named))   # so that test processes see them too
     try:
+        check_interpreter()
         entries()
     except ValueError as error:
         raise click.UsageError(str(error)) from None
@@ -207,7 +210,7 @@ def reusable(path: Path, names: list[str], options: dict[str, Any]) -> bool:
         click.echo(f"{path} does not exist: everything is run")
         return False
     last = ledger.current(read_ledger(path))
-    settings = {"python": platform.python_version(), "packages": ledger.packages(), **options}
+    settings = {"python": platform.python_version(), "packages": ledger.packages(), "profile": incremental.profile(), **options}
     if why := incremental.other_settings(last, settings):
         click.echo(f"everything is run: {why}")
         return False
@@ -294,20 +297,30 @@ def regress(path: Path, accept: bool) -> None:
     if unknown := ledger.unknown_ids(now["claims"]):
         raise click.UsageError(f"--json: {path}: expected claims of installed documents, got {unknown[0]}; verify it again")
     before = load_baseline()
-    if accept and (why := baseline.rejection(now, before)):
+    age = outdated_by(now)
+    if accept and (why := baseline.rejection(now, before) or (age and f"expected an up-to-date ledger, got one that {age}")):
         raise click.UsageError(f"--accept: {path}: {why}")
     comparison = regression.compare(now, before)
     click.echo(rendering.comparison(comparison))
-    if changed := sorted(incremental.outdated(incremental.project(), now)):
-        more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
-        remedy = "`verify --incremental` brings it up to date"
-        click.secho(f"{path} is older than {', '.join(changed[:3])}{more}: {remedy}", fg="yellow")
+    if age:
+        click.secho(f"{path} {age}: `verify --incremental` brings it up to date", fg="yellow")
     if accept:
         regression.accept(now)
         counts = Counter(comparison.classes.values())
         counted = ", ".join(f"{counts[change]} {change}" for change in Change if counts[change])
         click.echo(f"accepted {len(comparison.classes)} changes{': ' + counted if counted else ''}")
-    raise SystemExit(1 if comparison.failed and not accept else 0)
+    raise SystemExit(1 if (comparison.failed or age) and not accept else 0)
+
+
+def outdated_by(now: dict[str, Any]) -> str:
+    """Return in what a ledger differs from what a run would say now, as far as is known without one; empty if in nothing."""
+    if restated := [row["id"] for row in now["claims"] if row["id"] in entries() and not states(row, entries()[row["id"]])]:
+        return f"has another statement of {restated[0]} than the document has now"
+    if "files" not in now:
+        return "does not record its source files"
+    changed = sorted(incremental.outdated(incremental.project(), now))
+    more = f" and {len(changed) - MOST} more" if len(changed) > MOST else ""
+    return f"is older than {', '.join(changed[:MOST])}{more}" if changed else ""
 
 
 @main.command()

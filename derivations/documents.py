@@ -20,6 +20,7 @@ from types import ModuleType
 DOCUMENTS = ("deciphering", "inference", "eot", "geometric", "transport", "beyond")
 VARIABLE = "ATTENTION_PROOFS_DOCUMENTS"
 CHECKS = "checks"
+NOTATION = "print_notation"                                  # the module with the meanings of printed symbols
 
 
 def outside() -> dict[str, Path]:

@@ -1,8 +1,9 @@
 """Find the claims that a change of the sources affects, so that `verify --incremental` re-runs only these.
 
 The evidence for a claim is a function of the modules that vote for it, with everything they import inside the project,
-of the data beside them, of the packages' versions and of the options.  A ledger records the modules of each row and a
-hash of every file; a row is outdated when a file that it depends on has changed, and stale when it is outdated
+of the data beside them, of the packages' versions and of the options; for a document of one's own, also of the files that it
+opens elsewhere.  A ledger records the modules of each row and a hash of every file, unless the file changed during the run; a
+row is outdated when a file that it depends on has changed, and stale when it is outdated
 or incomplete, or needs a claim that is stale.  Modules are parsed here and never imported, so that finding no change
 loads neither torch nor pytest.
 """
@@ -11,6 +12,8 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import math
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,13 +21,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from derivations.documents import outside
+from derivations import elsewhere
+from derivations.documents import NOTATION, outside
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("derivations", "numerics", "evidence")
-ALWAYS = ("derivations.pytest_plugin", "pyproject.toml")     # affect every test
+ALWAYS = ("derivations.pytest_plugin", "derivations.conftest", "evidence.conftest", "pyproject.toml")
+"""What affects every test, where it exists: pytest imports it, and no module does."""
+
+PLUGINS = {"evidence.test_votes": "evidence.pytest_plugin"}
+"""The plugin that pytest imports for the tests of a module."""
+
 OUTPUT = frozenset({"baseline.json", "ledger.json"})         # written by `verify` and `regress`, not an input of any evidence
-SETTINGS = ("python", "packages", "device", "quick", "model")
+SETTINGS = ("python", "packages", "device", "quick", "model", "profile")
 
 
 def voting_files() -> dict[str, Path]:
@@ -62,9 +71,26 @@ class Sources:
         package = name if path.name == "__init__.py" else name.rpartition(".")[0]
         if f"{package}/*" in self.data:
             yield f"{package}/*"
+        if f"{package}.{NOTATION}" in self.modules:           # which the print layer imports by name
+            yield f"{package}.{NOTATION}"
+        if name in PLUGINS:
+            yield PLUGINS[name]
         for imported in [package, *_imported(_parsed(path), package.split("."))]:
             parts = imported.split(".")
             yield from (outer for n in range(1, len(parts) + 1) if (outer := ".".join(parts[:n])) in self.modules)
+
+    def opened_elsewhere(self) -> set[str]:
+        """Return the files that this process opened and that are neither of the project nor installed."""
+        return elsewhere.opened([*self.modules.values(), *(path for paths in self.data.values() for path in paths)], OUTPUT)
+
+    def unchanged_since(self, before: Mapping[str, str], time: float) -> dict[str, str]:
+        """Return those hashes of an earlier reading that are still right, of files that did not change after a time.
+
+        A file that changed and changed back, as an editor may leave it, has its old hash but not its old time.
+        """
+        paths = {**{name: [path] for name, path in self.modules.items()}, **self.data}
+        return {name: hash for name, hash in before.items()
+                if self.hashes.get(name) == hash and all(path.stat().st_ctime < time for path in paths.get(name, ()))}
 
     def closure(self, names: Iterable[str]) -> set[str]:
         """The modules, and everything of the project that they import, directly or not."""
@@ -158,9 +184,16 @@ class Reason:
     subject: str = ""
 
 
+def hashes_elsewhere(names: Iterable[str], before: float = math.inf) -> dict[str, str]:
+    """Return the hash of each of these files that is outside of the project, exists, and did not change after a time."""
+    paths = [path for path in map(Path, names) if path.is_absolute() and path.is_file() and path.stat().st_ctime < before]
+    return {str(path): _hash([path]) for path in paths}
+
+
 def changed_files(sources: Sources, ledger: Mapping[str, Any]) -> set[str]:
     """Return the modules and data files that changed since the ledger was written."""
-    before, now = ledger.get("files", {}), sources.hashes
+    before = ledger.get("files", {})
+    now = sources.hashes | hashes_elsewhere(before)
     return {name for name in before.keys() | now.keys() if before.get(name) != now.get(name)}
 
 
@@ -168,8 +201,8 @@ def outdated(sources: Sources, ledger: Mapping[str, Any]) -> set[str]:
     """Return the changed modules and data files that some row of the ledger depends on."""
     if "files" not in ledger:
         return set()
-    own = {name for row in ledger["claims"] for name in row.get("sources", ())}
-    return changed_files(sources, ledger) & sources.closure(own)
+    changed = changed_files(sources, ledger)
+    return {name for row in ledger["claims"] for name in _touching(row, changed, sources)}
 
 
 def outdated_rows(sources: Sources, ledger: Mapping[str, Any]) -> dict[str, Reason]:
@@ -184,7 +217,21 @@ def outdated_rows(sources: Sources, ledger: Mapping[str, Any]) -> dict[str, Reas
 
 def _touched(row: Mapping[str, Any], changed: set[str], sources: Sources) -> str | None:
     """Return the first changed module or data file that a row depends on; None if there is none."""
-    return min(sources.closure(row.get("sources", ())) & changed, default=None) if changed else None
+    return min(_touching(row, changed, sources), default=None)
+
+
+def _touching(row: Mapping[str, Any], changed: set[str], sources: Sources) -> set[str]:
+    """Return the changed files that a row depends on, for one of an outside document all changed files elsewhere."""
+    if not changed:
+        return set()
+    own = row.get("sources", ())
+    from_outside = not outside().keys().isdisjoint(name.partition(".")[0] for name in own)
+    return {name for name in changed if from_outside and Path(name).is_absolute()} | (sources.closure(own) & changed)
+
+
+def profile() -> str:
+    """Return the profile by which Hypothesis draws instances."""
+    return os.environ.get("HYPOTHESIS_PROFILE", "gate")
 
 
 def other_settings(ledger: Mapping[str, Any], environment: Mapping[str, Any]) -> str | None:

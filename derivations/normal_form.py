@@ -11,8 +11,7 @@ import msgspec
 from derivations.calculus.variables import Kind
 from derivations.records import Exact, Record
 
-
-Digits = Annotated[str, msgspec.Meta(pattern=r"^(-?[0-9]+(\.[0-9]+)?(e[+-]?[0-9]{1,9})?|-?oo|zoo)$")]
+Digits = Annotated[str, msgspec.Meta(pattern=r"\A(-?[0-9]+(\.[0-9]+)?(e[+-]?[0-9]{1,9})?|-?oo|zoo)\Z")]
 """A number in decimal digits, or an infinite limit; `Infinity` and `NaN` would agree with every number, or with none."""
 
 

@@ -15,24 +15,28 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")                # before anything n
 import gc
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
+import derivations
 from derivations import baseline, incremental, ledger, rendering
 from derivations.catalogue import Catalogue, entries
 from derivations.claims import Evidence, Layer, Outcome
-from derivations.documents import documents
-from derivations.loading import SELDOM
+from derivations.documents import documents, outside
+from derivations.loading import SELDOM, check_interpreter
 from derivations.records import decoded, encoded, from_json
 from derivations.selection import all_needs, needs_of, selected
+from derivations.shards import parsed
 
 gc.set_threshold(*SELDOM)
 
 PLUGIN = "attention-proofs-ledger"
 SYMBOLIC = "derivations.test_derivations"                    # the only module whose tests vote for the symbolic layer
+OPENED = "opened"
 FINISHED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
 
 
@@ -53,10 +57,15 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the marker and, in the process that reports, the collector; make `-k ID` exact for a claim id."""
     config.addinivalue_line("markers", "claim(id, layer): the test is this layer's vote on this claim")
     try:
+        check_interpreter()
         known = entries()
         baseline.load()
+        if config.option.shard:
+            parsed(config.option.shard)
     except ValueError as error:
         raise pytest.UsageError(str(error)) from None
+    except click.UsageError as error:
+        raise pytest.UsageError(error.message) from None
     if config.option.keyword in known:
         config.option.claims, config.option.keyword = config.option.keyword, ""
         if config.args_source is pytest.Config.ArgsSource.TESTPATHS:         # no other file votes on a claim
@@ -73,8 +82,38 @@ def requested_claims(config: pytest.Config) -> set[str] | None:
         raise pytest.UsageError(str(error)) from None
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tag the tests of every claim, and deselect those that were not requested or that no change affects."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None, object, object]:
+    """Tag the tests of every claim, and deselect those that were not requested or that no change affects.
+
+    Each test then lists all tests of its claim that will run, and says whether another plugin deselected one.
+    """
+    _select(config, items)
+    selected_tests = _by_claim(items)
+    result = yield
+    for claim, remaining in _by_claim(items).items():
+        for item in remaining:
+            item.user_properties.append(("tests", [[test.nodeid, _layer(test)] for test in remaining]))
+            item.user_properties.append(("deselected", len(remaining) < len(selected_tests[claim])))
+    return result
+
+
+def _by_claim(items: Iterable[pytest.Item]) -> dict[str, list[pytest.Item]]:
+    """Return the tests that vote on each claim."""
+    tests: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if marker := item.get_closest_marker("claim"):
+            tests.setdefault(marker.args[0], []).append(item)
+    return tests
+
+
+def _layer(item: pytest.Item) -> str:
+    marker = item.get_closest_marker("claim")
+    assert marker is not None
+    return str(marker.args[1])
+
+
+def _select(config: pytest.Config, items: list[pytest.Item]) -> None:
     voters: dict[str, set[str]] = {}
     for item in items:
         if marker := item.get_closest_marker("claim"):
@@ -132,6 +171,12 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     return result
 
 
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Send the files that a worker process opened to the process that reports."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput[OPENED] = sorted(incremental.project().opened_elsewhere())
+
+
 @pytest.fixture
 def record_evidence(request: pytest.FixtureRequest) -> Callable[[Evidence], None]:
     """Hand evidence to the ledger."""
@@ -157,13 +202,29 @@ class Collector:
         self.voters: dict[str, set[str]] = {}
         self.used: dict[str, set[str]] = {}
         self.incomplete: set[str] = set()
+        self.expected: dict[str, dict[str, str]] = {}
+        self.reported: set[str] = set()
         self.sources = incremental.project()
         self.files: dict[str, str] = {}
+        self.opened: set[str] = set()
 
     def pytest_sessionstart(self) -> None:
         """Record the hashes of the source files before the tests run."""
         if self.config.option.ledger:
             self.files = self.sources.hashes
+
+    def recorded_files(self) -> dict[str, str]:
+        """Return the hashes of all sources unchanged during the run, for outside documents also of files elsewhere."""
+        now = incremental.project()
+        files = now.unchanged_since(self.files, derivations.STARTED)
+        own = {os.path.realpath(path) for path in (self.config.option.ledger, self.config.option.incremental) if path}
+        opened = self.opened | now.opened_elsewhere() - own if outside() else set[str]()
+        return files | dict.fromkeys(opened, "") | incremental.hashes_elsewhere(opened, derivations.STARTED)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Take note of the files that a worker process opened."""
+        self.opened.update(getattr(node, "workeroutput", {}).get(OPENED, ()))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take the evidence of one test."""
@@ -171,6 +232,8 @@ class Collector:
         claim = properties.get("claim")
         if claim and not report.passed:
             self.incomplete.add(claim[0])
+        if claim and (report.when == "call" or not report.passed):
+            self.reported.add(report.nodeid)
         if report.failed:
             self.failed.append(report.nodeid)
         if report.skipped:
@@ -185,6 +248,9 @@ class Collector:
             self.incomplete.add(claim[0])
         if isinstance(claim, list):
             self.claims_with_evidence.add(claim[0])
+            self.expected.setdefault(claim[0], {}).update(properties.get("tests", ()))
+            if properties.get("deselected"):
+                self.incomplete.add(claim[0])
             self.voters.setdefault(claim[0], set()).update(properties.get("voters", ()))
             self.used.setdefault(claim[0], set()).update(properties.get("used", ()))
             if report.failed and not sent:
@@ -208,20 +274,29 @@ class Collector:
             self.misplaced.append(f"{where}: expected one outcome, got {', '.join(e.outcome for e in recorded)}")
         return [e for e in recorded if claim is not None and [e.claim, str(e.layer)] == list(claim)]
 
+    def silent(self) -> list[Evidence]:
+        """Return an error for each test that did not end although another one on its claim did."""
+        missing = [(id, node, layer) for id, tests in self.expected.items() for node, layer in tests.items()
+                   if node not in self.reported]
+        self.incomplete.update(id for id, _, _ in missing)
+        return [Evidence(id, Layer(layer), Outcome.ERROR, "", detail=f"{node} did not end") for id, node, layer in missing]
+
     def options(self) -> dict[str, Any]:
         """Return the claims that were requested and the options of the run."""
         options = self.config.option
         requested = [name for name in options.claims.split(",") if name] or list(documents())
-        shard = dict(zip(("part", "of"), map(int, options.shard.split("/")), strict=True)) if options.shard else None
+        part, of = parsed(options.shard) if options.shard else (None, None)
+        shard = {"part": part, "of": of, "asked": options.asked.split(",")} if options.shard else None
         return {"asked": requested, "quick": options.quick, "device": options.device, "model": options.model,
-                "complete": self.asks_all(), "shard": shard and {**shard, "asked": options.asked.split(",")}}
+                "profile": incremental.profile(), "complete": self.asks_all(), "shard": shard}
 
     def asks_all(self) -> bool:
         """Return whether the run includes every test that votes on the requested claims."""
         options, where = self.config.option, self.config.invocation_params.dir
         folders = [(where / path).resolve() for path in self.config.args]
         covered = all(any(file.is_relative_to(folder) for folder in folders) for file in incremental.voting_files().values())
-        return bool(options.claims) and covered and not (options.keyword or options.markexpr or options.deselect)
+        narrowed = options.keyword or options.markexpr or options.deselect or options.ignore or options.ignore_glob
+        return bool(options.claims) and covered and not narrowed
 
     @pytest.hookimpl(wrapper=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Iterator[None]:
@@ -234,6 +309,7 @@ class Collector:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         if exitstatus not in (*FINISHED, pytest.ExitCode.NO_TESTS_COLLECTED) or not (self.claims_with_evidence or reused):
             return
+        self.evidence += self.silent()
         environments = [e.environment for e in self.evidence]
         environments += [e["environment"] for row in reused.values() for e in row["evidence"]]
         devices = sorted({where.split(",")[0] for where in environments})
@@ -242,7 +318,9 @@ class Collector:
             surroundings["incremental"] = {"ran": len(self.claims_with_evidence), "because": self.why()}
         fresh = ledger.build(self.evidence, [id for id in entries() if id in self.claims_with_evidence], surroundings)
         rows = reused | {row["id"]: {**row, **self.rests_on(row["id"])} for row in fresh["claims"]}
-        self.result = ledger.assemble([rows[id] for id in entries() if id in rows], surroundings) | {"files": self.files}
+        surroundings["complete"] &= rows.keys() >= (requested_claims(self.config) or set())
+        assembled = ledger.assemble([rows[id] for id in entries() if id in rows], surroundings)
+        self.result = assembled | {"files": self.recorded_files()}
         self.problems += baseline.problems(self.result, baseline.load(), complete=surroundings["complete"])
         if option.ledger:
             ledger.write(self.result, Path(option.ledger))

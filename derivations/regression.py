@@ -234,7 +234,8 @@ def _strength(differ: Differ, before: Kept, after: Kept) -> Iterator[Difference]
     for layer, known in before.errors.items():
         error = after.errors.get(layer, math.inf if layer in after.layers else 0.0)
         if error > NOTICEABLE and error > GROWTH * known:
-            yield differ(Change.SCOPE, Aspect.ERROR, str(known), "not known" if math.isinf(error) else str(error), subject=layer)
+            shown = "not known" if math.isinf(error) else str(error)
+            yield differ(Change.SCOPE, Aspect.ERROR, str(known), shown, subject=layer)
     for layer, power in before.powers.items():
         fallen = after.powers.get(layer, 0.0)
         if power >= WEAK > fallen and layer in after.layers:

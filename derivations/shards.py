@@ -16,15 +16,16 @@ import click
 
 from derivations import ledger
 from derivations.catalogue import entries
+from derivations.rows import states
 from derivations.selection import selected
 
-SAME = ("commit", "python", "packages", "seed", "quick", "device", "model")
+SAME = ("commit", "python", "packages", "seed", "quick", "device", "model", "profile")
 """What the environments of all shards of a run have in common."""
 
 
 def parsed(text: str) -> tuple[int, int]:
     """Return i and k of the text "i/k"; raises click.UsageError unless 1 ≤ i ≤ k."""
-    match = re.fullmatch(r"([1-9]\d{0,3})/([1-9]\d{0,3})", text)
+    match = re.fullmatch(r"([1-9][0-9]{0,3})/([1-9][0-9]{0,3})", text)
     if match is None or int(match[1]) > int(match[2]):
         raise click.UsageError(f"--shard: expected i/k with 1 ≤ i ≤ k ≤ 9999, got {text}")
     return int(match[1]), int(match[2])
@@ -89,7 +90,7 @@ def merged(ledgers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     for name in SAME:
         _same(name, [each.get(name) for each in surroundings])
     _same("asked", [each["shard"]["asked"] for each in surroundings])
-    _same("files", [each.get("files") for each in ledgers])
+    files = _common_files([each.get("files", {}) for each in ledgers])
     rows = {row["id"]: row for each in ledgers for row in each["claims"]}
     counts = Counter(row["id"] for each in ledgers for row in each["claims"])
     if twice := [id for id, count in counts.items() if count > 1]:
@@ -100,6 +101,9 @@ def merged(ledgers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         raise ValueError(f"shards: expected every requested claim, got no row for {missing[0]}")
     if others := [id for id in rows if id not in requested]:
         raise ValueError(f"shards: expected the requested claims only, got a row for {others[0]}")
+    if stated := [id for id, row in rows.items() if not states(row, entries()[id])]:
+        raise ValueError(f"shards: expected the statements of the installed documents, got another one for {stated[0]}; "
+                         "merge with the version that verified them")
     environment = {name: value for name, value in surroundings[0].items() if name not in ("shard", "incremental")} | {
         "date": max((date for each in surroundings if (date := each.get("date"))), default=None),
         "devices": sorted({device for each in surroundings for device in each.get("devices", ())}),
@@ -109,7 +113,17 @@ def merged(ledgers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "complete": all(each.get("complete") for each in surroundings),
     }
     assembled = ledger.assemble([rows[id] for id in entries() if id in rows], environment)
-    return assembled | {"files": ledgers[0].get("files", {})}
+    return assembled | {"files": files}
+
+
+def _common_files(shards: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """Return the hashes of all files; the project's are the same in every shard, those elsewhere in each that has them."""
+    _same("files", [{name: hash for name, hash in files.items() if not Path(name).is_absolute()} for files in shards])
+    union = {name: hash for files in shards for name, hash in files.items()}
+    for part, files in enumerate(shards, start=1):
+        if other := [name for name, hash in files.items() if union[name] != hash]:
+            raise ValueError(f"files: expected the same in every shard, got another {other[0]} in ledger {part}")
+    return union
 
 
 def _same(name: str, values: Sequence[Any]) -> None:

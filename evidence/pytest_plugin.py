@@ -3,7 +3,6 @@
 PYTEST_DONT_REWRITE: there is no assertion here, and it is imported before pytest is.
 """
 
-import os
 import tempfile
 from pathlib import Path
 
@@ -11,12 +10,13 @@ import pytest
 import torch
 from hypothesis import configuration, settings
 
+from derivations.incremental import profile
 from evidence.registry import Run
 
 configuration.set_hypothesis_home_dir(Path(tempfile.gettempdir(), "attention-proofs-hypothesis"))
 settings.register_profile("gate", deadline=None, derandomize=True, print_blob=True)
 settings.register_profile("explore", deadline=None, max_examples=1000, print_blob=True)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))
+settings.load_profile(profile())
 
 
 def pytest_configure(config: pytest.Config) -> None:

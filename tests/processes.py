@@ -10,11 +10,13 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
+import derivations as project
 from derivations.documents import DOCUMENTS
 from derivations.incremental import ROOT
 
@@ -71,7 +73,8 @@ def _called(
 
 
 def surround(folder: Path, environment: dict[str, str]) -> None:
-    """Give this process another folder, from which it also imports, and other variables of the environment."""
+    """Let this process start in another folder, from which it also imports, with other variables of the environment."""
+    project.STARTED = time.time()
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)

@@ -18,13 +18,12 @@ from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType, ModuleType
 
-from derivations.documents import package
+from derivations.documents import NOTATION, package
 from derivations.latex.names import pattern, plain, split
 from derivations.latex.notation import Notation
 from derivations.latex.syntax import parse
 from derivations.latex.tree import spelled
 
-MODULE = "print_notation"
 CALLED = " as "
 
 Lines = Mapping[str, str | None]
@@ -33,7 +32,7 @@ Lines = Mapping[str, str | None]
 @cache
 def table(document: str) -> ModuleType | None:
     """Return the module with the meanings of a document's symbols, if there is one."""
-    name = f"{package(document).__name__}.{MODULE}"
+    name = f"{package(document).__name__}.{NOTATION}"
     return importlib.import_module(name) if importlib.util.find_spec(name) else None
 
 

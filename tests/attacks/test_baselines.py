@@ -13,9 +13,12 @@ from msgspec.structs import replace
 from derivations import baseline as remembered
 from derivations import ledger, regression
 from derivations.baseline import Kept, snapshot
+from derivations.catalogue import entries, examine
 from derivations.claims import Evidence, Layer, Outcome, Step, Verdict
+from derivations.normal_form import Sample
 from derivations.records import to_json
 from derivations.rows import sealed
+from derivations.theorems import WEIERSTRASS
 from tests.attacks.ledgers import FALSE, ID, TWINS, evidence, row, torch
 
 OTHER = "eot.54"
@@ -35,6 +38,9 @@ def proved(*hypotheses: str) -> Evidence:
 def disproved(*hypotheses: str) -> Evidence:
     step = Step("not always: a = b", "why", True, given=hypotheses)
     return evidence(outcome=Outcome.REFUTED, witness=FALSE, derivation=(step,))
+
+
+QUOTING = (Step("a = b", "why", True, quotes=(WEIERSTRASS,)),)
 
 
 def powered(power: float | None) -> list[Evidence]:
@@ -57,6 +63,7 @@ def test_a_loss_is_a_problem(name: str) -> None:
 
 
 KEPT_ROW = to_json(snapshot(ledger_of(proved()))[ID])
+VALUED = {"form": {"sign": "equal"}, "left": "a", "right": "b", "variables": {}, "values": []}
 FORGED: dict[str, Any] = {
     "a list": [], "a claim that is no object": {ID: 3}, "no verdict": {ID: {}}, "an empty file": None,
     "a verdict that is none": {ID: KEPT_ROW | {"verdict": "certain"}},
@@ -65,6 +72,10 @@ FORGED: dict[str, Any] = {
     "a layer that is none": {ID: KEPT_ROW | {"layers": {"oracle": "holds"}}},
     "steps in one text": {ID: KEPT_ROW | {"derivation": "a = b"}},
     "a claim of another document": {"geometric.7": KEPT_ROW},
+    "an id with a letter that looks alike": {ID.replace("o", "о"): KEPT_ROW},
+    "an error that is not a number": {ID: KEPT_ROW | {"errors": {"torch": "NaN"}}},
+    **{f"a value that is {value}": {ID: KEPT_ROW | {"canonical": VALUED | {"values": [{"at": {}, "left": value, "right": "1"}]}}
+                                    } for value in ("Infinity", "-inf", "NaN", "sNaN", "１", "1e99999999999999999999", "", "1\n")},
 }
 
 
@@ -72,6 +83,21 @@ FORGED: dict[str, Any] = {
 def test_a_forged_baseline_is_not_read(name: str, baseline: Path) -> None:
     baseline.write_text("" if FORGED[name] is None else json.dumps(FORGED[name]))
     with pytest.raises(ValueError, match=r"^baseline: .*baseline\.json: "):
+        remembered.load()
+
+
+def test_control_a_baseline_with_values_is_read(baseline: Path) -> None:
+    values = [{"at": {"x": "1/2"}, "left": left, "right": "-2.5e-10"} for left in ("0", "-1.25e+7", "oo", "-oo", None)]
+    baseline.write_text(json.dumps({ID: KEPT_ROW | {"canonical": VALUED | {"values": values}}}))
+    assert remembered.load()[ID].canonical
+
+
+@pytest.mark.parametrize("where", ["a claim", "a field"])
+def test_a_baseline_that_says_something_twice_is_not_read(where: str, baseline: Path) -> None:
+    row = json.dumps(KEPT_ROW)
+    again = f'{{"{ID}":{row},"{ID}":{row}}}' if where == "a claim" else f'{{"{ID}":{row[:-1]},"general":false}}}}'
+    baseline.write_text(again)
+    with pytest.raises(ValueError, match="expected it once, got it twice"):
         remembered.load()
 
 
@@ -84,6 +110,8 @@ WEAKENED: dict[str, tuple[list[Evidence], list[Evidence]]] = {
     "F10: a vote that no longer tells mutants": (powered(0.95), powered(0.5)),
     "F10: a vote that is just too weak": (powered(0.8), powered(0.7999)),
     "F10: a vote whose power nobody counts": (powered(0.95), powered(None)),
+    "a proof that newly rests on a quoted theorem": ([proved()], [evidence(derivation=QUOTING)]),
+    "an error that is no longer known": ([proved(), torch(error=0.3)], [proved(), torch(error=None)]),
     **{f"F26: a new layer that says {outcome}": ([proved()], [proved(), torch(outcome=outcome)])
        for outcome in Outcome if outcome not in (Outcome.HOLDS, Outcome.REFUTED)},
     "F26: a vote in doubt that is worth less": ([proved(), torch(outcome=Outcome.INCONCLUSIVE)],
@@ -103,6 +131,8 @@ KEPT: dict[str, tuple[list[Evidence], list[Evidence]]] = {
     "a little less power": (powered(0.95), powered(0.8)),
     "less of little power": (powered(0.7), powered(0.2)),
     "a new vote": ([proved()], powered(0.5)),
+    "a proof that no longer rests on a quoted theorem": ([evidence(derivation=QUOTING)], [proved()]),
+    "an error that was not known": ([proved(), torch(error=None)], [proved(), torch(error=0.3)]),
 }
 
 
@@ -110,6 +140,23 @@ KEPT: dict[str, tuple[list[Evidence], list[Evidence]]] = {
 def test_control_statements_that_are_no_weaker_pass(name: str) -> None:
     before, now = KEPT[name]
     assert not regression.compare(ledger_of(*now), snapshot(ledger_of(*before))).failed
+
+
+UNINFORMATIVE: dict[str, list[tuple[str | None, str | None]]] = {
+    "no values": [], "values of 0": [("0", "0")] * 3, "values that are not finite": [(None, None)] * 3,
+    "values of 0 on the side that changed": [("0", "1")] * 3,
+}
+
+
+@pytest.mark.parametrize("name", UNINFORMATIVE)
+def test_values_that_tell_nothing_do_not_vouch_for_another_side(name: str) -> None:
+    now = ledger.build([examine(entries()["eot.59"]).evidence], ["eot.59"], {})
+    entry = snapshot(now)["eot.59"]
+    assert entry.canonical is not None
+    at = entry.canonical.values[0].at
+    values = tuple(Sample(at, left, right) for left, right in UNINFORMATIVE[name])
+    before = {"eot.59": replace(entry, canonical=replace(entry.canonical, left="another", values=values))}
+    assert regression.compare(now, before, lambda *_: list(values)).failed
 
 
 # ── accepted results ────────────────────────────────────────────────────────────────────────────────────────────────

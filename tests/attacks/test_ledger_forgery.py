@@ -129,6 +129,30 @@ def test_two_outcomes_of_one_test() -> None:
     assert receiving.misplaced
 
 
+def test_a_vote_that_never_ended() -> None:
+    """One worker process dies in a vote after another vote on the claim ended."""
+    tests = [("x::symbolic", "symbolic"), ("x::torch", "torch")]
+    properties: list[tuple[str, Any]] = [("claim", [ID, "symbolic"]), ("evidence", encoded(evidence(claim=ID)).decode()),
+                                         ("tests", tests), ("deselected", False)]
+    receiving = collector()
+    receiving.pytest_runtest_logreport(SimpleNamespace(  # type: ignore[arg-type]
+        nodeid="x::symbolic", user_properties=properties, passed=True, failed=False, skipped=False, when="call", longrepr=""))
+    (missing,) = receiving.silent()
+    assert (missing.layer, missing.outcome, missing.detail) == (Layer.TORCH, Outcome.ERROR, "x::torch did not end")
+    assert receiving.incomplete == {ID}
+    assert judged(Kind.IDENTITY, [*receiving.evidence, missing]).verdict is Verdict.OPEN
+
+
+def test_a_vote_that_another_plugin_deselected() -> None:
+    properties: list[tuple[str, Any]] = [("claim", [ID, "symbolic"]), ("evidence", encoded(evidence(claim=ID)).decode()),
+                                         ("tests", [("x::symbolic", "symbolic")]), ("deselected", True)]
+    receiving = collector()
+    receiving.pytest_runtest_logreport(SimpleNamespace(  # type: ignore[arg-type]
+        nodeid="x::symbolic", user_properties=properties, passed=True, failed=False, skipped=False, when="call", longrepr=""))
+    assert not receiving.silent()
+    assert receiving.incomplete == {ID}
+
+
 @pytest.mark.parametrize("claim", [OTHER, "eot.nowhere"])
 def test_evidence_for_a_claim_that_did_not_run(claim: str) -> None:
     with pytest.raises(ValueError, match=claim):

@@ -183,6 +183,9 @@ def again(folder: Path, within: Command) -> None:
     assert "outdated   evidence.eot.section5_gradient changed after the ledger was written: run `python -m derivations " \
         "verify eot.59` again" in within("show", "eot.59").stdout
     assert "(outdated: evidence.eot.section5_gradient changed after" in within("list", "eot").stdout
+    stale = within("regress")
+    assert stale.returncode == 1
+    assert "ledger.json is older than evidence.eot.section5_gradient: `verify --incremental` brings" in stale.stdout
     result = derivations(folder, "verify", "eot.59", "-n", "0", "--quick", "--incremental")
     assert result.returncode == 0, result.stdout + result.stderr
     assert "re-ran 1 of 1 claims (because evidence.eot.section5_gradient changed), reused the rest" in result.stdout
@@ -206,6 +209,20 @@ def test_regress_fails_when_a_verdict_is_lost(tmp_path: Path, within: Command) -
     result = within("regress")
     assert result.returncode == 1
     assert "eot.11" in result.stdout
+
+
+def test_a_ledger_about_another_statement_is_not_as_before(tmp_path: Path, within: Command) -> None:
+    saved(tmp_path, of(row(), complete=True))
+    result = within("regress")
+    assert result.returncode == 1
+    assert "ledger.json has another statement of eot.1 than the document has now: `verify" in result.stdout
+
+
+def test_assertions_are_evaluated(tmp_path: Path) -> None:
+    result = subprocess.run([sys.executable, "-O", "-m", "derivations", "list"], cwd=tmp_path, capture_output=True, text=True,
+                            check=False)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith("error: python: expected an interpreter that evaluates assertions, got one with -O")
 
 
 def test_a_baseline_is_never_accepted_in_ci(tmp_path: Path, within: Command) -> None:

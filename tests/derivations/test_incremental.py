@@ -42,7 +42,8 @@ FILES = {
 NEEDS = {"a.1": (), "a.2": (), "a.3": ("a.1",), "a.4": ("a.3",)}
 VOTERS = {"a.1": ["checks.votes.first"], "a.2": ["checks.votes.second", "checks.votes.test_claims"], "a.3": [], "a.4": []}
 DERIVED = {"a.1": "proofs.one", "a.2": "proofs.two", "a.3": "proofs.kernel", "a.4": "proofs.kernel"}
-SETTINGS = {"python": "3.12", "packages": {"sympy": "1"}, "device": "cpu", "quick": False, "model": None}
+SETTINGS = {"python": "3.12", "packages": {"sympy": "1"}, "device": "cpu", "quick": False, "model": None,
+            "profile": "gate"}
 
 
 @pytest.fixture
@@ -161,6 +162,7 @@ def test_a_local_model_may_have_changed(root: Path) -> None:
 @pytest.mark.parametrize(("name", "value", "reason"), [
     ("python", "3.13", "python: 3.12 → 3.13"), ("packages", {"sympy": "2"}, "packages: sympy 1 → 2"),
     ("device", "cuda", "device: cpu → cuda"), ("quick", True, "quick: False → True"),
+    ("profile", "explore", "profile: gate → explore"),
     ("model", "other", "model: None → other"), ("packages", {}, "packages: sympy 1 → None"),
 ])
 def test_other_settings_run_everything(root: Path, name: str, value: Any, reason: str) -> None:

@@ -62,9 +62,11 @@ BOTH = ["derivations", "evidence"]
     ([], {}, True), (BOTH, {}, True), (["evidence"], {}, False), (["derivations/test_derivations.py"], {}, False),
     (BOTH, {"claims": ""}, False), (BOTH, {"keyword": "Jacobian"}, False), (BOTH, {"deselect": ["x"]}, False),
     (["derivations", "evidence/test_votes.py::test_torch"], {}, False), (BOTH, {"markexpr": "not slow"}, False),
+    (BOTH, {"ignore": ["evidence"]}, False), (BOTH, {"ignore_glob": ["*votes*"]}, False),
 ])
 def test_a_run_is_complete_if_it_includes_every_test(arguments: list[str], options: dict[str, Any], complete: bool) -> None:
-    option = SimpleNamespace(**{"claims": "eot.59", "keyword": "", "markexpr": "", "deselect": None, **options})
+    anything = {"claims": "eot.59", "keyword": "", "markexpr": "", "deselect": None, "ignore": None, "ignore_glob": None}
+    option = SimpleNamespace(**anything | options)
     paths = arguments or [str(path) for path in incremental.voting_files().values()]
     where = SimpleNamespace(dir=Path(__file__).parents[2])
     config = SimpleNamespace(option=option, args=paths, invocation_params=where)

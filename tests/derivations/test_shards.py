@@ -10,9 +10,11 @@ from click.testing import CliRunner, Result
 from derivations import ledger
 from derivations.__main__ import main
 from derivations.catalogue import entries
+from derivations.rows import stated
 from derivations.selection import selected
 from derivations.shards import divided, merge, merged, parsed, seconds_in
-from tests.derivations.report.samples import of, row, saved
+from tests.derivations.report.samples import of, saved
+from tests.derivations.report.samples import row as sample
 
 
 def run(*arguments: str) -> Result:
@@ -50,8 +52,8 @@ def test_shards_are_as_long_as_the_seconds_allow() -> None:
 
 
 def test_seconds_are_summed_over_all_votes() -> None:
-    vote = row("eot.1")["evidence"][0]
-    assert seconds_in({"claims": [row("eot.1", evidence=[vote, {**vote, "layer": "torch"}])]}) == {"eot.1": 0.5}
+    vote = sample("eot.1")["evidence"][0]
+    assert seconds_in({"claims": [sample("eot.1", evidence=[vote, {**vote, "layer": "torch"}])]}) == {"eot.1": 0.5}
 
 
 @pytest.mark.parametrize("text", ["0/2", "3/2", "1/0", "1", "a/b", "1/2/3", "-1/2", "1/2 ", "", "1/99999"])
@@ -74,7 +76,13 @@ def test_seconds_need_a_ledger_and_a_shard(tmp_path: Path) -> None:
 
 # ── one ledger out of many ──────────────────────────────────────────────────────────────────────────────────────────
 
-FIRST, SECOND = "eot.46", "eot.59"
+FIRST, SECOND = "eot.46", "eot.s7.fisher-scaled"
+
+
+def row(id: str, **changes: Any) -> dict[str, Any]:
+    """A row with the catalogue's statement."""
+    twins = [{"name": name, "refuted_by": ["symbolic"]} for name in entries()[id].twins]
+    return sample(twins=twins, **stated(entries()[id]) | changes)
 
 
 def shard(part: int, *rows: dict[str, Any], count: int = 2, **environment: Any) -> dict[str, Any]:
@@ -85,7 +93,7 @@ def shard(part: int, *rows: dict[str, Any], count: int = 2, **environment: Any) 
 
 def test_joined_shards_are_the_run_of_all(tmp_path: Path) -> None:
     one = shard(1, row(FIRST), devices=["cpu"], seconds=3.0, skipped={"no GPU here": 1})
-    other = shard(2, row(SECOND, verdict="corrected", depends_on=[FIRST]), devices=["cuda"], seconds=2.0)
+    other = shard(2, row(SECOND, verdict="corrected"), devices=["cuda"], seconds=2.0)
     paths = [str(saved(tmp_path, data, f"{number}.json")) for number, data in enumerate((other, one))]
     result = run("merge", *paths, f"--json={tmp_path / 'whole.json'}")
     assert result.exception is None, result.exception
@@ -98,8 +106,23 @@ def test_joined_shards_are_the_run_of_all(tmp_path: Path) -> None:
     assert "shard" not in data
 
 
+def test_a_row_with_another_statement_is_refused() -> None:
+    with pytest.raises(ValueError, match=f"^shards: expected the statements .* another one for {re.escape(SECOND)}; merge with"):
+        merged([shard(1, row(FIRST)), shard(2, row(SECOND, title="Another"))])
+
+
+def test_files_outside_of_the_project_are_joined() -> None:
+    ledgers = [{**shard(k, row(id)), "files": {"a": "b", "/c": "d", **more}}
+               for k, id, more in ((1, FIRST, {"/e": "f"}), (2, SECOND, {"/g": "h"}))]
+    assert merged(ledgers)["files"] == {"a": "b", "/c": "d", "/e": "f", "/g": "h"}
+    ledgers[1]["files"]["/c"] = "another"
+    with pytest.raises(ValueError, match=r"^files: expected the same in every shard, got another /c in ledger 1"):
+        merged(ledgers)
+
+
 @pytest.mark.parametrize(("ledgers", "refusal"), [
     ([of(row(FIRST))], "ledger 1: expected a shard of a run, got a whole one"),
+    ([shard(1, row(FIRST)), shard(2, row(SECOND), profile="explore")], "profile: expected the same in every shard"),
     ([shard(1, row(FIRST))], "shards: expected all of one run, each once, got 1/2"),
     ([shard(1, row(FIRST)), shard(1, row(SECOND))], "shards: expected all of one run, each once, got 1/2, 1/2"),
     ([shard(1, row(FIRST)), shard(2, row(SECOND), count=3)], "shards: expected all of one run, each once, got 1/2, 2/3"),
