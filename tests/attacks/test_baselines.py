@@ -64,6 +64,7 @@ def test_a_loss_is_a_problem(name: str) -> None:
 
 KEPT_ROW = to_json(snapshot(ledger_of(proved()))[ID])
 VALUED = {"form": {"sign": "equal"}, "left": "a", "right": "b", "variables": {}, "values": []}
+SAMPLE = {"at": {}, "right": "1"}
 FORGED: dict[str, Any] = {
     "a list": [], "a claim that is no object": {ID: 3}, "no verdict": {ID: {}}, "an empty file": None,
     "a verdict that is none": {ID: KEPT_ROW | {"verdict": "certain"}},
@@ -74,8 +75,8 @@ FORGED: dict[str, Any] = {
     "a claim of another document": {"geometric.7": KEPT_ROW},
     "an id with a letter that looks alike": {ID.replace("o", "о"): KEPT_ROW},
     "an error that is not a number": {ID: KEPT_ROW | {"errors": {"torch": "NaN"}}},
-    **{f"a value that is {value}": {ID: KEPT_ROW | {"canonical": VALUED | {"values": [{"at": {}, "left": value, "right": "1"}]}}
-                                    } for value in ("Infinity", "-inf", "NaN", "sNaN", "１", "1e99999999999999999999", "", "1\n")},
+    **{f"a value that is {value}": {ID: KEPT_ROW | {"canonical": VALUED | {"values": [{**SAMPLE, "left": value}]}}}
+       for value in ("Infinity", "-inf", "NaN", "sNaN", "１", "1e99999999999999999999", "", "1\n")},
 }
 
 

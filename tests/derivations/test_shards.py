@@ -107,7 +107,7 @@ def test_joined_shards_are_the_run_of_all(tmp_path: Path) -> None:
 
 
 def test_a_row_with_another_statement_is_refused() -> None:
-    with pytest.raises(ValueError, match=f"^shards: expected the statements .* another one for {re.escape(SECOND)}; merge with"):
+    with pytest.raises(ValueError, match=f"^shards: expected the statements .* another one for {re.escape(SECOND)}; "):
         merged([shard(1, row(FIRST)), shard(2, row(SECOND, title="Another"))])
 
 
