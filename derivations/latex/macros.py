@@ -53,6 +53,7 @@ RELATION = r"=|<|>|\\(?:le|leq|leqslant|ge|geq|geqslant|approx|propto|equiv|impl
 REMARK = r"\s*(?:\\(?:text|textrm|mathrm)\s*\{\s*\(\w+\)\s*\}|\(\w+\)|\(?\\(?:eq)?ref\s*\{[^{}]*\}\)?)\s*"
 DEFINED = r"\s*(?:\\(?:text|textrm|textup|mathrm)\s*\{\s*def\.?\s*\}|\\triangle|\\Delta)\s*"
 REMARKED = re.compile(rf"\\(?:stackrel|overset)\s*\{{{REMARK}\}}\s*(?:\{{\s*({RELATION})\s*\}}|([=<>]))")
+SIZE = re.compile(r"\s*(\*|\[\s*\\[a-zA-Z]+\s*\])")
 DELIMITER = re.compile(r"\\(left|right)\s*(\\[a-zA-Z]+|\\?.)")
 AT_POINT = re.compile(r"\\right\s*(?:\||\\r?vert(?![a-zA-Z]))\s*_\s*\{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\}")
 DEFINING = re.compile(rf"\\(?:stackrel|overset)\s*\{{{DEFINED}\}}\s*(?:\{{\s*=\s*\}}|=)")
@@ -99,9 +100,7 @@ def expanded(given: Sequence[Token], macros: Mapping[str, Macro]) -> Iterator[st
             at = _without_size(stream, at)
         arguments: list[str] = []
         for _ in range(macro.arguments):
-            while at < len(stream) and not str(stream[at]).strip():
-                at += 1
-            argument, at = _argument(stream, at)
+            argument, at = _argument(stream, _after_spaces(stream, at))
             arguments.append(argument)
         text = re.sub(r"#(\d)", partial(_argument_after, macro.text, arguments), macro.text)
         yield _apart(before, text) + " " * text[-1:].isalpha()  # so that a command does not run into the next letter
@@ -119,11 +118,20 @@ def _apart(before: str, text: str) -> str:
 
 
 def _without_size(stream: list[str | Token], at: int) -> int:
-    """Drop the star of \\norm*{x}, or the size of \\norm[\\big]{x}."""
-    text = "".join(map(str, stream[at : at + 3])) if at < len(stream) else ""
-    if text.lstrip().startswith("*"):
-        stream[at] = text.split("{", 1)[0].lstrip()[1:]
-    return at + 3 if re.fullmatch(r"\s*\[\\\w+\]\s*", text) else at
+    """Drop the star of \\norm*{x}, or the size of \\norm[\\big]{x}; what follows it in its token stays."""
+    at = _after_spaces(stream, at)
+    size = SIZE.match("".join(map(str, stream[at : at + 3])))
+    if size:
+        end = at + (1 if size[1] == "*" else 3)
+        stream[at:end] = ["".join(map(str, stream[at:end]))[size.end() :]]
+    return at
+
+
+def _after_spaces(stream: Sequence[str | Token], at: int) -> int:
+    """The place of the next token that is more than a space."""
+    while at < len(stream) and not str(stream[at]).strip():
+        at += 1
+    return at
 
 
 def _argument(stream: list[str | Token], at: int) -> tuple[str, int]:

@@ -139,7 +139,7 @@ def _attach(guesses: Guesses, tree: Chain, formula: Formula, displays: Sequence[
     name = symbol_name(left)
     known = guesses.lines.get(guesses.names.get(name, ""))
     meaning = known.meaning if known is not None else ""
-    defined = known is not None and meaning.startswith("=") and known.why.startswith(f"line {formula.line}")
+    defined = len(tree.parts) == 2 and guesses.names.get(name) == spelled(left) and meaning == f"= {spelled(right)}"
     if defined or _implied(meaning, tree.signs, spelled(right)):
         return                                               # it was read as a declaration
     size = meaning == "size" and spelled(right).isdigit()

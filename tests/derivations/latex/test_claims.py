@@ -16,7 +16,7 @@ from derivations.latex import Notation, claims
 from derivations.latex.claims import DEFINES, SAME, TWINS, _coarse, _own_meanings, _wrong, equation
 from derivations.latex.repairs import failing, is_refuted, repair
 from derivations.latex.statements import read
-from derivations.relations import Relation, UniqueMinimum
+from derivations.relations import Limit, Relation, UniqueMinimum
 
 x, y, tau = scalar("x"), scalar("y"), positive("tau")
 m = size("m")
@@ -166,6 +166,7 @@ def test_meanings_of_one_equation_are_said() -> None:
 @pytest.mark.parametrize(("relation", "names"), [
     (Equation(x * 0 + y, y), ["1 more", "1 less", "2 more"]),
     (AtLeast(x**2, 0), ["the other way round", "1 more", "2 more", "7 more"]),
+    (Limit(1 / x, x, sp.oo, 0), ["1 more", "1 less", "2 more"]),
     (MINIMUM, ["squares of the weights", "roots of the weights"]),
 ])
 def test_coarse_versions_are_other_statements(relation: Relation, names: list[str]) -> None:
@@ -174,8 +175,11 @@ def test_coarse_versions_are_other_statements(relation: Relation, names: list[st
     assert all(is_refuted(wrong) for wrong in found.values())
     if isinstance(relation, UniqueMinimum):
         return
-    left, right = relation.sides
     shifts = {"1 more": 1, "1 less": -1, "2 more": 2, "7 more": 7}
+    if isinstance(relation, Limit):
+        assert [wrong.limit for wrong in found.values() if isinstance(wrong, Limit)] == [shifts[name] for name in names]
+        return
+    left, right = relation.sides
     assert {name: wrong.sides for name, wrong in found.items() if name in shifts} == {
         name: (left, right + shift) for name, shift in shifts.items() if name in found}
 

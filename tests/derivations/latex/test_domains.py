@@ -9,6 +9,7 @@ import pytest
 from derivations.latex.guesses import Guess, Guesses, narrows
 from derivations.latex.guessing import guess
 from derivations.latex.paper import read_paper
+from derivations.latex.syntax import parse
 
 
 def guessed(tmp_path: Path, body: str) -> Guesses:
@@ -37,6 +38,8 @@ SAID = [
     (r"Let $\alpha > 1$.", r"\alpha", {r"\alpha": "positive > 1"}),
     (r"Let $\alpha > 0$ and $\alpha \ge 3$.", r"\alpha", {r"\alpha": "positive >= 3"}),
     (r"Let $2 \le \alpha$.", r"\alpha", {r"\alpha": "positive >= 2"}),
+    (r"Let $\alpha \in \mathbb{R}$ with $\alpha \ge 1$.", r"\alpha", {r"\alpha": "real >= 1"}),
+    (r"Let $x \in \mathbb{R}$ with $x \ge 1$.", "x", {"x": "real >= 1"}),
     (r"Let $1 > \alpha$.", r"\alpha", {r"\alpha": "real < 1"}),
     (r"Let $-1 < \alpha < 1$.", r"\alpha", {r"\alpha": "real > -1 < 1"}),
     (r"Let $0 < \alpha < \mu$.", r"\alpha + \mu", {r"\alpha": "?", r"\mu": "?"}),
@@ -82,6 +85,16 @@ SAID = [
         "x_i", {"X": "matrix d N", "x": "columns of X", "i": "index N"},
     ),
     (r"Let $X = (x_1, \dots, x_N) \in \mathbb{R}^{N \times d}$.", "x_i", {"X": "matrix N d", "x": "rows of X", "i": "index N"}),
+    (
+        r"Let $X = (x_1, \dots, x_N) \in \mathbb{R}_+^{d \times N}$.",
+        "x_i", {"X": "nonnegative matrix d N", "x": "columns of X", "i": "index N"},
+    ),
+    (r"Let $b_i \in \mathbb{R}$.", "b_i", {"b_{i}": "real", "b": None}),
+    (r"For $i, j, k = 1, \dots, n$, let $T_{ijk} \in \mathbb{R}$.", "T_{ijk}", {"T_{i j k}": "real", "T": None}),
+    (r"Here $S$ is finite.", r"\sum_{x \in S} q(x)", {"x": "index m", "q (x)": "distribution", "S": "?"}),
+    (r"Let $|\mathcal{Y}| = n$ and $y' \in \mathcal{Y}$.", "q(y')", {"y": "index n", "q (y')": "distribution", "y'": None}),
+    (r"Let $|\mathcal{Z}| = n$ and $z \in \mathcal{Z}$.", r"p(z) + p(z|x) + p(z'|x)",
+     {"p (z)": "distribution", "p (z|x)": "distribution", "p (z'|x)": None, "x": "fixed"}),
     (r"Let $B \in \mathbb{R}_{\ge 0}^{N \times M}$ be a row-stochastic matrix.", "B_{ij}", {"B": "stochastic N M"}),
     (r"Let $Q \in \mathbb{R}^{N \times d}$ be a matrix with rows $q_i$.", "q_i", {"q": "rows of Q", "i": "index N"}),
     (r"Let $Q \in \mathbb{R}^{N \times d}$ be a matrix with columns $q_i$.", "q_i", {"q": "columns of Q", "i": "index d"}),
@@ -163,3 +176,51 @@ def test_an_index_may_have_another_range_in_a_section(tmp_path: Path) -> None:
     assert guesses.lines["i"].meaning == "index m"
     assert {scope: {name: each.meaning for name, each in own.items()} for scope, own in guesses.local.items()} == {
         ("section", 1): {"i": "index n"}}
+
+
+def test_a_vector_may_be_an_index_in_another_section(tmp_path: Path) -> None:
+    """Over the printed range; in the same section the letter stays what it was declared to be."""
+    vector = r"Let $k \in \mathbb{R}^d$ and $x \in \mathbb{R}^n$. "
+    summed = r"\begin{equation} \sum_{k=1}^n x_k = 1 \end{equation}"
+    for middle, local in ((r"\section{Two} ", {"k": "index n"}), ("", {})):
+        guesses = guessed(tmp_path, rf"\section{{One}} {vector}{middle}{summed}")
+        assert guesses.lines["k"].meaning == "vector d"
+        own = [lines for (kind, _), lines in guesses.local.items() if kind == "section"]
+        assert {name: each.meaning for lines in own for name, each in lines.items()} == local
+
+
+def test_a_subscript_has_the_range_of_its_own_axis(tmp_path: Path) -> None:
+    """k is a vector, and a column of s_ik where it is nothing but a subscript."""
+    text = r"Let $k \in \mathbb{R}^d$ and $s \in \mathbb{R}^{n \times m}$ and $i \in [n]$. "
+    (local,) = guessed(tmp_path, text + r"\begin{equation} s_{ik} = 1 \end{equation}").local.values()
+    assert {name: each.meaning for name, each in local.items()} == {"k": "index m"}
+
+
+def test_an_equation_without_a_letter_has_no_meaning_for_it(tmp_path: Path) -> None:
+    """c is a number, and an index below one sum."""
+    shown = r"\begin{equation} \sum_{c=1}^m x_c = 1 \end{equation} \begin{equation} y = c \end{equation}"
+    guesses = guessed(tmp_path, rf"Let $c \in \mathbb{{R}}$. {shown} \begin{{equation}} y = 2 \end{{equation}}")
+    assert [name for lines in guesses.local.values() for name in lines] == ["c"]
+
+
+def test_a_number_is_not_confused_with_a_function_of_its_name(tmp_path: Path) -> None:
+    """v(t) can be a product then: v is no symbol of the whole paper."""
+    first = r"\section{One} Let $t \in \mathbb{R}$ and $v(t) = t^2$. \section{Two} "
+    for words, known in ((r"Let $v \in \mathbb{R}$.", False), (r"Let $v \in \mathbb{R}^n$.", True)):
+        lines = guessed(tmp_path, rf"{first}{words} \begin{{equation}} v = v \end{{equation}}").lines
+        assert ("v" in lines) is known
+        assert lines["v (t)"].meaning == "= t^{2}"
+
+
+def test_entries_are_defined_beside_a_number_of_another_section(tmp_path: Path) -> None:
+    first = r"\section{One} Let $b > 0$. \begin{equation} 2 b > b \end{equation} \section{Two} Let $s \in \mathbb{R}^m$. "
+    guesses = guessed(tmp_path, first + r"\begin{equation} b_j = s_j^2, \quad j = 1, \dots, m \end{equation}")
+    assert guesses.lines["b"].meaning == "positive"
+    assert {name: each.meaning for name, each in guesses.local["section", 2].items()} == {"b_{j}": "= s_{j}^{2}"}
+
+
+def test_functions_that_share_a_name_are_told_apart_by_their_arguments() -> None:
+    """p of p(z) and p(z|x) is neither of them; v beside v(t) is a symbol of its own."""
+    guesses = Guesses(crowded={"p": ["p(z)", "p(z|x)"], "v": ["v(t)"]})
+    names = guesses.names_in(parse("p(z|x) + v(t) + v_i"))
+    assert names & {"p", "p(z)", "p(z|x)", "v", "v(t)"} == {"p(z|x)", "v", "v(t)"}

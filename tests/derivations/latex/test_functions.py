@@ -6,14 +6,15 @@ import pytest
 import sympy as sp
 from lark import Token
 
-from derivations import positive, scalar, simplex, size, total, vector
+from derivations import AtLeast, positive, scalar, simplex, size, total, vector
 from derivations.calculus.sums import equal
 from derivations.calculus.variables import Domain, Kind, Variable
 from derivations.latex.function_guesses import _is_same_function, is_modified
 from derivations.latex.gaps import _laws, _scales
-from derivations.latex.macros import Macro, expanded
+from derivations.latex.macros import COMMANDS, Macro, expanded
 from derivations.latex.overloads import key, matching
 from derivations.latex.problems import spread
+from derivations.latex.repairs import _by_signs
 from derivations.latex.slips import _within
 from derivations.latex.sums import check_pairs
 from derivations.latex.syntax import parse
@@ -50,6 +51,11 @@ def test_a_call_of_two_functions_is_of_none() -> None:
     assert matching("f", call("f(c)"), {"f(a)": ("a",)}, {"a"}, set()) == ""
 
 
+def test_the_name_of_a_function_may_be_two_words() -> None:
+    functions = {r"\cos \angle(x,z)": ("x", "z"), r"\cos \angle(z)": ("z",)}
+    assert matching(r"\cos \angle", call(r"\cos\angle(x, k)"), functions, {"z", "k"}, {"x"}) == r"\cos \angle(x,z)"
+
+
 def test_a_line_is_known_by_its_arguments_where_several_share_its_name() -> None:
     assert key("p(z|x)", {"p"}) == "p(z|x)"
     assert key("p(z|x)", set()) == key("p", {"p"}) == "p"
@@ -69,6 +75,7 @@ def test_calls_of_one_function(one: tuple[str, ...], other: tuple[str, ...], sam
     ("H(P)", r"-\sum_{ij} P_{ij} (\log P_{ij} - 1)", True), ("H(P)", r"-\sum_{ij} P_{ij} \log P_{ij}", False),
     (r"K(P, Q)", r"\sum_j (P_j \log P_j - P_j \log Q_j)", False), (r"K(P, Q)", r"\sum_j (P_j \log P_j - P_j + Q_j)", True),
     ("H(x)", r"-x \log x - (1 - x) \log (1 - x)", True), ("H(P)", r"-\sum_j P_j \log P_j", False),
+    ("H(P)", r"-\mathbb{E}_P[\log P]", False),
 ])
 def test_definitions_that_are_not_the_usual_ones(left: str, right: str, modified: bool) -> None:
     assert is_modified(parse(left), parse(right)) is modified
@@ -89,12 +96,22 @@ def tokens(*parts: str) -> list[Token]:
     (("\\norm", "[", "\\big", "]", "{", "x", "}"), "|x|"), (("\\norm", " ", "{", "x", "}"), "|x|"),
     (("\\norm", "xy"), "|x|y"), (("\\norm", " xy"), "|x|y"), (("\\norm", "\\beta", "y"), "|\\beta|y"),
     (("\\norm", "{", "a", "{", "b", "}", "c", "}", "d"), "|a{b}c|d"), (("\\norm",), "||"),
+    (("\\norm", "*x ", "\\beta", "y"), "|x| \\betay"), (("\\norm", "*", "\\beta", "y"), "|\\beta|y"),
+    (("\\norm", " ", "*", " ", "{", "x", "}", "y"), "|x|y"), (("\\norm", " *xyz", "{", "u", "}"), "|x|yz{u}"),
+    (("\\norm", "[", "\\big", "]xy", "{", "u", "}"), "|x|y{u}"), (("\\norm", " [ ", "\\Big", " ]", "\\beta"), "|\\beta|"),
+    (("\\norm", "[x]y"), "|[|x]y"), (("\\norm", "*"), "||"),
     (("\\pair", "{", "x", "}", " ", "{", "y", "}"), "<x,y>"), (("\\pair", "xyz"), "<x,y>z"),
     (("\\pair", "{", "x", "}"), "<x,>"), (("\\pair", "*", "{", "x", "}"), "<*,x>"),
     (("a", "\\half", "b"), "a0.5b"), (("\\other", "x"), "\\otherx"), ((), ""),
 ])
 def test_macros_take_their_arguments(given: tuple[str, ...], text: str) -> None:
     assert "".join(expanded(tokens(*given), NORM)) == text
+
+
+@pytest.mark.parametrize(("command", "text"), [("\\colon", ":"), ("\\mathstrut", ""), ("\\allowbreak", "")])
+def test_commands_without_arguments_leave_what_follows_them(command: str, text: str) -> None:
+    """As the colon of f \\colon A \\to B does."""
+    assert "".join(expanded(tokens("f", command, "xy"), COMMANDS)) == f"f{text}xy"
 
 
 # ── slips ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -140,6 +157,14 @@ def test_the_laws_that_may_be_compared() -> None:
     assert _laws(total(i, v[i]), total(i, v[i]), []) == []
 
 
+def test_a_vector_of_the_notation_that_sums_to_one_is_a_law() -> None:
+    """Where the difference depends on all that it is defined by."""
+    v, x = vector("v", n), scalar("x")
+    entry = Value((n,), lambda k: sp.exp(v[k]) / total(i, sp.exp(v[i])))
+    for difference, count in ((total(i, v[i]), 2), (x * total(i, v[i]), 2), (sp.S(x), 0)):
+        assert len(_laws(difference, difference, [entry])) == count
+
+
 # ── forms of differences, values, sums over pairs ───────────────────────────────────────────────────────────────────
 
 
@@ -154,6 +179,16 @@ def test_a_difference_of_squares_is_a_spread() -> None:
         assert equal(form, total(i, weight * (x[i] - mean) ** 2))
     assert spread(total(i, q[i] * x[i] ** 2) - total(i, x[i]) ** 2) is None
     assert spread(total(i, x[i])) is None
+
+
+@pytest.mark.parametrize(("left", "right", "same"), [
+    (2, -3, True), (2, 0, False), (0, -3, False), (1, -1, True), (-2, -3, False), (2, 3, False),
+])
+def test_a_bound_by_signs_says_nothing_of_the_sizes(left: int, right: int, same: bool) -> None:
+    """x² ≥ −y² holds whatever x and y are, x² ≥ 0 is a bound."""
+    x = scalar("x")
+    for size_ in (sp.S.One, x**2):
+        assert _by_signs(AtLeast(left * size_, right * size_)) is same
 
 
 def test_functions_of_entries_have_the_shape_of_what_is_a_vector() -> None:

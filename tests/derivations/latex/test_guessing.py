@@ -192,6 +192,11 @@ def restrictions(text: str, folder: Path) -> tuple[dict[str, str], list[str]]:
     (r"For $\tau = 1$ \begin{equation} x = y, \end{equation}", {r"\tau": "= 1"}, []),
     (r"For $\tau = 1$ \begin{equation} x = y. \end{equation}", {}, []),
     (r"We have $\tau = \tau$ and", {}, []),
+    (r"Let $o = 2 \tau$. If $o = 3$ then", {}, ["o = 3"]),      # on one line, and in any two
+    (r"Let $o = 2 \tau$. For $o \le 3$,", {}, [r"o \le 3"]),
+    (r"Let $o = 2 \tau$. If $o = 2 \tau$ then", {}, []),
+    (r"Suppose that $o_j = s_j^2$. Then", {}, []),
+    (r"With $Z = \sum_l e^{s_l} = 1$ we have", {}, [r"Z = \sum_l e^{s_l} = 1"]),
 ])
 def test_conditions_before_an_equation_restrict_it(
     text: str, local: dict[str, str], premises: list[str], tmp_path: Path
@@ -229,6 +234,18 @@ def test_the_entropy_of_something_is_no_definition(tmp_path: Path) -> None:
 ])
 def test_a_letter_may_be_declared_again(text: str, local: dict[str, str], tmp_path: Path) -> None:
     assert restrictions(text + r" \begin{equation} |x| = x \end{equation}", tmp_path)[0] == local
+
+
+@pytest.mark.parametrize(("declared", "later"), [
+    (r"For every $x \in \mathbb{R}$,", {3: "real"}), (r"Let $x \in \mathbb{R}$. Then", {3: "real", 4: "real"}),
+])
+def test_a_letter_that_is_declared_again_keeps_its_meaning_before(declared: str, later: dict[int, str], tmp_path: Path) -> None:
+    """“For every” is about its sentence, “let” about what follows."""
+    text = rf"Let $x > 0$. Then \[ y = 1. \] {declared} \[ |x| = x. \] Also, \[ x^2 = x \]"
+    (tmp_path / "paper.tex").write_text(rf"\begin{{document}}{text}\end{{document}}", encoding="utf-8")
+    guesses = guess(read_paper(tmp_path / "paper.tex"))
+    assert guesses.lines["x"].meaning == "positive"
+    assert {number: lines["x"].meaning for (_, number), lines in guesses.local.items() if "x" in lines} == later
 
 
 @pytest.mark.parametrize(("later", "meaning"), [

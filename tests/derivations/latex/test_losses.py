@@ -62,6 +62,7 @@ def test_other_gradients_are_definitions(text: str, tmp_path: Path) -> None:
     (r"\frac{\partial}{\partial s_k} \frac{\partial \ell}{\partial s_j} = 0", False),
     (r"\frac{\partial}{\partial s_k} (g_j - \bar g) = 0", False),
     (r"\frac{\partial (\ell + \bar g)}{\partial s_k} = 0", False),
+    (r"c = (g^\top \nabla) \ell", False),                    # a ∇ with nothing behind it
 ])
 def test_other_derivatives_are_left_open(formula: str, known: bool, tmp_path: Path) -> None:
     guesses = guessed(WEIGHTS + GRADIENT + rf"\begin{{equation}} {formula} \end{{equation}}", tmp_path)

@@ -84,6 +84,7 @@ SEVERAL = {"n": "size", "i": "index n", r"x, y, \theta, \phi": "vector n",
         (r"r(x, y) = \log p(y | x) + \log Z(x)", FIXED),
         (r"\ell_x + \ell_y = \sum_i (x_i + y_i)", SEVERAL),
         (r"\|p_\phi - x\|^2 = \|\phi\|^2 - 2 \langle x, \phi\rangle + \|x\|^2", SEVERAL),   # p_θ is a function of θ
+        (r"\|p_\phi^\star - y\|^2 = 4 \|x\|^2 - 4 \langle x, y\rangle + \|y\|^2", SEVERAL),   # p^⋆ is another name than p
         (r"\|f + x\|^2 = \|f_x\|^2 + 2 \langle x, f_x\rangle + \|x\|^2", SEVERAL),
         (r"\theta(\theta)^\top x = \langle\theta, x\rangle \theta", SEVERAL),
     ],
@@ -103,6 +104,18 @@ def test_a_name_without_arguments_is_the_function_without_a_condition() -> None:
     assert all(relation.prove() for relation in read(r"\mathrm{KL}(q \| p) \ge 0", Notation(declared)))
     uniform = Notation({**declared, "p(x)": "= 1/n"})
     assert all(relation.prove() for relation in read(r"\mathrm{KL}(q \| p) = \log n - H(q)", uniform))
+
+
+def test_a_definition_needs_no_space() -> None:
+    declared = {"n": "size", "x": "index n", "p(x)": "=1/n", "p(x | D)": "=x/n", "D": "fixed", "u_x": "=2/n"}
+    assert all(relation.prove() for relation in read(r"\sum_x p(x) = 1, \quad \sum_x u_x = 2", Notation(declared)))
+
+
+@pytest.mark.parametrize("table", ["meanings", "sizes", "indices", "points", "laws", "crowded", "functions", "broken", "labels",
+                                   "fixed", "bounds", "taken"])
+def test_what_is_derived_of_the_lines_cannot_be_given(table: str) -> None:
+    with pytest.raises(TypeError, match=f"unexpected keyword argument '{table}'"):
+        Notation({}, **{table: {}})  # type: ignore[arg-type]
 
 
 def test_a_symbol_that_stands_for_a_variable_takes_its_name() -> None:

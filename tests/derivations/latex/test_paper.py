@@ -64,6 +64,9 @@ def test_title_and_sections(tmp_path: Path) -> None:
         (r"\begin{equation} a = b", r"expected an end of \\begin\{equation\} in line 1"),
         (r"\newcommand{\x}{\y", "expected a closing brace for line 1"),
         (r"\newcommand{\x}{\x a} $\x$", "expected an end after 40 expansions"),
+        (r"\newcommand", "expected an argument, got the end of the file"),
+        (r"\newcommand\x", "expected an argument, got the end of the file"),
+        (r"\newcommand\x[1]", "expected an argument, got the end of the file"),
     ],
 )
 def test_unterminated_formulas_are_refused(tmp_path: Path, text: str, why: str) -> None:
@@ -139,6 +142,17 @@ def test_formulas_know_the_theorem_that_they_stand_in(tmp_path: Path) -> None:
     inside = r"\begin{conj} $a$ \begin{enumerate} $b$ \end{enumerate}\end{conj} $c$ \begin{proof} $d$ \end{proof}"
     text = rf"\newtheorem*{{conj}}{{Conjecture}}{inside}"
     assert [each.environment for each in formulas(tmp_path, text)] == ["conjecture", "conjecture", "", "proof"]
+
+
+def test_environments_of_words_are_no_formulas(tmp_path: Path) -> None:
+    """And what stands before the document is not read."""
+    before = r"\newsavebox{\it}\begin{equation} a = b \end{equation}"
+    text = rf"{before}\begin{{document}}\begin{{lemma}} Let $x > 0$. \[ c = d \]\end{{lemma}}\end{{document}}"
+    assert [each.latex for each in formulas(tmp_path, text)] == ["x > 0", "c = d"]
+
+
+def test_commands_separate_words(tmp_path: Path) -> None:
+    assert [each.words for each in formulas(tmp_path, r"For\ all\newline{}small $x$")] == ["For all small"]
 
 
 def test_a_capital_letter_after_a_display_begins_a_sentence(tmp_path: Path) -> None:

@@ -339,6 +339,22 @@ def test_a_free_index_takes_the_range_of_the_indexed_vector() -> None:
     assert [str(v.domain.shape[0]) for v in relation.variables() if v.name == "i"] == ["n"]
 
 
+MASSES = Notation({"n": "size", "i": "index n", "s, u": "vector n", "a_i": "= e^{s_i}", "b_i": "= e^{u_i}"})
+
+
+@pytest.mark.parametrize(("latex", "true"), [
+    (r"\sum_i a_i \log a_i - \sum_i a_i \log b_i \ge \sum_i a_i - \sum_i b_i", True),
+    (r"\sum_i a_i \log a_i - \sum_i a_i \log b_i \ge \sum_i a_i + \sum_i b_i", False),
+    (r"n \sum_i a_i^2 + 1 \ge 2 \sum_i a_i", True),
+    (r"n \sum_i a_i^2 + 1 \ge 3 \sum_i a_i", False),
+])
+def test_inequalities_of_masses_that_need_not_sum_to_one(latex: str, true: bool) -> None:
+    """By their divergence, and by their distance from 1/n."""
+    (relation,) = read(latex, MASSES)
+    assert relation.prove() is true
+    assert (relation.counterexample() is None) is true
+
+
 @pytest.mark.parametrize(("latex", "notation", "true"), [
     (r"\frac{\partial s_j}{\partial s_k} = \delta_{jk}", MARGIN, True),
     (r"\frac{\partial s_j}{\partial s_k} = \delta \delta_{jk}", MARGIN, False),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import sympy as sp
 
 from derivations.latex import Notation, read
 from derivations.latex.claims import _excluded
@@ -30,6 +31,16 @@ def test_a_point_is_excluded_if_it_violates_a_condition(condition: str, excluded
     point = {**example.point, **{v: [-1] * len(value) for v, value in example.point.items() if isinstance(value, list)}}
     assert excluding(point, notation, 9) == excluding(point, notation, 4) == ((7, condition) if excluded else None)
     assert excluding(point, notation, 3) is None             # it stands far behind
+
+
+@pytest.mark.parametrize(("condition", "values", "excluded"), [
+    (r"c_i \ge 0", [-1, 2], True), (r"c_i \ge 0", [2, -1], True), (r"c_i \ge 0", [2, 1], False), (r"i \le n", [2, -1], False),
+])
+def test_a_condition_on_entries_is_one_on_each_and_on_no_other(condition: str, values: list[int], excluded: bool) -> None:
+    notation = Notation(DECLARED, restrictions=[(7, condition)])
+    (relation,) = read(r"\sum_{i=1}^n c_i = \sum_{i=1}^n c_i^2", notation)
+    point = {v: list(map(sp.Integer, values)) if v.domain.shape else sp.Integer(len(values)) for v in relation.variables()}
+    assert (excluding(point, notation, 9) is not None) is excluded
 
 
 def test_local_meanings_keep_the_restrictions() -> None:
