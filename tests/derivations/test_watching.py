@@ -9,8 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
 
+import pytest
 from watchfiles import Change
 
+from derivations import watching
 from derivations.watching import Sources, rerun
 
 PATIENCE = 20  # seconds
@@ -54,3 +56,16 @@ def test_files_written_by_a_run_start_no_run() -> None:
         assert not sources(Change.modified, f"/somewhere/{name}"), name
     for name in ("eot/section1.py", "eot/source.txt"):
         assert sources(Change.modified, f"/somewhere/{name}"), name
+
+
+def test_the_changed_files_are_named_and_a_failed_run_is_no_end(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def watch(*folders: str, raise_interrupt: bool, **_: object) -> Iterator[set[tuple[Change, str]]]:
+        assert folders == ("one", "two")
+        assert not raise_interrupt                           # Ctrl-C ends it without a traceback
+        yield {(Change.modified, "one/b.py"), (Change.added, "two/a.py"), (Change.deleted, "two/b.py")}
+
+    monkeypatch.setattr(watching, "watch", watch)
+    rerun([sys.executable, "-c", "raise SystemExit(1)"], ["one", "two"])   # type: ignore[list-item]
+    assert capsys.readouterr().out == "changed: a.py, b.py\n"
