@@ -4,7 +4,8 @@
     python -m tests.mutation
     python -m tests.edges --errors errors.json --hostile --mutants .mutation/results.json
 
-Figures go to `docs/edges.json` with the versions that they were measured with, and the page is written from that file.
+Figures go to `docs/edges.json` with the versions and the settings that they were measured with, and the page is written from
+that file.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import Any
 import click
 
 from numerics.precision.study import DTYPES
+from tests.fingerprints import fingerprint, functions
 
 DOCS = Path(__file__).parents[1] / "docs"
 DATA, PAGE = DOCS / "edges.json", DOCS / "edges.md"
@@ -49,8 +51,9 @@ def errors(records: Sequence[Mapping[str, Any]], before: Mapping[str, Any]) -> d
         if cell["state"] in ("right", "silent"):
             for kind, key in (("decades", str(position["decade"])), ("dtypes", position["dtype"])):
                 row[kind][key] = max(row[kind].get(key, 0.0), error if math.isfinite(error) else math.inf)
+    known = functions()
     rounded = {name: {kind: _rounded(row[kind]) for kind in ("decades", "dtypes")} | {"states": dict(row["states"])}
-               for name, row in table.items()}
+               | ({"fingerprint": fingerprint(known[name])} if name in known else {}) for name, row in table.items()}
     silent = [x for x in before.get("silent", ()) if x.partition(", 10^")[0] not in rounded]
     silent += (f"{cell['function']}, {_where(cell['place'])}: {cell['said']}"
                for cells in groups.values() for cell in cells if cell["state"] == "silent")
