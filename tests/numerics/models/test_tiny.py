@@ -1,5 +1,7 @@
 """The two small models: their recipe, the shipped files, and refusals."""
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -50,6 +52,44 @@ def test_training_is_deterministic_and_learns(name: str) -> None:
         losses.append([step.loss for step in tiny.train(recipe, model)])
         assert tiny.held_out_loss(recipe, model) < before
     assert losses[0] == losses[1]
+
+
+@on_both
+def test_rates_rise_and_fall_and_gradients_are_clipped(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    recipe = tiny.Recipe(name, steps=60, batch=1)
+    rates, norms = [], []
+    model = tiny.untrained(recipe)
+
+    def step(self: torch.optim.AdamW) -> None:
+        rates.append(self.param_groups[0]["lr"])
+        assert self.param_groups[0]["weight_decay"] == 0.01
+
+    def clip(parameters: Iterator[torch.nn.Parameter], norm: float) -> None:
+        assert len(list(parameters)) == len(list(model.parameters()))
+        norms.append(norm)
+
+    monkeypatch.setattr(torch.optim.AdamW, "step", step)
+    monkeypatch.setattr(torch.nn.utils, "clip_grad_norm_", clip)
+    done = [progress.step for progress in tiny.train(recipe, model)]
+    assert done == [*range(1, 61)]
+    assert norms == [1.0] * 60
+    assert rates == pytest.approx([3e-3 * min(1, s / 50) * (1 - s / 60) for s in range(60)])
+
+
+def test_the_recipe_by_default() -> None:
+    assert tiny.Recipe("tiny-gpt") == tiny.Recipe("tiny-gpt", seed=0, steps=1500, batch=16, rate=3e-3)
+
+
+def test_a_model_is_written_in_place_of_an_older_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recipe = tiny.Recipe("tiny-gpt")
+    for seed in (1, 2):
+        tiny.save(recipe, tiny.untrained(tiny.Recipe("tiny-gpt", seed=seed)), {"trained": float(seed)}, tmp_path / "made")
+        written = (tmp_path / "made" / "recipe.json").read_text(encoding="utf-8")
+        assert written.startswith('{\n "name"')
+        assert json.loads(written)["loss"] == {"trained": seed}
+    assert [path.name for path in tmp_path.iterdir()] == ["made"]
+    monkeypatch.setattr(tiny, "MEGABYTES", (tmp_path / "made" / "model.safetensors").stat().st_size / 2**20)
+    tiny.save(recipe, tiny.untrained(recipe), {}, tmp_path / "other")    # as large as is allowed
 
 
 def test_validation_bytes_are_not_trained_on() -> None:
