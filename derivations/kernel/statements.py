@@ -70,16 +70,13 @@ def stated(relation: Relation, names: Names) -> Statement:
 
 def opened(relation: Relation, names: Names) -> Statement:
     """The variables and the hypotheses of a relation, without a conclusion."""
-    variables = relation.variables()
-    for v in sorted(variables, key=lambda v: v.name):        # short names for what is declared, before sums bind any
-        names.of(v)
     statement = Statement()
     positive: set[str] = set()
     masses: dict[str, str] = {}
     marginals: dict[tuple[str, int], tuple[str, str]] = {}
     slacks: dict[str, str] = {}
     order = [Kind.SIZE, *(kind for kind in Kind if kind not in (Kind.SIZE, Kind.INDEX)), Kind.INDEX]
-    for v in sorted(variables, key=lambda v: order.index(v.domain.kind)):
+    for v in sorted(relation.variables(), key=lambda v: order.index(v.domain.kind)):
         name = names.of(v)
         statement.binders.append((name, _type(v, names)))
         statement.hypotheses += _domain(v, name, names)

@@ -170,6 +170,15 @@ def test_only_a_denominator_is_a_sum_over_which_a_product_is_summed_by_itself() 
         assert summation._eliminable(flat) == name
 
 
+def test_sums_are_exchanged_below_those_around_them() -> None:
+    """The sum over i becomes the innermost of three: it changes places with the second, and below that with the third."""
+    certificate = Certificate(FACTS)
+    inner = total(("mul", at("T", "j", "k"), at("u", "k")), "k", "n")
+    certificate.normal(total(total(("mul", at("K", "i", "j"), at("s", "j"), inner), "j", "n")))
+    exchanges = re.findall(r"\{ ([^{}]*)exact: total_exchange", "\n".join(certificate.lines))
+    assert exchanges[-2:] == ["", "do 1! (apply: eq_total => ?); "]
+
+
 @pytest.mark.parametrize(("part", "halves", "shown"), [
     (("abs", S), True, "((2%:R * (plus (s i))) + (- (s i)))"),
     (("abs", ("neg", S)), True, "((2%:R * (plus (s i))) + (- (s i)))"),

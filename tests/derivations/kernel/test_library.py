@@ -82,6 +82,25 @@ def test_a_stale_object_is_made_again(tmp_path: Path) -> None:
     assert library.built(tmp_path / "formal", tmp_path / "store").digest != first.digest
 
 
+def test_an_object_that_was_changed_or_lost_is_put_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted: another object, and none, beside the copy of the one that was made; nothing is compiled again."""
+    folder, made = tmp_path / "library", []
+    file = folder / "Script.vo"
+    folder.mkdir()
+
+    def compiled(name: str, _: Path) -> str:
+        made.append(name)
+        file.write_bytes(b"sound")
+        return ""
+
+    monkeypatch.setattr(library, "_compiled", compiled)
+    for damage in (lambda: None, lambda: file.write_bytes(b"stale"), file.unlink):
+        damage()
+        assert library._object("Script", "key", folder)[1] == ""
+        assert file.read_bytes() == b"sound"
+    assert made == ["Script"]
+
+
 @needs_rocq
 def test_answers_about_handwritten_theorems_expire_when_a_file_changes(tmp_path: Path) -> None:
     """Planted: a stored answer from before an axiom was added to the file."""

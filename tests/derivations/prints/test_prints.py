@@ -126,7 +126,9 @@ def test_twice_an_identity_is_no_residual() -> None:
     """A − 2B equals −B where A = B, and −B is a side, but that is no agreement."""
     twice = r"\frac{\partial p_k}{\partial s_j} = 2 \tfrac1\tau p_k(\delta_{kj}-p_j)"
     assert check_of(twice, proved()).standing is Standing.DIFFERS
-    for latex in (twice, twice.replace("2", "-2").replace(r"\frac", r"-\frac", 1), twice.replace("2", r"(1+\tfrac1\tau)")):
+    more = twice.replace("2", r"(1+\tfrac1\tau)")
+    for latex in (twice, twice.replace("2", "-2").replace(r"\frac", r"-\frac", 1), more,
+                  more.replace("(1", "-(1").replace(r"\frac", r"-\frac", 1)):
         assert match(links(latex, NOTATION)[0], proved(), KNOWN) is None  # type: ignore[arg-type]
 
 

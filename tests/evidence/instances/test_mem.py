@@ -172,6 +172,13 @@ def test_bad_input_is_named(call, message: str) -> None:  # type: ignore[no-unty
         call()
 
 
+def test_the_error_of_a_large_maximizer_is_relative() -> None:
+    """At α = 10³⁰ there are not 50 digits behind the point."""
+    maximum = maximize(COIN, [2], mp.mpf(10) ** 30)
+    assert maximum.error <= mp.mpf(10) ** -fifty_digits.DIGITS * maximum.dual[0]
+    assert abs(maximum.dual[0] / mp.mpf(10) ** 30 - 1) < mp.mpf(10) ** -48   # λ* = α(2 − tanh λ*)
+
+
 def test_too_few_steps_are_an_error() -> None:
     with pytest.raises(ArithmeticError, match="no maximizer"):
         maximize(Law.of([[-1], [0], [2]], [1, 1, 1]), [0.5], 7, steps=2)
@@ -185,6 +192,20 @@ def test_leading_coefficients_of_known_functions() -> None:
     with mp.workdps(60):
         for value, known in zip(coefficients.values, (-mp.mpf(1) / 6, mp.mpf(1) / 6, 5), strict=True):
             assert abs(value - known) <= coefficients.error < 1e-15
+
+
+def test_points_are_halved_as_often_as_asked_for() -> None:
+    points = []
+
+    def cube(x: mp.mpf) -> list[mp.mpf]:
+        points.append(x)
+        return [x**3]
+
+    leading(cube, 3, 1, halvings=4)
+    assert points == [1, 0.5, 0.25, 0.125, 0.0625]
+    points.clear()
+    leading(cube, 3, 1)
+    assert min(points) == 1 / 512                            # what the errors of claims rest on
 
 
 def test_a_lower_order_and_a_kink_are_refused() -> None:
@@ -205,6 +226,13 @@ def test_the_start_is_small_enough(x: MemProblem) -> None:
     coefficients = leading(lambda alpha: x.maximizer(alpha).dual, 1, x.small)
     assert coefficients.error < 1e-12
     assert (rounded(coefficients.values) - x.drawn["z"]).abs().max() <= float(coefficients.error) + 1e-15
+
+
+def test_a_small_alpha_is_one_of_the_scale_of_the_law() -> None:
+    """1/16 of 1/max(R², R‖z‖); 1 for one atom, and for all that are as good as one."""
+    for scale, z, known in ((8, 1, 1 / 1024), (8, 16, 1 / 2048), (0.5, 0, 1 / 4), (0.125, 1, 1 / 2), (0.125, 0, 1), (0, 3, 1)):
+        assert fifty_digits.small(Law.of([[-scale], [scale]], [1, 1]), [z]) == known
+    assert fifty_digits.small(Law.of([[5, 2]], [1]), [3, 4], margin=4) == 4
 
 
 def test_each_row_has_an_alpha_between_half_of_it_and_all_of_it() -> None:

@@ -59,6 +59,14 @@ def test_the_dual_and_its_gradient(relaxed: bool, mask: bool, annealing: Tensor 
         close(half[k], torch.where(live, -exponents.logsumexp(-2) / (1 / factor + kappa), s), 1e-14)
 
 
+def test_the_residual_is_the_slope_of_the_dual_beside_a_target_that_is_met() -> None:
+    """In a batch where one target is met and the other is relaxed."""
+    x, psi, _ = problems(4, 6, relaxed=True)
+    point = solver.evaluate(x, psi.requires_grad_())
+    (slope,) = torch.autograd.grad(point.objective.sum(), psi)
+    close(slope, point.residual.detach(), 1e-14)
+
+
 @pytest.mark.parametrize(("n", "m"), SIZES)
 @pytest.mark.parametrize("relaxed", [True, False])
 def test_newtons_step_solves_with_the_hessian(relaxed: bool, n: int, m: int) -> None:
@@ -172,3 +180,36 @@ def test_the_reported_number_of_steps_suffices(solve: Callable[..., Any]) -> Non
     close(again.plan, solution.plan, 0.0)
     short = solve(cost, a, b, 0.05, max_steps=solution.steps - 1, strict=False)
     assert short.steps == solution.steps - 1
+
+
+@pytest.mark.parametrize("relaxation", [math.inf, 0.5])
+def test_a_column_without_mass_takes_no_steps_of_its_own(relaxation: float) -> None:
+    cost, a, b = random_problem(3, 4, 5)
+    without = sinkhorn(cost, a, b, 0.1, relaxation=relaxation)
+    cost, b = torch.cat((cost, cost[:, :1]), -1), torch.cat((b, b.new_zeros(1)))
+    solution = sinkhorn(cost, a, b, 0.1, relaxation=relaxation)
+    assert solution.steps == without.steps
+    close(solution.plan[:, :-1], without.plan, 1e-15)
+
+
+def test_the_unit_of_masses_changes_nothing() -> None:
+    """What rounding may hide of the dual's growth is measured by the masses: tiny ones take as many steps."""
+    cost, a, b = random_problem(0, 6, 7)
+    solution = sinkhorn(cost, a, b, 1e-3)
+    unit = 2.0**-28
+    scaled = sinkhorn(cost, unit * a, unit * b, 1e-3)
+    assert scaled.steps == solution.steps
+    close(scaled.plan, unit * solution.plan, 1e-14 * unit)
+
+
+def test_the_potential_of_a_column_without_mass_has_a_slope_in_its_relaxation() -> None:
+    cost, a, b = random_problem(3, 4, 5)
+    b[1] = 0.0
+
+    def potential(relaxation: Tensor) -> Tensor:
+        return sinkhorn(cost, a, b, 0.3, relaxation=relaxation).column_potential[1]
+
+    relaxation = torch.tensor(0.7, dtype=F64, requires_grad=True)
+    (slope,) = torch.autograd.grad(potential(relaxation), relaxation)
+    step = 1e-5
+    close(slope, (potential(relaxation.detach() + step) - potential(relaxation.detach() - step)) / (2 * step), 1e-8)

@@ -66,7 +66,7 @@ def test_second_derivatives_at_a_mass_of_zero() -> None:
 
 
 def test_derivatives_where_both_marginals_are_met() -> None:
-    """The potentials up to their constant, which no derivative in one mass may fill with 1/0."""
+    """The potentials up to their constant."""
     cost, a, b = problem(2, n=3, m=4)
     inputs = [x.requires_grad_() for x in (cost, a.log(), b.log())]
 
@@ -76,9 +76,28 @@ def test_derivatives_where_both_marginals_are_met() -> None:
         return solution.plan, f - f[..., :1], g - g[..., :1], solution.value
 
     check_twice(solved, inputs, batched=True)
-    masses = [x.detach().softmax(-1).requires_grad_() for x in inputs[1:]]
+
+
+@pytest.mark.parametrize("mass", [1.0, 3.0])
+def test_no_derivative_in_one_mass_is_that_of_a_division_by_zero(mass: float) -> None:
+    """Where both marginals are met, masses that do not agree have no plan."""
+    cost, a, b = problem(2, n=3, m=4)
+    masses = [(mass * x.softmax(-1)).requires_grad_() for x in (a, b)]
     column = unbalanced(cost, *masses, 0.5, math.inf, math.inf).column_potential
     assert all(float(x.abs().max()) < 1e3 for x in torch.autograd.grad(column[:, 0].sum(), masses))
+
+
+def test_a_row_without_mass_leaves_the_other_slopes_of_a_column_without_mass() -> None:
+    cost, a, b = problem(n=3, m=4)
+    a[1] = b[2] = 0.0
+
+    def potential(a: Tensor) -> Tensor:
+        return unbalanced(cost, a, b, 0.5, 1.0, 2.0).column_potential[2]
+
+    along = torch.tensor([1.0, 0.0, -1.0], dtype=torch.float64)
+    (slope,) = torch.autograd.grad(potential(a.requires_grad_()), a)
+    step = 1e-5
+    close(slope @ along, ((potential(a + step * along) - potential(a - step * along)) / (2 * step)).detach(), 1e-8)
 
 
 def test_derivatives_in_the_relaxations() -> None:
