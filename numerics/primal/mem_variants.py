@@ -124,7 +124,7 @@ def solve_without_square(
     # Off r = 0, the slope of c‖r‖ is that of w‖r‖²/2 with w = c/‖r‖.
     candidates = [(weights, np.zeros_like(problem.evidence)), entropic.sharpen(program, weights, math.inf)]
     candidates += _search(program, weights, lambda w, length: w * length / slope)
-    candidates = [(p, lam * min(1.0, slope / max(entropic.length(lam), slope))) for p, lam in candidates]
+    candidates = [(p, lam * (slope / max(entropic.length(lam), slope))) for p, lam in candidates]
     best = min(candidates, key=lambda pair: entropic.certify(program, *pair).gap)
     return mem.judged(problem, problem.spread(best[0]), program, best[1], status)
 

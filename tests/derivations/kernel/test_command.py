@@ -1,5 +1,6 @@
 """The command `kernel` in this process, with answers of Rocq that are planted: what it prints, and its exit status."""
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from types import SimpleNamespace
@@ -9,6 +10,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from derivations import AtLeast, Equation, Fails, positive
+from derivations.catalogue import entries
+from derivations.claims import Layer, Outcome, Verdict
 from derivations.entry import Entry
 from derivations.kernel import command, layer
 from derivations.kernel.checking import Checked
@@ -96,6 +99,26 @@ def test_an_alarm_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "FAILED  eot.46: an alarm\n" in result.output
 
 
+def test_a_theorem_of_what_we_refute_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    refuted = SimpleNamespace(verdict=Verdict.REFUTED, layers={Layer.SYMBOLIC: Outcome.REFUTED})
+    monkeypatch.setattr(command.baseline, "load", lambda: {"eot.46": refuted})
+    answers(monkeypatch, Findings(SEALS))
+    result = invoke("eot.46", "eot.59")
+    assert result.exit_code == 1
+    assert "1 accepted by Rocq, refuted by us: eot.46\n" in result.output
+    assert "FAILED  eot.46: a theorem is accepted by Rocq, refuted by us\n" in result.output
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_progress_is_one_line_on_a_terminal(
+    terminal: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    command._progress(7)
+    command._progress(8)
+    assert capsys.readouterr() == ("", "\r7 theorems\r8 theorems" if terminal else "")
+
+
 # ── mutants ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -134,6 +157,24 @@ def test_no_more_mutants_are_tried_than_were_asked_for(wrong: list[str]) -> None
     assert "kernel: 6 refuted mutants exported, " in result.output
 
 
+def test_claims_are_drawn_and_the_rest_is_not_mutated(wrong: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The draw is always the same, and not the first claims of the catalogue."""
+    ids = list(entries())[:40]
+    answers(monkeypatch, Findings(dict.fromkeys(ids, SEALS["eot.46"])))
+    theorems, mutated = command.wrong_theorems, []
+
+    def counted(entry: Entry) -> Iterator[tuple[Theorem, str]]:
+        mutated.append(entry.id)
+        return theorems(entry)
+
+    monkeypatch.setattr(command, "wrong_theorems", counted)
+    invoke("--mutants", "8")
+    assert len(mutated) == 2
+    assert mutated != ids[:2]
+    invoke("--mutants", "8")
+    assert mutated[2:] == mutated[:2]
+
+
 def of(*steps: Relation, twins: int = 0) -> list[tuple[str, str]]:
     """The names of wrong theorems of a claim with these steps, and what each is."""
     entry = SimpleNamespace(
@@ -146,12 +187,14 @@ def of(*steps: Relation, twins: int = 0) -> list[tuple[str, str]]:
 
 
 def test_a_refuted_print_is_the_last_step_and_not_one_before_it() -> None:
-    assert of(Equation(x + x, 2 * x), Fails(Equation(x, 2 * x, at={x: 1}))) == [("it_wrong0", "the print of it")]
-    assert of(Fails(Equation(x, 2 * x, at={x: 1})), Equation(x + x, 2 * x)) == []
+    true, refuted = Equation(x + x, 2 * x), Fails(Equation(x, 2 * x, at={x: 1}))
+    assert of(true, refuted) == of(true, true, refuted) == [("it_wrong0", "the print of it")]
+    assert of(refuted, true) == of(refuted, refuted, true) == []
 
 
 def test_mutants_are_those_of_a_last_statement_with_twins_that_are_refuted() -> None:
     true = AtLeast(x**2 + y**2, 2 * x * y)
-    texts = [text for _, text in of(Equation(x, x), true, twins=1)]
-    assert len(texts) > 1
+    made = of(true, twins=1)
+    assert len(made) > 1
+    assert of(Equation(x, x), Equation(y, y), true, twins=1) == made
     assert of(true) == []

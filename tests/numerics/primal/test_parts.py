@@ -97,6 +97,26 @@ def test_newton_steps_for_another_weight_are_those_of_that_penalty() -> None:
         np.testing.assert_allclose(multiplier, weight * program.residual(x), atol=1e-12)
 
 
+def test_newton_steps_for_an_infinite_weight_meet_the_evidence_and_are_judged_by_the_program() -> None:
+    program = mem.checked(TEMPLATES, PRIOR, PRIOR[::-1] @ TEMPLATES - PRIOR @ TEMPLATES).program(Norm(50.0))
+    x, multiplier = entropic.sharpen(program, PRIOR, math.inf)
+    np.testing.assert_allclose(program.residual(x), 0.0, atol=1e-15)
+    assert entropic.certify(program, x, multiplier).certified
+
+
+@pytest.mark.parametrize("slope", [0.5, 3.0])
+def test_a_multiplier_that_is_too_long_for_the_norm_is_shortened(slope: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted: what is found for each weight is longer than the slope of the norm by more than rounding."""
+    sharpen = entropic.sharpen
+
+    def longer(program: entropic.Program, x: np.ndarray, weight: float) -> tuple[np.ndarray, np.ndarray]:
+        found, multiplier = sharpen(program, x, weight)
+        return found, (1 + 1e-7) * multiplier
+
+    monkeypatch.setattr(entropic, "sharpen", longer)
+    assert mem_variants.solve_without_square(TEMPLATES, PRIOR, EVIDENCE, 1.0, 1 / (2 * slope)).certified
+
+
 # ── the conic solver's own answers ──────────────────────────────────────────────────────────────────────────────────
 
 
