@@ -23,7 +23,7 @@ FOLDERS = ("numerics.primal", "numerics.precision", "numerics.models",
            "evidence.instances", "evidence.source", "evidence.models")
 JUDGES = ("canonical", "comparison", "examination", "symbolic", "claims", "catalogue", "rows", "ledger", "ledger_schema",
           "regression", "baseline", "mutants", "normal_form", "records", "integrity", "selection", "differences", "entry",
-          "printed", "theorems", "shards", "scheduling", "incremental", "documents", "files", "loading", "mutation",
+          "printed", "theorems", "shards", "scheduling", "incremental", "elsewhere", "documents", "files", "loading", "mutation",
           "notebooks", "rendering", "showing", "watching", "wording")
 VOTES = ("admission", "automatic", "bridge", "draws", "dtypes", "harness", "lookups", "power", "readings", "registry", "rounds")
 
@@ -111,6 +111,7 @@ ALSO = {
     **{f"derivations.latex.{name}": PRINTS for name in ("assertions", "densities", "links", "posed", "remainders", "spaces")},
     "derivations.prints.outcome": ("derivations/test_records.py",),
     "derivations.kernel.seals": ("derivations/test_records.py",),
+    "derivations.elsewhere": ("derivations/test_incremental.py", "attacks/test_kept_rows.py"),
     "derivations.documents": (
         "derivations/test_printed.py", "derivations/test_catalogue.py", "derivations/prints/test_prints.py"),
     "derivations.loading": ("derivations/test_catalogue.py", "attacks/test_lookups.py", "attacks/test_registry.py"),
