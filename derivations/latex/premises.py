@@ -30,6 +30,7 @@ EACH = r"( that| all| any| every| each| distinct| fixed| some| indices| keys)*"
 BEHIND = re.compile(rf",?\s*(for|if|when|whenever|provided|as long as){EACH}")
 IN_FRONT = re.compile(rf"(?:^|\W)(?<!only )(for|if|when|whenever|provided){EACH}$", re.IGNORECASE)
 DECLARING = ("\\in", ":", "\\sim")
+AGAIN = "which declares it again"
 FREE = ("real", "positive", "nonnegative", "vector", "matrix", "simplex", "interior")
 
 
@@ -98,16 +99,26 @@ def _is_determined(guesses: Guesses, name: str, meaning: str, other: Node | None
 def unread(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]]) -> Iterator[Formula]:
     """Yield the statements of the text that no meaning and no condition of an equation comes from."""
     tables = [guesses.lines, *guesses.local.values()]
-    sources = {(symbol_name(parse(symbol)), line.why) for table in tables for symbol, line in table.items()}
+    sources = {(symbol_name(parse(symbol)), line.why, line.meaning) for table in tables for symbol, line in table.items()}
     conditions = {each for premises in guesses.premises.values() for each in premises}
     for _, formula, tree in formulas:
         if formula.display or not isinstance(tree, Chain) or set(tree.signs) - {"=", *COMPARISONS}:
             continue
         domain = f"line {formula.line}: ${short(formula.latex)}$"
-        definition = (symbol_name(tree.parts[0]), f"line {formula.line}")
-        declared = any(why.startswith(domain) or (name, why.partition(",")[0]) == definition for name, why in sources)
+        declared = any(why.startswith(domain) or (name == symbol_name(tree.parts[0]) and _is_of(formula, tree, why, meaning))
+                       for name, why, meaning in sources)
         if not declared and formula.latex not in guesses.read | conditions:
             yield formula
+
+
+def _is_of(formula: Formula, tree: Chain, why: str, meaning: str) -> bool:
+    """Return whether the meaning of a symbol comes from a statement about it, and not from another one in its line."""
+    line, _, rest = why.partition(",")
+    if line != f"line {formula.line}":
+        return False
+    if tree.signs[0] != "=":
+        return rest.strip() == AGAIN
+    return not meaning.startswith("=") or meaning.startswith(f"= {spelled(tree.parts[1])}")
 
 
 def is_restriction(formula: Formula) -> bool:

@@ -13,8 +13,9 @@ from derivations.latex.clauses import flat, without_words
 from derivations.latex.guesses import Guess, Guesses, narrows
 from derivations.latex.overloads import name_of
 from derivations.latex.paper import Formula
+from derivations.latex.premises import AGAIN
 from derivations.latex.sets import domain_of
-from derivations.latex.signs import COMPARISONS
+from derivations.latex.signs import COMPARISONS, NUMBER, signed
 from derivations.latex.tree import Chain, Node, Product, Scripted, Symbol, spelled, walk
 from derivations.latex.uses import uses
 
@@ -45,10 +46,12 @@ def read_redeclarations(
             known = guesses.lines.get(guesses.names.get(name, ""))
             if known is None or guesses.defining.get(position) == name:
                 continue
-            meaning = _domain(guesses, chain, f"line {formula.line}")
+            meaning = _domain(guesses, chain, known.meaning, f"line {formula.line}")
             if meaning is None or meaning.startswith("index"):
                 continue
-            if not known.meaning.startswith("=") and not _is_again(meaning, known.meaning, history[at - 1] if at else {}, name):
+            signed_elsewhere = chain.signs != ("\\in",) and guesses.homes.get(name) != formula.section
+            again = signed_elsewhere or _is_again(meaning, known.meaning, history[at - 1] if at else {}, name)
+            if not known.meaning.startswith("=") and not (again and meaning != known.meaning):
                 continue
             end = at + 1 + formula.rest.count("…")
             meaning = _refined(name, meaning, [tree for _, each, tree in formulas[at + 1 : end] if not each.display])
@@ -58,7 +61,7 @@ def read_redeclarations(
             sentence = [own for own, each, _ in formulas[at + 1 : end] if each.display]
             for display in [position] if formula.display else after if standing else sentence:
                 local = guesses.local.setdefault(("formula", display), {})
-                local.setdefault(name, Guess(meaning, f"line {formula.line}, which declares it again"))
+                local.setdefault(name, Guess(meaning, f"line {formula.line}, {AGAIN}"))
         _release(guesses, formulas, at, history)
 
 
@@ -128,16 +131,25 @@ def read_narrowings(
 
 def _is_again(meaning: str, known: str, before: Mapping[str, str], name: str) -> bool:
     """Return whether a letter with a domain gets another one, which is neither the known one nor a part of it."""
-    return before.get(name, "=")[0] not in "=?" and meaning != known and not narrows(meaning, known)
+    return before.get(name, "=")[0] not in "=?" and not narrows(meaning, known)
 
 
-def _domain(guesses: Guesses, chain: Chain, why: str) -> str | None:
-    """Return the domain that a clause x ∈ X or x > 0 states of x."""
+def _domain(guesses: Guesses, chain: Chain, known: str, why: str) -> str | None:
+    """Return the domain that a clause x ∈ X or x > 0 states of x, which has a meaning; None if it states none.
+
+    A sign leaves a number its bounds, unless it is wider than the known one.
+    """
     other = chain.parts[1]
     if chain.signs == ("\\in",) and other is not None:
         return domain_of(guesses, other, why)
-    sign = COMPARISONS[chain.signs[0]]
-    return SIGNS.get(sign, f"real {sign} 0")
+    sign, (first, *rest) = COMPARISONS[chain.signs[0]], known.split()
+    kind, number = SIGNS.get(sign, ""), NUMBER.fullmatch(known) is not None
+    wider = kind == "nonnegative" and first in ("positive", "interior")
+    if first == "=" or (number and (not kind or not rest or wider)):
+        return kind or f"real {sign} 0"
+    if wider:
+        first = {"positive": kind, "interior": "simplex"}[first]
+    return (signed(" ".join([first, *rest]), kind) or None) if kind else None
 
 
 def _restates(name: str, formula: Formula, tree: Node) -> bool:

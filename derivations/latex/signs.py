@@ -15,6 +15,8 @@ COMPARISONS = {"<": "<", ">": ">", "\\le": "<=", "\\leq": "<=", "\\leqslant": "<
                "\\geqslant": ">=", "\\ne": "!=", "\\neq": "!="}
 NUMBER = re.compile(r"(size|real|positive|nonnegative)( [<>!]=? \S+)*")
 LATEX = {"<=": "\\le", ">=": "\\ge", "!=": "\\ne"}
+ABOVE = ("positive", "interior", "size")                     # kinds with entries > 0, and ≥ 0
+AT_LEAST = ("nonnegative", "simplex", "stochastic", "coupling")
 MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!="}
 
 
@@ -43,37 +45,57 @@ def _number(node: Node | None) -> str | None:
 def _compare(guesses: Guesses, symbol: Node, sign: str, number: str, why: str) -> bool:
     kind = {(">", "0"): "positive", (">=", "0"): "nonnegative"}.get((sign, number), "")
     if isinstance(symbol, Symbol) and kind:
-        known = guesses.lines.get(symbol.name)
-        if known is not None and known.meaning.split()[0] in ("vector", "matrix"):
-            known.meaning = f"{kind} {known.meaning}"        # of every entry
-        elif known is not None and known.meaning.startswith("real "):
-            known.meaning = known.meaning.replace("real", kind, 1)
-        else:
-            guesses.record(symbol.name, kind, why)
+        if symbol.name in guesses.names:
+            return _sign(guesses, symbol.name, kind)
+        guesses.record(symbol.name, kind, why)
         return True
     if isinstance(symbol, Symbol):
         return _bound(guesses, symbol.name, sign, number, why)
     if isinstance(symbol, Scripted) and symbol.sub is not None and kind and is_index_list(symbol.sub):
-        _entries(guesses, symbol, kind, why)
-        return True
+        return _entries(guesses, symbol, kind, why)
     return False
 
 
-def _entries(guesses: Guesses, symbol: Scripted, kind: str, why: str) -> None:
+def _sign(guesses: Guesses, name: str, kind: str) -> bool:
+    """Give a symbol, or its entries, a sign in the section that declares it; return False if no meaning expresses it."""
+    known = guesses.lines[guesses.names[name]]
+    meaning = signed(known.meaning, kind)
+    if not meaning or (meaning != known.meaning and guesses.homes[name] != guesses.section):
+        return False
+    known.meaning = meaning
+    return True
+
+
+def signed(meaning: str, kind: str) -> str:
+    """Return a meaning with a sign of all entries, nonnegative or positive; empty if there is none, as for a unit vector."""
+    first = meaning.split()[0]
+    if first in (*ABOVE, *(AT_LEAST if kind == "nonnegative" else ())):
+        return meaning
+    if first in ("vector", "matrix"):
+        return f"{kind} {meaning}"
+    with_sign = {"real": kind, "nonnegative": kind, "simplex": "interior"}
+    with_sign |= {"nonzero": kind} if kind == "positive" else {}
+    return f"{with_sign[first]}{meaning.removeprefix(first)}" if first in with_sign else ""
+
+
+def _entries(guesses: Guesses, symbol: Scripted, kind: str, why: str) -> bool:
     """Give all entries of a vector or matrix a sign: p_i > 0."""
     name = spelled(symbol.base)
-    known = guesses.lines.get(name)
+    if name in guesses.names:
+        return _sign(guesses, name, kind)
     letters = [spelled(part) for part in index_parts(symbol.sub)] if symbol.sub is not None else []
-    if known is None:
-        sizes = [guesses.range_of(letter) for letter in letters]
-        if all(sizes) and len(sizes) <= 2:
-            guesses.record(name, f"{kind} {'vector' if len(sizes) == 1 else 'matrix'} {' '.join(sizes)}", why)
-        else:
-            guesses.later.append((guesses.section, partial(_entries, guesses, symbol, kind, why)))
-    elif kind == "positive" and known.meaning.startswith("simplex"):
-        known.meaning = known.meaning.replace("simplex", "interior")
-    elif known.meaning.startswith(("vector", "matrix")):
-        known.meaning = f"{kind} {known.meaning}"
+    sizes = [guesses.range_of(letter) for letter in letters]
+    if all(sizes) and len(sizes) <= 2:
+        guesses.record(name, f"{kind} {'vector' if len(sizes) == 1 else 'matrix'} {' '.join(sizes)}", why)
+    else:
+        guesses.later.append((guesses.section, partial(_entries_later, guesses, symbol, kind, why)))
+    return True
+
+
+def _entries_later(guesses: Guesses, symbol: Scripted, kind: str, why: str) -> None:
+    if not _entries(guesses, symbol, kind, why):
+        sign = ">" if kind == "positive" else LATEX[">="]
+        guesses.restrictions.append((int(why.split()[1].rstrip(":")), f"{spelled(symbol)} {sign} 0"))
 
 
 def _bound(guesses: Guesses, name: str, sign: str, number: str, why: str) -> bool:

@@ -39,6 +39,17 @@ SAID = [
     (r"Let $\alpha > 0$ and $\alpha \ge 3$.", r"\alpha", {r"\alpha": "positive >= 3"}),
     (r"Let $2 \le \alpha$.", r"\alpha", {r"\alpha": "positive >= 2"}),
     (r"Let $\alpha \in \mathbb{R}$ with $\alpha \ge 1$.", r"\alpha", {r"\alpha": "real >= 1"}),
+    (r"Let $\alpha \in [0, 1]$ with $\alpha > 0$.", r"\alpha", {r"\alpha": "positive <= 1"}),
+    (r"Let $\alpha \in (0, 1)$, so that $\alpha \ge 0$.", r"\alpha", {r"\alpha": "positive < 1"}),
+    (r"Let $\alpha \le 1$ with $\alpha > 0$.", r"\alpha", {r"\alpha": "positive <= 1"}),
+    (r"Let $\alpha \le 1$. Let $\alpha > 0$.", r"\alpha", {r"\alpha": "positive <= 1"}),
+    (r"Let $p \in \Delta_n$ with $p > 0$.", "p", {"p": "interior n"}),
+    (r"Let $p \in \Delta_n$ with $p \ge 0$.", "p", {"p": "simplex n"}),
+    (r"Let $x \in \mathbb{R}_+^n$ with $x > 0$.", "x", {"x": "positive vector n"}),
+    (r"Let $x \in \mathbb{R}_+^n$ with $x_i > 0$.", "x_i", {"x": "positive vector n"}),
+    (r"Let $x \in \mathbb{R}_{++}^n$ with $x_i \ge 0$.", "x_i", {"x": "positive vector n"}),
+    (r"Let $A \in \mathbb{R}^{n \times m}$ with $A \ge 0$.", "A", {"A": "nonnegative matrix n m"}),
+    (r"Let $n \in \mathbb{N}$ with $n > 0$.", "n", {"n": "size"}),
     (r"Let $x \in \mathbb{R}$ with $x \ge 1$.", "x", {"x": "real >= 1"}),
     (r"Let $1 > \alpha$.", r"\alpha", {r"\alpha": "real < 1"}),
     (r"Let $-1 < \alpha < 1$.", r"\alpha", {r"\alpha": "real > -1 < 1"}),
@@ -120,6 +131,23 @@ SAID = [
 def test_what_is_said_of_a_symbol(sentence: str, use: str, meanings: dict[str, str | None], tmp_path: Path) -> None:
     lines = guessed(tmp_path, sentence + SHOWN % (use, use)).lines
     assert {name: lines[name].meaning if name in lines else None for name in meanings} == meanings
+
+
+@pytest.mark.parametrize(("declared", "sign", "meaning"), [
+    (r"Let $x \in \mathbb{S}^{n-1}$", "x > 0", "unit vector n"),
+    (r"Let $x \in \mathbb{S}^{n-1}$", r"x_i \ge 0", "unit vector n"),
+    (r"Let $x \in \mathbb{R}^n$ and $c = x_1 - x_2$", "c > 0", "vector n"),
+    (r"Let $x \in \mathbb{R}^n$ and $c = x_1 - x_2$", "c = 3", "vector n"),
+    (r"\section{One} Let $x \in \mathbb{R}^n$. \[ x^\top x \ge 0 \] \section{Two} Here it is positive", "x > 0", "vector n"),
+    (r"\section{One} Let $x \in \mathbb{R}^n$. \[ x^\top x \ge 0 \] \section{Two} Here it is positive", "x_i > 0", "vector n"),
+    (r"\section{One} Let $x \in \mathbb{R}$. \[ x^2 \ge 0 \] \section{Two} Here it is positive", "x > 0", "real"),
+    (r"Let $x_i > 0$ and later $x \in \mathbb{S}^{n-1}$", r"x_1 \ge 0", "unit vector n"),
+])
+def test_a_sign_that_no_meaning_expresses_is_a_condition(declared: str, sign: str, meaning: str, tmp_path: Path) -> None:
+    """As is one in another section, which the sections before it do not assume."""
+    guesses = guessed(tmp_path, rf"{declared}, with ${sign}$. \begin{{equation}} |x_i| = x_i \end{{equation}}")
+    assert guesses.lines["x"].meaning == meaning
+    assert sign in [latex for _, latex in guesses.restrictions]
 
 
 @pytest.mark.parametrize(
@@ -224,3 +252,19 @@ def test_functions_that_share_a_name_are_told_apart_by_their_arguments() -> None
     guesses = Guesses(crowded={"p": ["p(z)", "p(z|x)"], "v": ["v(t)"]})
     names = guesses.names_in(parse("p(z|x) + v(t) + v_i"))
     assert names & {"p", "p(z)", "p(z|x)", "v", "v(t)"} == {"p(z|x)", "v", "v(t)"}
+
+
+@pytest.mark.parametrize(("first", "sign", "meaning"), [
+    (r"x \in \mathbb{R}^n", "x > 0", "positive vector n"), (r"x \in \mathbb{R}", r"x \ge 0", "nonnegative"),
+    (r"x \le 1", "x > 0", "positive <= 1"), (r"x \in \Delta_n", "x > 0", "interior n"),
+    (r"x \in \mathbb{R}_{++}^n", r"x \ge 0", "nonnegative vector n"), (r"x \in (0, 1)", r"x \ge 0", "nonnegative"),
+    (r"x \in \mathrm{int}(\Delta_n)", r"x \ge 0", "simplex n"), (r"x \in \mathbb{S}^{n-1}", "x > 0", ""),
+    (r"x \in \mathbb{R}^n", "x < 0", ""),
+])
+def test_a_sign_in_another_section_holds_there(first: str, sign: str, meaning: str, tmp_path: Path) -> None:
+    """In the displays after it, with the shape and the bounds that are known."""
+    shown = r"\begin{equation} x = x \end{equation}"
+    guesses = guessed(tmp_path, rf"\section{{One}} Let ${first}$. {shown} \section{{Two}} {shown} Let ${sign}$. Then {shown}")
+    local = {number: lines["x"].meaning for (_, number), lines in guesses.local.items() if "x" in lines}
+    assert local == ({4: meaning} if meaning else {})
+    assert meaning not in guesses.lines["x"].meaning or not meaning
