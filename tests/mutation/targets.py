@@ -23,8 +23,8 @@ FOLDERS = ("numerics.primal", "numerics.precision", "numerics.models",
            "evidence.instances", "evidence.source", "evidence.models")
 JUDGES = ("canonical", "comparison", "examination", "symbolic", "claims", "catalogue", "rows", "ledger", "ledger_schema",
           "regression", "baseline", "mutants", "normal_form", "records", "integrity", "selection", "differences", "entry",
-          "printed", "theorems", "shards", "scheduling", "incremental", "elsewhere", "documents", "files", "loading", "mutation",
-          "notebooks", "rendering", "showing", "watching", "wording")
+          "printed", "theorems", "shards", "scheduling", "incremental", "elsewhere", "documents", "files", "loading",
+          "mutation", "notebooks", "rendering", "showing", "watching", "wording")
 VOTES = ("admission", "automatic", "bridge", "draws", "dtypes", "harness", "lookups", "power", "readings", "registry", "rounds")
 
 CHAPTERS = ("beyond", "deciphering", "eot", "geometric", "inference", "transport")
