@@ -3,6 +3,7 @@
 import json
 import math
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import flint
@@ -17,7 +18,7 @@ from numerics.__main__ import main
 from numerics.precision import rows, solutions
 from numerics.precision.cells import LIMIT, REFUSED, RIGHT, SILENT, Cell, Setting, Trial, measure
 from numerics.precision.exact import Exact, Peak
-from numerics.precision.functions import DTYPES, Data, exact
+from numerics.precision.functions import DTYPES, Data, Function, exact
 from numerics.precision.study import FUNCTIONS, Group, as_record, from_record, groups, measured
 
 SAMPLED = [f for f in FUNCTIONS if "derivatives in cost" not in f.name]
@@ -34,12 +35,24 @@ def trial(call: Any, setting: Setting = SETTING) -> Trial:
 # ── a sample of the table ───────────────────────────────────────────────────────────────────────────────────────────
 
 
+def sample(function: Function, dtype: str) -> tuple[Setting, ...]:
+    """A setting in the middle of the ranges, where nothing saturates, and three at random, but always the same."""
+    settings = [x for x in function.settings(dtype) if x.size < 100]
+    middle = min(settings, key=lambda x: (-x.size, abs(x.decade)))
+    return middle, *Random(f"{function.name}, {dtype}").sample(settings, min(3, len(settings)))
+
+
 @pytest.mark.parametrize("function", SAMPLED, ids=lambda f: f.name)
-def test_nothing_is_silent(function: Any) -> None:
+def test_nothing_is_silent(function: Function) -> None:
     for dtype in function.dtypes:
-        settings = [x for x in function.settings(dtype) if x.size < 100]
-        for cell in measured(Group(function, dtype, tuple(settings[:: max(1, len(settings) // 4)]))):
+        for cell in measured(Group(function, dtype, sample(function, dtype))):
             assert cell.state != SILENT, cell
+
+
+@pytest.mark.parametrize("function", SAMPLED, ids=lambda f: f.name)
+def test_the_middle_of_the_ranges_is_right(function: Function) -> None:
+    middle = sample(function, "float64")[0]
+    assert measure(function.name, middle, function.trial(Data(middle))).state == RIGHT
 
 
 @pytest.mark.parametrize(("name", "setting"), [
