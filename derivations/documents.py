@@ -67,7 +67,11 @@ def package(document: str) -> ModuleType:
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         sys.modules[document] = module
-        spec.loader.exec_module(module)
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:                                # else a second call would find half a module
+            del sys.modules[document]
+            raise
     return sys.modules[document]
 
 

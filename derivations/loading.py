@@ -52,9 +52,7 @@ def unsupported(entry: Resting, registered: Mapping[str, Resting]) -> str:
         for needed in needs:
             if needed not in registered:
                 return f"needs: expected ids of claims for {id}, got {needed}"
-            if id != needed and needed in seen:
-                continue
-            if wrong := visit(needed, registered[needed].needs):
+            if needed not in seen and (wrong := visit(needed, registered[needed].needs)):
                 return wrong
         seen.add(path.pop())
         return ""

@@ -56,8 +56,8 @@ def mutants(ids: tuple[str, ...], path: Path) -> None:
 def table(by_claim: Mapping[str, Sequence[Trial]]) -> Table:
     """Return a table of fates by document."""
     shown = Table("document", *(str(fate) for fate in Fate), "refuted of those not equivalent")
-    for document in [*dict.fromkeys(id.split(".", 1)[0] for id in by_claim), "all"]:
-        own = [trial for id, each in by_claim.items() if document in ("all", id.split(".", 1)[0]) for trial in each]
+    for document in [*dict.fromkeys(id.partition(".")[0] for id in by_claim), "all"]:
+        own = [trial for id, each in by_claim.items() if document in ("all", id.partition(".")[0]) for trial in each]
         counts, share = Counter(trial.fate for trial in own), power(own)
         shown.add_row(document, *(str(counts[fate]) for fate in Fate), "" if share is None else f"{share:.2%}")
     return shown

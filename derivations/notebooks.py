@@ -171,7 +171,7 @@ def execute(notebook: Any, executed: Callable[[], object] | None = None) -> None
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
     from traitlets.config import Config
 
-    numbers = [0]
+    numbers: list[int] = []
     with tempfile.TemporaryDirectory(prefix="kernel-") as folder:
         # Sockets in a folder of its own: ports are chosen before they are taken, and kernels that start together collide.
         transport = "ipc" if os.name == "posix" else "tcp"
@@ -179,7 +179,7 @@ def execute(notebook: Any, executed: Callable[[], object] | None = None) -> None
         client = NotebookClient(
             notebook, timeout=SECONDS, kernel_name="python3", config=config, resources={"metadata": {"path": str(FOLDER)}},
             on_cell_start=lambda cell, cell_index: numbers.append(cell_index + 1),
-            on_cell_complete=lambda cell, cell_index: executed() if executed else None,
+            on_cell_executed=lambda cell, cell_index, execute_reply: executed() if executed else None,
         )
         # A profile of its own, too: kernels would share the file of their history, and a person's settings would be felt.
         environment = os.environ | {"IPYTHONDIR": folder, "MPLBACKEND": "module://matplotlib_inline.backend_inline"}

@@ -93,14 +93,12 @@ def _twins(examination: Examination, row: Mapping[str, Any] | None) -> list[str]
 def quoted(entry: Entry) -> dict[str, str]:
     """Return the quoted theorems that a claim rests on by name, each with the claim whose derivation quotes it."""
     theorems: dict[str, str] = {}
-    todo, seen = [entry.id], {entry.id}
-    while todo:
-        other = entry if todo[0] == entry.id else entries()[todo[0]]
+    reached = [entry.id]
+    for id in reached:                                       # which grows on the way
+        other = entry if id == entry.id else entries()[id]
         for theorem in _quotes(other):
-            theorems.setdefault(theorem, "directly" if other is entry else f"through {other.id}")
-        fresh = [id for id in other.needs if id not in seen]
-        seen |= set(fresh)
-        todo = [*todo[1:], *fresh]
+            theorems.setdefault(theorem, "directly" if other is entry else f"through {id}")
+        reached += [needed for needed in other.needs if needed not in reached]
     return theorems
 
 

@@ -84,5 +84,16 @@ def test_a_folder_on_the_search_path_is_itself(tmp_path: Path, monkeypatch: pyte
     assert outside() == {"minnow": tmp_path / "minnow"}
 
 
+def test_a_document_that_cannot_be_imported_is_not_taken_for_one_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "minnow").mkdir()
+    (tmp_path / "minnow" / "__init__.py").write_text("LOADED = True\nraise KeyError('more')\n")
+    name_them(monkeypatch, tmp_path / "minnow")
+    for _ in range(2):
+        with pytest.raises(KeyError, match="more"):
+            package("minnow")
+
+
 def test_the_place_of_a_definition() -> None:
     assert location("derivations.eot.section5_gradient", 61) == "derivations/eot/section5_gradient.py:61"

@@ -112,12 +112,7 @@ ALSO = {
     "derivations.prints.outcome": ("derivations/test_records.py",),
     "derivations.kernel.seals": ("derivations/test_records.py",),
     "derivations.elsewhere": ("derivations/test_incremental.py", "attacks/test_kept_rows.py"),
-    "derivations.documents": (
-        "derivations/test_printed.py", "derivations/test_catalogue.py", "derivations/prints/test_prints.py"),
-    "derivations.loading": ("derivations/test_catalogue.py", "attacks/test_lookups.py", "attacks/test_registry.py"),
-    "derivations.mutation": ("derivations/test_mutants.py",),
     "derivations.notebooks": ("notebooks/test_command.py",),
-    "derivations.showing": ("derivations/test_printed.py", "derivations/test_rendering.py"),
     "derivations.wording": ("derivations/test_catalogue.py", "derivations/test_records.py", "derivations/test_verdicts.py"),
     **{f"evidence.models.{name}": tuple(f"evidence/test_{test}.py" for test in (
         "deviations", "geometric_study", "model_rows", "small_alpha", "figure3")) + VOTES_THAT_REST for name in (

@@ -1,17 +1,26 @@
 """`python -m derivations notebooks`, and the display of claims in notebooks."""
 
+import os
 import re
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, ClassVar
 
 import nbformat
 import pytest
+import sympy as sp
 from click.testing import CliRunner, Result
+from rich.progress import Progress
 
 from derivations import notebooks, rendering
-from derivations.catalogue import entries
+from derivations.calculus.variables import scalar
+from derivations.catalogue import Examination, entries
+from derivations.claims import Correction, Evidence, Kind, Layer, Outcome, Severity, Statement, Step, Witness
+from derivations.entry import Entry
 from derivations.notebooks import show
+from derivations.relations import Equation
+from derivations.report.formulas import mathml
 
 GOOD = '''# %% [markdown]
 # # A small one
@@ -90,13 +99,54 @@ def test_the_reason_for_a_failed_run_is_shown(cell: str, reason: str, monkeypatc
     assert str(caught.value).splitlines()[0].startswith(reason)
 
 
-def test_every_cell_that_runs_is_counted() -> None:
-    sources = ["1 + 1", "", "2 + 2"]
+def test_every_cell_that_has_run_is_counted() -> None:
+    """The kernel listens on files in a folder of its own, so that no other kernel takes its ports."""
+    transport = "import ipykernel, json\njson.load(open(ipykernel.get_connection_file()))['transport']"
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# text"),
-                                               *(nbformat.v4.new_code_cell(source) for source in sources)])
-    done: list[int] = []
-    notebooks.execute(notebook, lambda: done.append(1))
-    assert len(done) == notebooks._cells(notebook) == 2
+                                               *(nbformat.v4.new_code_cell(source) for source in ("1 + 1", "", transport))])
+    counts: list[int] = []
+    notebooks.execute(notebook, lambda: counts.append(sum(bool(cell.get("outputs")) for cell in notebook.cells)))
+    assert counts == [1, 2]
+    assert notebooks._cells(notebook) == 2
+    if os.name == "posix":
+        assert notebook.cells[-1].outputs[0].data["text/plain"] == "'ipc'"
+
+
+class Bar(Progress):
+    """A progress bar that is not forgotten."""
+
+    made: ClassVar[list[Progress]] = []
+
+    def __init__(self, *columns: Any, **options: Any) -> None:
+        super().__init__(*columns, **options)
+        self.made.append(self)
+
+
+@pytest.mark.parametrize(("options", "total"), [((), 3), (("--no-run",), 2)])
+def test_the_bar_is_full_at_the_end(
+    options: tuple[str, ...], total: int, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It counts cells, or notebooks that are copied as they are, and goes away."""
+    monkeypatch.setattr(Bar, "made", [])
+    monkeypatch.setattr(notebooks, "Progress", Bar)
+    monkeypatch.setattr(notebooks, "execute", lambda notebook, done: [done() for _ in range(notebooks._cells(notebook))])
+    result = call(*options, "--output", str(tmp_path))
+    (bar,) = Bar.made
+    assert [(task.completed, task.total, task.description) for task in bar.tasks] == [(total, total, "good")]
+    assert result.output.strip() == f"2 notebooks are in {tmp_path}, as .ipynb and .html"
+
+
+def test_a_failure_is_an_error_message_on_a_terminal_too(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(*_: object) -> None:
+        raise RuntimeError("in cell 1: ValueError\nand its traceback")
+
+    monkeypatch.setattr(notebooks, "execute", failing)
+    for variable, value in (("FORCE_COLOR", "1"), ("TERM", "xterm")):
+        monkeypatch.setenv(variable, value)
+    result = call("good", "--output", str(tmp_path / "new"))
+    assert (result.exit_code, result.stderr) == (1, "notebooks: good failed in cell 1: ValueError\n")
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
@@ -162,3 +212,65 @@ def test_markup_in_a_claim_is_escaped() -> None:
 def test_an_unknown_claim_is_refused() -> None:
     with pytest.raises(ValueError, match=r"^id: expected a claim, got eot\.4666; did you mean"):
         show("eot.4666")
+
+
+STEPS = (
+    Step("x < " + 86 * "y", "", True),                       # the longest that is shown
+    Step("x < " + 87 * "y", "(3)", True),
+    Step("x < y", "by <b>", False, "y - x remains"),
+    Step("x = x", "", True, latex="x"),
+)
+SHOWN = f"""\
+<div class="claim" data-claim="eot.x1"><p><b><code>eot.x1</code></b> A &lt; title</p>
+<p>stated:</p><p><span class="formula">$\\displaystyle x &lt; 2$</span></p><p>What it says.</p>
+<p>given: x &gt; 0</p>
+<p>symbolic layer: <b>refuted</b> — one &lt; point</p>
+<p>derivation:</p><ol>
+<li>✓ <code style="overflow-wrap: anywhere">x &lt; {86 * "y"}</code> — by normal form</li>
+<li><details><summary>✓ (3)</summary><code style="overflow-wrap: anywhere">x &lt; {87 * "y"}</code></details></li>
+<li>✗ (y - x remains) <code style="overflow-wrap: anywhere">x &lt; y</code> — by &lt;b&gt;</li>
+<li>✓ {mathml("x")} — by normal form</li>
+</ol>
+<p>witness: <b>at x = 1: 1 ≠ 2</b></p>
+<p>correct (under: x = 2), hypothesis:</p><p><span class="formula">$\\displaystyle x = 2$</span></p><p>What is true.</p>
+<p>its derivation:</p><ol>
+<li>✓ <code style="overflow-wrap: anywhere">2 = 2</code> — counted</li>
+</ol>
+<p>wrong versions, which have to fail:</p><ul>
+<li>the sign: ✗ at x = 1: 1.00000000000 ≠ -1.00000000000</li>
+<li>the &lt; same: <b>not refuted</b></li>
+</ul>
+</div>"""
+LITTLE = """\
+<div class="claim" data-claim="eot.x1"><p><b><code>eot.x1</code></b> A &lt; title</p>
+<p>stated:</p><p><span class="formula">$\\displaystyle x &lt; 2$</span></p><p>What it says.</p>
+<p>symbolic layer: <b>n/a</b> — left open</p>
+</div>"""
+
+
+def test_the_page_of_a_claim() -> None:
+    x = scalar("x")
+    claim = Entry("eot.x1", Kind.IDENTITY, "A < title", "x < 2", (), (), None, "What it says.")
+    nothing = Evidence("eot.x1", Layer.SYMBOLIC, Outcome.NOT_APPLICABLE, "", detail="left open")
+    assert notebooks.Shown(claim, Examination(nothing))._repr_html_() == LITTLE
+    claim.hypotheses = ("x > 0",)
+    claim.correction = Correction(Statement("x = 2", "What is true."), Severity.HYPOTHESIS, "x = 2")
+    claim.twins = {"the sign": lambda: Equation(x, -x, at={x: sp.S(1)}), "the < same": lambda: Equation(x, x)}
+    found = Evidence("eot.x1", Layer.SYMBOLIC, Outcome.REFUTED, "one < point", detail="not shown", derivation=STEPS,
+                     witness=Witness({"x": "1"}, "1", "≠", "2"), repair=(Step("2 = 2", "counted", True),))
+    page = notebooks.Shown(claim, Examination(found))._repr_html_()
+    assert re.sub(r"\n?(<li>|</[ou]l>)", r"\n\1", page) == SHOWN
+
+
+def test_a_claim_of_the_print_says_so() -> None:
+    assert "<p>printed:</p>" in show("eot.59")._repr_html_()
+
+
+@pytest.mark.parametrize(("name", "names", "hint"), [
+    ("eot.4", ["eot.41", "eot.42", "eot.43", "eot.44"], "did you mean eot.44 or eot.43 or eot.42?"),
+    ("x", [f"eot.{n}" for n in range(19)], "accepted: " + ", ".join(f"eot.{n}" for n in range(19))),
+    ("x", [f"eot.{n}" for n in range(20)], "accepted: see `python -m derivations list`"),
+])
+def test_what_may_have_been_meant(name: str, names: list[str], hint: str) -> None:
+    """Three similar names, or all of them if there are less than twenty."""
+    assert notebooks._hint(name, names) == hint
