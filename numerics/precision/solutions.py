@@ -75,27 +75,28 @@ def _plan(L: Sequence[Vector], a: Vector, b: Vector, r: Vector, kappa: Any, psi:
 def _ascend(
     L: Sequence[Vector], masses: tuple[Vector, ...], kappa_a: Any, kappa_b: Any, psi: Vector, free: int, *, rough: bool
 ) -> Vector:
-    """The ψ at which the columns have their required sums."""
+    """The ψ at which each column has its required sum, in proportion to it: one that is relaxed may be next to nothing."""
     a, b, rows_r, columns_r = masses
     tolerance = flint.arb(2) ** (-30 if rough else -200)
     psi = [x.mid() for x in psi]
 
     def residual(psi: Vector) -> tuple[Vector, list[Vector], Vector, Vector]:
         _, P, v = _plan(L, a, b, rows_r, kappa_a, psi)
-        w = [r * mass * (-kappa_b * x).exp() for r, mass, x in zip(columns_r, b, psi, strict=True)]
-        return [(x - sum(column, flint.arb(0))).mid() for x, column in zip(w, zip(*P, strict=True), strict=True)], P, v, w
+        sums = [sum(column, flint.arb(0)) for column in zip(*P, strict=True)]
+        required = [r.log() + mass.log() - kappa_b * x for r, mass, x in zip(columns_r, b, psi, strict=True)]
+        return [(x - y.log()).mid() for x, y in zip(required, sums, strict=True)], P, v, sums
 
     def size(r: Vector) -> Any:
         return sum((abs(x) for x in r[:free]), flint.arb(0))
 
-    r, P, v, w = residual(psi)
+    r, P, v, sums = residual(psi)
     for _ in range(_STEPS):
-        if size(r) <= tolerance * sum(w, flint.arb(0)):
+        if size(r) <= tolerance:
             return psi
         rows = [sum(row, flint.arb(0)) + kappa_a * x for row, x in zip(P, v, strict=True)]
         H = flint.arb_mat(free, free, [
-            ((sum((row[j] for row in P), flint.arb(0)) + kappa_b * w[j] if j == k else 0)
-             - sum((row[j] * row[k] / total for row, total in zip(P, rows, strict=True)), flint.arb(0))).mid()
+            ((1 + kappa_b if j == k else 0)
+             - sum((row[j] / sums[j] * row[k] / total for row, total in zip(P, rows, strict=True)), flint.arb(0))).mid()
             for j in range(free) for k in range(free)])
         step = [x.mid() for x in H.solve(flint.arb_mat(free, 1, r[:free]), algorithm="approx").entries()] if free else []
         step += [flint.arb(0)] * (len(psi) - free)
@@ -106,7 +107,7 @@ def _ascend(
                 break
         else:
             raise ArithmeticError("entropic: no step makes the residual smaller")
-        psi, (r, P, v, w) = trial, trial_values
+        psi, (r, P, v, sums) = trial, trial_values
     raise ArithmeticError("entropic: Newton's method did not end")
 
 

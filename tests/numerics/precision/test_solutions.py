@@ -46,22 +46,22 @@ def test_a_quadratic_plan_is_optimal(gamma: float, seed: int) -> None:
                 assert gain < (1 + gamma) * SEEN
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("scale", [1.0, 1e4])
 @pytest.mark.parametrize(("kappa_a", "kappa_b"), [(0.0, 0.0), (0.0, 0.5), (0.25, 0.0), (0.25, 2.0)])
 @pytest.mark.parametrize("epsilon", [1e-3, 0.5, 1e3])
-def test_an_entropic_plan_is_optimal(epsilon: float, kappa_a: float, kappa_b: float, seed: int) -> None:
-    C, a, b = problem(seed, 1.0)
+def test_an_entropic_plan_is_optimal(epsilon: float, kappa_a: float, kappa_b: float, scale: float) -> None:
+    """Each row and column has what it requires in proportion to that, which may be next to nothing where it is relaxed."""
+    C, a, b = problem(0, scale)
     numbers = [flint.arb(x) for x in (epsilon, kappa_a, kappa_b)]
     r = [flint.arb(1 + 1 / 64)] * N + [flint.arb(1 + 1 / 64)] * M
     solution = solutions.entropic(N, M)([*C, *a, *b, *r, *numbers])
     P, phi, psi = solution[: N * M], [x / epsilon for x in solution[N * M : -M]], [x / epsilon for x in solution[-M:]]
-    seen = SEEN * (1 + total(P))                             # masses that nothing holds may be large
     for i in range(N):
-        assert abs(total(P[i * M : (i + 1) * M]) - r[i] * a[i] * (-numbers[1] * phi[i]).exp()) < seen
+        assert abs(total(P[i * M : (i + 1) * M]) / (r[i] * a[i] * (-numbers[1] * phi[i]).exp()) - 1) < SEEN
         for j in range(M):
-            assert abs(P[i * M + j] - a[i] * b[j] * (phi[i] + psi[j] - C[i * M + j] / epsilon).exp()) < seen
+            assert abs(P[i * M + j] / (a[i] * b[j] * (phi[i] + psi[j] - C[i * M + j] / epsilon).exp()) - 1) < SEEN
     for j in range(M):
-        assert abs(total(P[j::M]) - r[N + j] * b[j] * (-numbers[2] * psi[j]).exp()) < seen
+        assert abs(total(P[j::M]) / (r[N + j] * b[j] * (-numbers[2] * psi[j]).exp()) - 1) < SEEN
     if kappa_a == kappa_b == 0:
         assert abs(total(x * y for x, y in zip(b, psi, strict=True))) < SEEN
 
