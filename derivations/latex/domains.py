@@ -151,6 +151,11 @@ def read_domains(guesses: Guesses, tree: Node, formula: Formula) -> None:
             if meaning is None and spelled(right) in SIMPLICES:      # whose dimension the indices tell
                 guesses.distributions |= {spelled(symbol) for symbol in symbols}
                 continue
+            if meaning and _are_labelled(guesses, symbols):
+                for symbol in symbols:
+                    guesses.record(spelled(symbol), meaning, why, name=spelled(symbol))
+                guesses.labels |= {spelled(symbol.sub) for symbol in symbols if isinstance(symbol, Scripted)}
+                continue
             for symbol in symbols:
                 _declare(guesses, symbol, meaning or "?", why)
         elif set(clause.signs) <= {*COMPARISONS} and not (formula.display and clause is tree):
@@ -177,6 +182,15 @@ def read_domains(guesses: Guesses, tree: Node, formula: Formula) -> None:
             _member(guesses, node, why)
         elif isinstance(node, Chain) and node.signs == (":", "\\to") and isinstance(node.parts[0], Symbol):
             _function(guesses, node, why)
+
+
+def _are_labelled(guesses: Guesses, symbols: Sequence[Node | None]) -> bool:
+    """Return whether symbols of one letter, r_w and r_l, have labels, which are no indices anywhere in the paper."""
+    subs = [symbol.sub for symbol in symbols if isinstance(symbol, Scripted) and symbol.sup is None]
+    bases = {spelled(symbol.base) for symbol in symbols if isinstance(symbol, Scripted)}
+    labels = {spelled(sub) for sub in subs}
+    alone = len(bases) == 1 and len(labels) == len(symbols) > 1 and not bases & {*guesses.names}
+    return alone and all(LETTER.fullmatch(label) and label not in guesses.indices for label in labels)
 
 
 def _is_assumed(guesses: Guesses, formula: Formula, clause: Chain) -> bool:

@@ -66,6 +66,7 @@ class Guesses:
     first_section: dict[str, int] = field(default_factory=dict)  # name → the section in which it is used first
     indices: dict[str, str] = field(default_factory=dict)  # index → its size, empty if not known yet
     ranges: dict[tuple[int, str], str] = field(default_factory=dict)  # section and index → the size printed there
+    labels: set[str] = field(default_factory=set)  # subscripts that are no indices, w of r_w
     sets: dict[str, str] = field(default_factory=dict)  # finite set → its size
     called: set[str] = field(default_factory=set)  # names that are used as functions
     indexed: set[str] = field(default_factory=set)  # names that have an index somewhere

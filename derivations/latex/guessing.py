@@ -6,6 +6,7 @@ Each guess records its source.  No guess is trusted: the author sees all of them
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from derivations.latex import operators
@@ -146,7 +147,8 @@ def _off_simplex(guesses: Guesses, position: int, tree: Node, formula: Formula) 
 def _free(guesses: Guesses, name: str, tree: Node) -> str | None:
     """Return a domain of real numbers for a symbol defined by sums and products that the formula does not use otherwise."""
     shown, body = pattern(guesses.names[name]), parse(guesses.lines[guesses.names[name]].meaning[1:])
-    sizes = [_axis(guesses, each, body) or guesses.range_of(each) for each in shown.indices]
+    letters = shown.indices or next((own for used, node in uses(tree) if used == name and (own := _letters(node))), ())
+    sizes = [_axis(guesses, each, body) or guesses.range_of(each) for each in letters]
     ranges = {part for node in walk(body) if isinstance(node, Scripted) and spelled(node.base) == "\\sum"
               for part in walk(node.sub or EMPTY)}
     plain = all(isinstance(node, PLAIN) for node in walk(body) if node not in ranges)
@@ -156,9 +158,16 @@ def _free(guesses: Guesses, name: str, tree: Node) -> str | None:
     if "\\sum" in below and any(_is_signed(guesses, symbol) for symbol, _ in uses(body)):
         return None                                          # such a sum is no free real number
     others = guesses.behind({symbol for symbol, _ in uses(tree)} - {name}, but=name)
-    if (others & {symbol for symbol, _ in uses(body)}) - {*guesses.indices, *shown.indices}:
+    if (others & {symbol for symbol, _ in uses(body)}) - {*guesses.indices, *letters}:
         return None
     return ["real", f"vector {' '.join(sizes)}", f"matrix {' '.join(sizes)}"][len(sizes)]
+
+
+def _letters(node: Node) -> tuple[str, ...]:
+    """Return the indices of an entry, i of z_i, also where z = … defines the whole vector."""
+    if not isinstance(node, Scripted) or node.sub is None or not is_index_list(node.sub):
+        return ()
+    return tuple(spelled(part) for part in index_parts(node.sub))
 
 
 def _axis(guesses: Guesses, letter: str, body: Node) -> str:
@@ -219,6 +228,8 @@ def _rest(guesses: Guesses, name: str, nodes: Sequence[Node]) -> None:
     ):
         return
     if name.startswith(("\\mathbb", "\\mathrm{new}", "\\mathrm{old}")):
+        return
+    if name in guesses.labels or all(_is_labelled(guesses, node) for node in nodes):
         return
     if name in guesses.diverging:
         guesses.record(name, "KL", "D(q‖p) without a definition")
@@ -283,6 +294,11 @@ def _rest(guesses: Guesses, name: str, nodes: Sequence[Node]) -> None:
         guesses.record(name, "positive", "a letter that usually stands for positive numbers")
     else:
         guesses.record(name, "?", "not declared: real? positive? vector? = a definition?")
+
+
+def _is_labelled(guesses: Guesses, node: Node) -> bool:
+    """Return whether a node is declared with its subscript, r_w, or is its transpose."""
+    return isinstance(node, Scripted) and spelled(replace(node, sup=None)) in guesses.names
 
 
 def _shared_range(guesses: Guesses, name: str) -> str | None:

@@ -36,7 +36,8 @@ def range_indices(guesses: Guesses) -> None:
             if isinstance(node, Scripted) and node.sub is not None and is_index_list(node.sub):
                 for axis, part in enumerate(index_parts(node.sub)):
                     letter = spelled(part).rstrip("'")
-                    named = spelled(node) in guesses.names or letter in guesses.called or letter in guesses.names
+                    named = letter in guesses.labels or letter in guesses.called or letter in guesses.names
+                    named = named or spelled(node) in guesses.names
                     if LETTER.fullmatch(letter) and letter not in sizes and not named:
                         size = shape[axis] if axis < len(shape) else ""
                         guesses.indices[letter] = guesses.indices.get(letter) or size
