@@ -2,6 +2,7 @@
 
 import importlib
 import re
+import sys
 import traceback
 from collections.abc import Mapping
 from typing import Protocol
@@ -20,7 +21,7 @@ class Resting(Protocol):
 
 def check_interpreter() -> None:
     """Raise ValueError under `python -O`, which leaves out the assertions of votes and of the kernel."""
-    if not __debug__:
+    if sys.flags.optimize:
         raise ValueError("python: expected an interpreter that evaluates assertions, got one with -O or PYTHONOPTIMIZE")
 
 

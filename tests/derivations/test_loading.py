@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import pytest
 
-from derivations.loading import imported, printed_place, unsupported
+from derivations.loading import check_interpreter, imported, printed_place, unsupported
 
 
 class Claim(NamedTuple):
@@ -37,6 +39,13 @@ def test_a_failed_import_names_the_line(text: str, why: str, tmp_path: Path, mon
     with pytest.raises(ValueError, match=why.replace("paper_{n}", name)):
         imported(name)
     assert name not in sys.modules
+
+
+@pytest.mark.parametrize(("level", "refused"), [(0, False), (1, True), (2, True)])
+def test_assertions_have_to_be_evaluated(level: int, refused: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "flags", SimpleNamespace(optimize=level))
+    with pytest.raises(ValueError, match=r"^python: expected an interpreter that") if refused else nullcontext():
+        check_interpreter()
 
 
 def test_an_import_returns_the_name() -> None:
