@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from derivations.latex.derivatives import TRANSPOSED
@@ -11,6 +12,7 @@ from derivations.latex.names import index_parts, thin
 from derivations.latex.tree import Bracket, Node, Product, Scripted, Sum, Symbol, spelled, walk
 
 VECTORS = ("vector", "simplex", "interior")
+INVERSE = ("- 1", "-1")
 MATRICES = ("matrix", "stochastic")
 
 
@@ -30,8 +32,8 @@ def read_shapes(guesses: Guesses, trees: Sequence[Node]) -> None:
 
 def _vectors(node: Node) -> Iterator[str]:
     """Yield the names that a node shows to be vectors, or matrices: x of x^⊤, of ‖x‖ and of ‖Ax − b‖."""
-    if isinstance(node, Scripted) and _is_transposed(node):
-        yield spelled(node.base)
+    if (inside := _transposed(node)) is not None:
+        yield spelled(inside)
     elif isinstance(node, Bracket) and node.kind == "‖‖":
         terms = [term for _, term in node.inside.terms] if isinstance(node.inside, Sum) else [node.inside]
         yield from (spelled(term.factors[-1] if isinstance(term, Product) else term) for term in terms)
@@ -39,7 +41,7 @@ def _vectors(node: Node) -> Iterator[str]:
 
 def _sizes(guesses: Guesses, name: str, left: Node, right: Node) -> Iterator[str]:
     """Yield the size of a vector that the other factor of a product with it demands."""
-    if _is_transposed(left) and isinstance(left, Scripted) and spelled(left.base) == name:
+    if (inside := _transposed(left)) is not None and spelled(inside) == name:
         yield from _rows(guesses, right)
     elif spelled(right) == name:
         yield from _columns(guesses, left)
@@ -47,31 +49,34 @@ def _sizes(guesses: Guesses, name: str, left: Node, right: Node) -> Iterator[str
 
 def _rows(guesses: Guesses, node: Node) -> list[str]:
     """Return the number of rows of a declared column or matrix; nothing for what is neither."""
-    if isinstance(node, Scripted) and node.sup is not None and spelled(node.sup) in ("- 1", "-1"):
-        return _rows(guesses, node.base)
-    if _is_transposed(node) and isinstance(node, Scripted):
-        return _columns(guesses, node.base)
-    words = _meaning(guesses, node)
+    if (inside := _transposed(node)) is not None:
+        return _columns(guesses, inside)
+    if isinstance(node, Scripted) and node.sup is not None:
+        return _rows(guesses, node.base) if spelled(node.sup) in INVERSE else []
     if isinstance(node, Scripted):                           # x_i, a row of the matrix x
-        row = node.sup is None and node.sub is not None and len(index_parts(node.sub)) == 1
-        return _meaning(guesses, node.base)[-1:] if row and _is_matrix(_meaning(guesses, node.base)) else []
+        words, indices = _meaning(guesses, node.base), index_parts(node.sub) if node.sub is not None else []
+        return words[-1:] if _is_matrix(words) and len(indices) == 1 else []
+    words = _meaning(guesses, node)
     return words[-2:-1] if _is_matrix(words) else words[-1:] if {*words} & {*VECTORS} else []
 
 
 def _columns(guesses: Guesses, node: Node) -> list[str]:
     """Return the number of columns of a declared matrix, or of entries of a transposed column; nothing for what is neither."""
-    if _is_transposed(node) and isinstance(node, Scripted):
-        return _rows(guesses, node.base)
+    if (inside := _transposed(node)) is not None:
+        return _rows(guesses, inside)
     words = _meaning(guesses, node)
     return words[-1:] if isinstance(node, Symbol) and _is_matrix(words) else []
 
 
-def _is_transposed(node: Node) -> bool:
-    return isinstance(node, Scripted) and node.sub is None and node.sup is not None and spelled(node.sup) in TRANSPOSED
+def _transposed(node: Node) -> Node | None:
+    """Return what is transposed, x of x^⊤ and x_i of x_i^⊤; None if nothing is."""
+    if not isinstance(node, Scripted) or node.sup is None or spelled(node.sup) not in TRANSPOSED:
+        return None
+    return node.base if node.sub is None else replace(node, sup=None)
 
 
 def _is_matrix(words: Sequence[str]) -> bool:
-    return len(words) > 2 and bool({*words} & {*MATRICES})
+    return bool({*words} & {*MATRICES})
 
 
 def _meaning(guesses: Guesses, node: Node) -> list[str]:

@@ -122,6 +122,15 @@ EQUATION = r"\begin{equation} x = y \end{equation}"
     (KEYS + r"It is \begin{equation} f(w) = \|B w - b\|^2 + w^\top b \end{equation}", "w", "real"),   # two sizes
     (KEYS + r"It is \begin{equation} f(w) = w^\top A^{-1} w + w^\top B^\top b \end{equation}", "w", "vector m"),
     (KEYS + r"It is \begin{equation} \sum_{i=1}^N \|W^\top x_i\| = 1 \end{equation}", "W", "?"),     # or a matrix
+    (KEYS + r"It is \begin{equation} w^\top B b = 1 \end{equation}", "w", "vector n"),
+    (KEYS + r"It is \begin{equation} b^\top w = \|w\| \end{equation}", "w", "vector n"),
+    (KEYS + r"It is \begin{equation} \sum_{i=1}^N x_i^\top w = \|w\| \end{equation}", "w", "vector m"),
+    (KEYS + r"It is \begin{equation} \sum_{i=1}^n w^\top b_i = 1 \end{equation}", "w", "?"),        # b_i is a number
+    (KEYS + r"It is \begin{equation} \sum_{i=1}^N \sum_{a=1}^m w^\top x_{ia} = 1 \end{equation}", "w", "?"),
+    (KEYS + r"It is \begin{equation} w^\top A^2 b = 1 \end{equation}", "w", "?"),
+    (KEYS + r"Let $p \in \Delta_n$. It is \begin{equation} w^\top p = 1 \end{equation}", "w", "vector n"),
+    (KEYS + r"Let $D \in \mathbb{R}^{N \times m}$ be a stochastic matrix. \begin{equation} w^\top D b = 1 \end{equation}",
+     "w", "vector N"),
     (KEYS + r"It is \begin{equation} \sum_{i=1}^N w x_i = A w \end{equation}", "w", "?"),              # or a number
 ])
 def test_domains_are_those_of_the_text(text: str, symbol: str, meaning: str, tmp_path: Path) -> None:
