@@ -2,6 +2,7 @@
 
 import math
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -125,8 +126,23 @@ def test_products_take_one_thread_each(monkeypatch: pytest.MonkeyPatch) -> None:
         before = threads_of_blas()
         mem.solve(templates, evidence)
         assert threads_of_blas() == before
+        mem.solve(templates, evidence)                       # and the next call as well
     assert 2 in before
-    assert set(counts[0]) == {1}
+    assert set(counts[0]) == set(counts[-1]) == {1}
+
+
+def test_a_solve_takes_no_more_threads_than_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = set()
+
+    def solve(*_: Any) -> None:
+        threads.add(threading.get_ident())
+        time.sleep(0.02)
+
+    monkeypatch.setattr(pcg_numba, "solve", solve)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
+    monkeypatch.setattr(pcg_threads, "_CALL_NUMBERS", 64)    # of many short calls
+    mem.solve(*bench_mem.normal_problems(8, 6, 400))
+    assert len(threads) == 2
 
 
 def test_calls_at_the_same_time_leave_threads_as_they_were() -> None:
@@ -168,6 +184,7 @@ def test_a_workspace_is_reused_only_for_tiles_of_its_size(monkeypatch: pytest.Mo
         assert larger.refined.shape == (8, 6)
     assert len(pcg_threads.spare_workspaces) <= 2
     pcg_threads.spare_workspaces.clear()
-    with pcg_threads._workspace(8, 1025, 1):
-        pass
-    assert not pcg_threads.spare_workspaces                  # too large to keep
+    for sizes in ((8, 1025, 1), (8193, 1, 1)):               # too large to keep
+        with pcg_threads._workspace(*sizes):
+            pass
+        assert not pcg_threads.spare_workspaces

@@ -13,6 +13,7 @@ from evidence.instances.mem import MemProblem
 from numerics import mem, tolerances
 from numerics.benchmarks import mem as bench_mem
 from numerics.mem import Solution, shared_templates
+from numerics.mem.prepared import SharedTemplates
 from numerics.mem.rows import Rows, high_bits, mean_rounding
 
 TIGHT = 1e-12
@@ -111,7 +112,7 @@ def test_memory_without_the_results_is_a_few_arrays_of_rows_times_n(n: int, rows
     assert more < arrays
 
 
-@pytest.mark.parametrize("scale", [0.0, 1e-200, 1e-100, 1e-30, 1.0, 1e30, 1e100])
+@pytest.mark.parametrize("scale", [0.0, 1e-200, 1e-100, 1e-36, 1e-30, 1.0, 1e30, 1e35, 1e100])
 def test_a_gram_matrix_without_its_leading_part_is_positive(scale: float) -> None:
     """Little of a matrix that nearly has rank one; nothing if squares overflow or underflow."""
     draw = torch.Generator().manual_seed(0)
@@ -124,7 +125,36 @@ def test_a_gram_matrix_without_its_leading_part_is_positive(scale: float) -> Non
         assert float(left[0]) >= -tolerances.rounding("float64", n * n) * float(torch.linalg.matrix_norm(t, 2)) ** 2
         if noise < 1 and scale == 1.0:
             assert float(left[-1]) < 0.1 * float(torch.linalg.matrix_norm(t, 2)) ** 2
-        assert bool((lead == 0).all()) == (scale not in (1e-30, 1.0, 1e30))
+        assert bool((lead == 0).all()) == (scale not in (1e-36, 1e-30, 1.0, 1e30, 1e35))
+
+
+def test_norms_of_the_templates_are_rounded_up() -> None:
+    """On a line ‖T‖² is the sum of the squares, and the radius one of them; in fractions."""
+    for seed in range(20):
+        t = torch.randn(1 + seed, 1, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+        shared = SharedTemplates(t, torch.full((1 + seed,), 1 / (1 + seed), dtype=torch.float64))
+        constants = shared_templates._constants(shared, torch.float32)
+        exact = [Fraction(x) for x in shared.templates.flatten().tolist()]
+        assert Fraction(constants["radius"]) >= max(map(abs, exact))
+        square = Fraction(constants["sqrt_gram_norm"]) ** 2
+        assert sum(x * x for x in exact) <= square <= sum(x * x for x in exact) * (1 + Fraction(1, 10**11))
+
+
+def test_only_a_norm_that_underflows_is_unknown() -> None:
+    """One template has a Gram matrix of zeros, whose norm is known; that of tiny ones is not."""
+    templates = torch.tensor([[1.0, 2.0], [3.0, -1.0]], dtype=torch.float64)
+    half = torch.full((2,), 0.5, dtype=torch.float64)
+    for scale, count, known in ((1.0, 2, True), (1e-60, 2, False), (1.0, 1, True)):
+        shared = SharedTemplates(scale * templates[:count], half[:count] * 2 / count)
+        constants = shared_templates._constants(shared, torch.float32)
+        assert math.isfinite(constants["sqrt_gram_norm"]) == known
+        assert (constants["sqrt_gram_norm"] == 0) == (count == 1)
+
+
+def test_on_other_devices_numbers_are_tensors() -> None:
+    number = shared_templates._as_tensor(0.1, torch.device("cpu"))
+    torch.testing.assert_close(number, torch.tensor([0.1], dtype=torch.float64), rtol=0, atol=0)
+    assert shared_templates._as_tensor(number, torch.device("cpu")) is number
 
 
 def test_blocks_change_no_row_by_more_than_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -250,6 +250,9 @@ def test_the_kernel_leaves_the_rest_to_the_weights() -> None:
     poisoned = key.index_fill(1, torch.tensor([5]), torch.nan)
     assert fused_attention(poisoned, key, value, 2.0, None) is None
     close(attend("softmax", query, poisoned, value, mask)[0], attend("softmax", query, key, value, mask)[0])
+    for shape in ((6,), (4, 6), (1, 1, 6), (2, 4, 6), (2, 1, 6)):
+        shared = torch.ones(shape, dtype=torch.bool)
+        assert fused_attention(query, key, value, 2.0, shared) is not None
     many = torch.ones(3, 1, 4, 6, dtype=torch.bool)
     assert fused_attention(query, key, value, 2.0, many) is None
     assert attend("softmax", query, key, value, many)[0].shape == (3, 2, 4, 5)

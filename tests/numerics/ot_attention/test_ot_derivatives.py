@@ -288,6 +288,13 @@ def test_bad_arguments_are_named(call: Callable[[], Tensor], name: str) -> None:
         call()
 
 
+def test_the_shape_of_a_cost_is_named_as_far_as_it_is_known() -> None:
+    with pytest.raises(ValueError, match=r"^cost: expected \(\.\.\., N, 2\), from each of 2 priors, got \(3, 3\)$"):
+        ot.true_preference(U[:2], M)
+    with pytest.raises(ValueError, match=r"^cost: expected \(\.\.\., 2, 3\), from each of 3 priors, got \(3, 3\)$"):
+        ot.conjugate(U[:2], U, M)
+
+
 def test_a_tensor_scalar_that_is_not_positive_gives_nan() -> None:
     alpha = torch.tensor([1.0, 0.0, -1.0, math.nan])
     assert ot.weights(T, Z, U, M, alpha).isnan().any(-1).tolist() == [False, True, True, True]

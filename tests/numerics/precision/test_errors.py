@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -50,9 +51,12 @@ def test_nothing_is_silent(function: Function) -> None:
 
 
 @pytest.mark.parametrize("function", SAMPLED, ids=lambda f: f.name)
-def test_the_middle_of_the_ranges_is_right(function: Function) -> None:
+def test_in_the_middle_of_the_ranges_right_numbers_are_told_from_nearby_ones(function: Function) -> None:
     middle = sample(function, "float64")[0]
-    assert measure(function.name, middle, function.trial(Data(middle))).state == RIGHT
+    trial = function.trial(Data(middle))
+    assert measure(function.name, middle, trial).state == RIGHT
+    off = replace(trial, computed=lambda: (1 + 1e-11) * trial.computed())
+    assert measure(function.name, middle, off).state == SILENT
 
 
 @pytest.mark.parametrize(("name", "setting"), [
