@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import torch
-from torch import nn
 
 from derivations.deciphering.notation import n
 from derivations.inference.section4_setup import layer_length
 from derivations.relations import Equation
 from evidence import Finding, Layer, Reading, Run, finding, float64, hold
+from evidence.source.layers import WIDTH, layers
 from numerics import tolerances
 
-WIDTH, LENGTHS = 4, (1, 2, 5, 9)
+LENGTHS = (1, 2, 5, 9)
 
 
 def lengths(count: int) -> dict[str, int]:
     """The number of vectors that layers of each kind return for a number of inputs."""
-    words = torch.randn(1, count, WIDTH, generator=torch.Generator().manual_seed(count))
-    with torch.no_grad(), torch.random.fork_rng(devices=[]):
-        made = {
-            "convolution": nn.Conv1d(WIDTH, WIDTH, 3, padding="same")(words.mT).mT,
-            "recurrent": nn.LSTM(WIDTH, WIDTH, batch_first=True)(words)[0],
-            "self-attention": nn.MultiheadAttention(WIDTH, 1, batch_first=True)(words, words, words)[0],
-        }
-    return {name: output.shape[1] for name, output in made.items()}
+    words = torch.randn(count, WIDTH, generator=torch.Generator().manual_seed(count))
+    with torch.no_grad():
+        return {name: len(layer(words)) for name, layer in layers().items()}
 
 
 def keep_the_length(claim: str, run: Run) -> Finding:

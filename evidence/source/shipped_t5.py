@@ -36,6 +36,9 @@ from numerics.priors import (
     relative_positions,
 )
 
+LONG = (140, 150)
+"""Numbers of queries and templates, beyond the distance from which all share a bucket."""
+
 
 def of_role(role: str) -> list[Call]:
     """The calls of one kind of attention."""
@@ -125,7 +128,7 @@ def bias_depends_on_relative_position() -> Fact:
     """b[k, i] = b[k + 1, i + 1], bit for bit; a bias by the template's own position is not like that."""
     residual, counter = 0.0, math.inf
     for role in ("encoder", "decoder"):
-        bias = first_attention(role).compute_bias(140, 150)[0].detach()
+        bias = first_attention(role).compute_bias(*LONG)[0].detach()
         absolute = bias[:, -1:].expand_as(bias)
         residual = max(residual, yes(torch.equal(bias[:, 1:, 1:], bias[:, :-1, :-1])))
         counter = min(counter, no(torch.equal(absolute[:, 1:, 1:], absolute[:, :-1, :-1])))
@@ -138,11 +141,11 @@ def buckets_are_the_definition() -> Fact:
     residual, counter = 0.0, math.inf
     for role in ("encoder", "decoder"):
         first, weights = first_attention(role), table(t5(), role).detach()
-        expected = first.compute_bias(140, 150)[0].detach()
+        expected = first.compute_bias(*LONG)[0].detach()
         both = role == "encoder"
-        residual = max(residual, yes(torch.equal(relative_position_bias(140, 150, weights, both), expected)))
-        mirrored = weights[relative_position_bucket(-relative_positions(140, 150), 32, both)].movedim(-1, 0)
-        one_sided = relative_position_bias(140, 150, weights, not both)
+        residual = max(residual, yes(torch.equal(relative_position_bias(*LONG, weights, both), expected)))
+        mirrored = weights[relative_position_bucket(-relative_positions(*LONG), 32, both)].movedim(-1, 0)
+        one_sided = relative_position_bias(*LONG, weights, not both)
         counter = min(counter, no(torch.equal(mirrored, expected)), no(torch.equal(one_sided, expected)))
     return Fact("T5 looks its bias up by template minus query (i − j for word i and query j), both sides in the encoder, "
                    "one in the decoder", location(T5Attention._relative_position_bucket), residual, counter)

@@ -41,6 +41,13 @@ def test_one_template_has_no_spread() -> None:
     assert transport_ratio(TEMPLATES[:1], torch.ones(1, dtype=torch.float64)) == pytest.approx((3**-0.5, 0.0, 0.0), abs=1e-12)
 
 
+@pytest.mark.parametrize("distance", [0.5, 6.0])
+def test_the_bound_of_two_templates_is_that_of_half_their_distance(distance: float) -> None:
+    templates = torch.zeros(2, 4, dtype=torch.float64)
+    templates[1, 2] = distance
+    assert transport_ratio(templates, torch.tensor([0.5, 0.5]).double())[2] == pytest.approx((distance / 2) ** 2 / 2)
+
+
 def test_the_documents_read_one_head_in_two_ways() -> None:
     assert (unit_alpha(HEAD).alpha, unit_alpha(HEAD).scale) == (1.0, 0.25)
     assert (root_alpha(HEAD).alpha, root_alpha(HEAD).scale) == (0.25, 1.0)

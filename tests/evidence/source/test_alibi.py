@@ -1,8 +1,10 @@
 """The biases that BLOOM and MPT ship are those of the paper."""
 
+from dataclasses import replace
+
 import pytest
 
-from evidence.source.alibi import HEADS, LENGTH, shipped
+from evidence.source.alibi import HEADS, LENGTH, shipped, visible
 
 every_module = pytest.mark.parametrize("module", ["BLOOM", "MPT"])
 
@@ -19,3 +21,10 @@ def test_bloom_counts_keys_and_mpt_counts_back(module: str) -> None:
     for head in shipped()[module]:
         first = 0.0 if module == "BLOOM" else -head.slope * (LENGTH - 1)
         assert float(head.bias[0]) == pytest.approx(first)
+
+
+@every_module
+def test_a_bias_of_either_sign_is_rounded_alike(module: str) -> None:
+    for head in shipped()[module]:
+        other = replace(head, bias=-head.bias)
+        assert [tolerance for *_, tolerance in visible(head)] == [tolerance for *_, tolerance in visible(other)]

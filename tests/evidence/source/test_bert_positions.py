@@ -27,6 +27,12 @@ def test_sinusoids_do_not_refute_the_print(monkeypatch: pytest.MonkeyPatch) -> N
     assert bert_positions.learned(CLAIM, Run()).outcome is Outcome.HOLDS
 
 
+def test_two_tables_are_trained_and_three_places_of_the_pretrained_one_are_read() -> None:
+    for readings, count in ((bert_positions.trained(), 2), (bert_positions.pretrained(), 3)):
+        tables = [tuple(reading.point["P"].flatten().tolist()) for reading in readings]
+        assert len(set(tables)) == count
+
+
 @pytest.mark.parametrize("factor", [0.0, 2.0])
 def test_untrained_numbers_refute_the_correction(monkeypatch: pytest.MonkeyPatch, factor: float) -> None:
     own = list(bert_positions.trained())

@@ -63,13 +63,25 @@ def test_small_vocabulary_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert networks.vocabularies("deciphering.s3.large-vocabulary", Run()).outcome is Outcome.REFUTED
 
 
-@pytest.mark.parametrize("location", [1, slice(None)])
-def test_classifier_that_reads_patches_is_refused(monkeypatch: pytest.MonkeyPatch, location: Any) -> None:
+def test_logits_are_replaced_for_a_while() -> None:
+    model, logits = networks.seeded(networks.masked_language_model), torch.zeros(1, 2, 16)
+    ids = torch.ones(1, 2, dtype=torch.int64)
+    with networks.predicting(model, logits):
+        assert model(input_ids=ids).logits is logits
+    assert bool(model(input_ids=ids).logits.any())
+
+
+READ = {"a patch": lambda last: last[:, 1], "all of them": lambda last: last,
+        "the first vector and one number of a patch": lambda last: last[:, 0] + last[:, 2, 3]}
+
+
+@pytest.mark.parametrize("read", READ)
+def test_classifier_that_reads_patches_is_refused(monkeypatch: pytest.MonkeyPatch, read: str) -> None:
     through = networks.through
 
     def elsewhere(model: Any, pixels: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         embedded, last, _, image = through(model, pixels)
-        return embedded, last, last[:, location], image
+        return embedded, last, READ[read](last), image
 
     monkeypatch.setattr(networks, "through", elsewhere)
     assert networks.vision("deciphering.s9.vision", Run()).outcome is Outcome.REFUTED

@@ -46,6 +46,14 @@ def test_layers_are_equal(source: str, dtype: torch.dtype) -> None:
             assert weights_residual(layer.weights(call.hidden, call.source, call.padding), call) <= 1.0
 
 
+@both_dtypes
+@every_source
+def test_calls_are_those_of_the_dtype(source: str, dtype: torch.dtype) -> None:
+    for call in SOURCES[source](dtype):
+        assert {x.dtype for x in (call.hidden, call.source, call.output, call.weights, *call.module.parameters())} == {dtype}
+        assert call.bias is None or call.bias.dtype == dtype
+
+
 @every_source
 def test_layers_are_equal_on_random_inputs(source: str) -> None:
     generator = torch.Generator().manual_seed(1)
