@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from types import ModuleType
+from typing import Any
 
 import pytest
 import torch
@@ -68,6 +69,18 @@ def test_the_wrong_scales_of_bert_are_those_of_the_statement(monkeypatch: pytest
     monkeypatch.setattr(shipped_bert, "changed", lambda call, scale: scales.add(scale) or changed(call, scale=scale))
     assert shipped_bert.scores_are_divided().holds
     assert scales == {1.0, *(call.module.all_head_size**-0.5 for call in shipped_bert.every_call())}
+
+
+@pytest.mark.parametrize(("masked", "holds"), [(7820, True), (7780, False), (8220, False)])
+def test_five_standard_errors_are_allowed(monkeypatch: pytest.MonkeyPatch, masked: int, holds: bool) -> None:
+    """Of 10 000 words, of which 8000 are expected to be masked, with a standard error of 40."""
+    def collator(tokenizer: Any, seed: int) -> Any:
+        ids = torch.where(torch.arange(10_000) < masked, tokenizer.mask_token_id, 0)
+        return lambda batch: {"labels": torch.ones(10_000), "input_ids": ids}
+
+    monkeypatch.setattr(shipped_bert, "DataCollatorForLanguageModeling", collator)
+    monkeypatch.setattr(shipped_bert, "location", lambda _: "")
+    assert shipped_bert.not_all_predicted_words_are_masked().holds is holds
 
 
 def test_other_keys_are_read_by_the_shipped_function() -> None:
