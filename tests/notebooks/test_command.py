@@ -130,6 +130,7 @@ def test_the_bar_is_full_at_the_end(
     monkeypatch.setattr(Bar, "made", [])
     monkeypatch.setattr(notebooks, "Progress", Bar)
     monkeypatch.setattr(notebooks, "execute", lambda notebook, done: [done() for _ in range(notebooks._cells(notebook))])
+    monkeypatch.setattr(notebooks, "page", lambda *_: "")
     result = call(*options, "--output", str(tmp_path))
     (bar,) = Bar.made
     assert [(task.completed, task.total, task.description) for task in bar.tasks] == [(total, total, "good")]
