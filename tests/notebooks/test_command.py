@@ -148,6 +148,7 @@ def test_a_failure_is_an_error_message_on_a_terminal_too(
         monkeypatch.setenv(variable, value)
     result = call("good", "--output", str(tmp_path / "new"))
     assert (result.exit_code, result.stderr) == (1, "notebooks: good failed in cell 1: ValueError\n")
+    assert result.output.endswith(result.stderr), "the bar goes away before, else it takes a line of the message with it"
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
