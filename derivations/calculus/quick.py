@@ -1,10 +1,12 @@
 """Caches and shortcuts for slow computations of SymPy: of the free symbols of a sum, of the consequences of assumptions, of
-entries v[j], and of sums.
+entries v[j], of signs, and of sums.
 
 SymPy rebuilds the summand for every query of a sum's free symbols, derives the same consequences of the same assumptions
 for every entry v[j], compares entries by all that is assumed of them, shuffles the facts that may decide another one, and
 walks a summand four times in search of cases.
-These took half of an examination.  The answers are SymPy's own, and the arguments of what is cached are immutable.
+These took half of an examination.  The answers are SymPy's own, and the arguments of what is cached are immutable.  Only of a
+polynomial with many terms SymPy is not asked where it is monotonic, which takes the cube of their number: whether its terms
+have one sign is asked in any case.
 """
 
 from __future__ import annotations
@@ -140,6 +142,16 @@ def _as_coefficient(self: sp.Expr, expr: Any) -> sp.Expr | None:
     return None if expr in IMAGINARY and not _is_imaginary(self) else AS_COEFFICIENT(self, expr)
 
 
+EXPRTOOLS: Any = sys.modules["sympy.core.exprtools"]
+MONOTONIC_SIGN = EXPRTOOLS._monotonic_sign
+LONG = 50
+
+
+def _monotonic_sign(expr: sp.Expr) -> sp.Expr | None:
+    """A number with the sign of an expression, where SymPy finds it from roots of derivatives; None for a long sum."""
+    return None if isinstance(expr, sp.Add) and len(expr.args) > LONG else MONOTONIC_SIGN(expr)
+
+
 def install() -> None:
     """Patch SymPy to use these; a second call has no effect."""
     sp.Sum.free_symbols = property(_of_sum)
@@ -148,3 +160,4 @@ def install() -> None:
     sp.Sum.__new__ = staticmethod(_new_sum)
     sp.Expr.as_coefficient = _as_coefficient
     ASSUMPTIONS._ask = _ask
+    EXPRTOOLS._monotonic_sign = _monotonic_sign

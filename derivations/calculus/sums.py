@@ -12,6 +12,7 @@ import sympy as sp
 
 from derivations.calculus import logs
 from derivations.calculus.functions import Partial, kl, pinsker, reciprocal, xlogx
+from derivations.calculus.lengths import check_length
 from derivations.calculus.naming import canonical_names
 from derivations.calculus.parts import oriented
 from derivations.calculus.powers import bregman, plus
@@ -42,7 +43,8 @@ def delta(x: sp.Expr, y: sp.Expr) -> sp.Expr:
 def normal(expr: sp.Expr) -> sp.Expr:
     """The normal form: equal results mean equal expressions, for every size and every value in the domains.
 
-    Raises ValueError for a sum over part of a range, a delta that need not meet its range and a derivative that is unknown.
+    Raises ValueError for a sum over part of a range, a delta that need not meet its range, a derivative that is unknown, and
+    more terms than can be handled.
     """
     expr = sp.sympify(expr)
     opened = _opened(expr)
@@ -73,6 +75,7 @@ def _opened(expr: sp.Expr) -> sp.Expr:
         expr = expr.replace(lambda e: isinstance(e, sp.log), lambda e: _log(e.args[0]))
     if not _is_expanded(expr):
         product = isinstance(expr, sp.exp) and isinstance(expr.args[0], sp.Sum)  # which SymPy would open as a Product
+        check_length(expr)
         # basic: inside sums
         expr = sp.expand(expr, deep=False, basic=False, power_exp=not product, power_base=False, log=False)
     return sp.Add(*[_term(term) for term in sp.Add.make_args(_powers(expr))])
@@ -331,7 +334,8 @@ def _length(factor: sp.Expr, factors: list[sp.Expr], bound: list[Variable]) -> t
 
 
 def _expand_product(a: sp.Expr, b: sp.Expr) -> sp.Expr:
-    return sp.expand_mul(a * b, deep=False)
+    check_length(product := a * b)
+    return sp.expand_mul(product, deep=False)
 
 
 def _components(factors: list[sp.Expr], bound: list[Variable]) -> Iterable[tuple[list[sp.Expr], list[Variable]]]:
