@@ -204,6 +204,7 @@ class Collector:
         self.incomplete: set[str] = set()
         self.expected: dict[str, dict[str, str]] = {}
         self.reported: set[str] = set()
+        self.uncollected = False
         self.sources = incremental.project()
         self.files: dict[str, str] = {}
         self.opened: set[str] = set()
@@ -220,6 +221,10 @@ class Collector:
         own = {os.path.realpath(path) for path in (self.config.option.ledger, self.config.option.incremental) if path}
         opened = self.opened | now.opened_elsewhere() - own if outside() else set[str]()
         return files | dict.fromkeys(opened, "") | incremental.hashes_elsewhere(opened, derivations.STARTED)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Take note of a file whose tests are not known, which does not stop a run with worker processes."""
+        self.uncollected |= report.failed
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
@@ -305,9 +310,10 @@ class Collector:
         option = self.config.option
         reused = self.reused() if option.incremental else {}
         self.problems = [*self.misplaced]
-        if self.problems and exitstatus == pytest.ExitCode.OK:
+        if (self.problems or self.uncollected) and exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        if exitstatus not in (*FINISHED, pytest.ExitCode.NO_TESTS_COLLECTED) or not (self.claims_with_evidence or reused):
+        ended = exitstatus in (*FINISHED, pytest.ExitCode.NO_TESTS_COLLECTED) and not self.uncollected
+        if not ended or not (self.claims_with_evidence or reused):
             return
         self.evidence += self.silent()
         environments = [e.environment for e in self.evidence]
