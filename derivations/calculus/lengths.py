@@ -10,13 +10,17 @@ from math import comb, prod
 
 import sympy as sp
 
-MOST_TERMS = 50_000                                          # which take the normal form about half a minute
+MOST_TERMS = 50_000  # which take the normal form about half a minute
 
 
 def check_length(expr: sp.Expr) -> None:
     """Raise ValueError if the expanded expression may have more than `MOST_TERMS` terms."""
-    powers = [(base, int(exponent)) for factor in sp.Mul.make_args(expr) for base, exponent in [factor.as_base_exp()]
-              if base.is_Add and exponent.is_Integer and exponent > 0]
+    powers = [
+        (base, int(exponent))
+        for factor in sp.Mul.make_args(expr)
+        for base, exponent in [factor.as_base_exp()]
+        if base.is_Add and exponent.is_Integer and exponent > 0
+    ]
     one_by_one = prod(comb(len(base.args) + times - 1, times) for base, times in powers)
     if one_by_one > MOST_TERMS and (most := min(one_by_one, _monomials(powers))) > MOST_TERMS:
         shown = f"{most:,}" if most < 10**12 else "very many"

@@ -155,3 +155,28 @@ def test_a_file_elsewhere_that_changed_during_a_run(package: Path) -> None:
     one, started = str(package / "one.py"), time.time() - 60
     assert incremental.hashes_elsewhere([one, "not absolute", str(package / "none.py")]).keys() == {one}
     assert not incremental.hashes_elsewhere([one], started)
+
+
+# ── votes that did not run ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("workers", ["0", "1"])
+def test_a_module_of_votes_that_cannot_be_imported(workers: str, tmp_path: Path) -> None:
+    """Worker processes run the other tests in spite of it, whose verdicts would be those without a vote."""
+    plain = "\n".join(line for line in CHAPTER.splitlines() if "linked" not in line and "HERE" not in line)
+    for name, text in {
+        "paper/__init__.py": FILES["paper/__init__.py"],
+        "paper/section1.py": plain.replace('ZERO + read["NULL"] + NOTHING', "0"),
+        "paper/checks/__init__.py": "",
+        "paper/checks/section1.py": "import faulthandler\n",
+        **{name: FILES[name] for name in ("helper_beside.py", "helper_late.py", "lib_dynamic.py")},
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    verify = ("--document", "paper", "verify", "paper")
+    alone = derivations(tmp_path, *verify, "--only", "symbolic", "-n", "0", "--json", "alone.json")
+    assert alone.returncode == 0, alone.stdout + alone.stderr
+    result = derivations(tmp_path, *verify, "-n", workers)
+    assert result.returncode == 1
+    assert "verify: no verdict was reached: test_votes.py: evidence.lookups.LookUpError: paper.checks.section1" in result.stderr
+    assert not (tmp_path / "ledger.json").exists()

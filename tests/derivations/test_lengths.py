@@ -31,10 +31,20 @@ def test_a_statement_that_is_too_long_is_not_believed() -> None:
     assert disbelieved(lambda: entry(Equation(mean**2, mean * LONG / 1000)))
 
 
-@pytest.mark.parametrize("expr", [
-    a * LONG, LONG + a, (a + b) ** 100, (a + 1) ** 1000, sp.Mul(*[a + n for n in range(60)]), LONG ** -2, sp.sqrt(LONG),
-    sp.Add(*[v[n] for n in range(1, 301)]) ** 2, (1 / p + p + 1) ** 200,
-])
+@pytest.mark.parametrize(
+    "expr",
+    [
+        a * LONG,
+        LONG + a,
+        (a + b) ** 100,
+        (a + 1) ** 1000,
+        sp.Mul(*[a + n for n in range(60)]),
+        LONG**-2,
+        sp.sqrt(LONG),
+        sp.Add(*[v[n] for n in range(1, 301)]) ** 2,
+        (1 / p + p + 1) ** 200,
+    ],
+)
 def test_control_expansions_that_are_not_long(expr: sp.Expr) -> None:
     check_length(expr)
 
@@ -46,10 +56,17 @@ def test_the_number_of_terms_is_bounded(expr: sp.Expr, monkeypatch: pytest.Monke
         check_length(expr)
 
 
-@pytest.mark.parametrize("terms", [
-    [p**n for n in range(1, 1001)], [a**n for n in range(1001)], [v[n] for n in range(1, 1001)],
-    [sp.exp(v[n]) for n in range(1, 1001)], [v[n] / n for n in range(1, 1001)],
-], ids=["positive powers", "powers", "entries", "exponentials", "fractions"])
+@pytest.mark.parametrize(
+    "terms",
+    [
+        [p**n for n in range(1, 1001)],
+        [a**n for n in range(1001)],
+        [v[n] for n in range(1, 1001)],
+        [sp.exp(v[n]) for n in range(1, 1001)],
+        [v[n] / n for n in range(1, 1001)],
+    ],
+    ids=["positive powers", "powers", "entries", "exponentials", "fractions"],
+)
 def test_a_thousand_terms_take_seconds(terms: list[sp.Expr]) -> None:
     start = time.process_time()
     total = sp.Add(*terms)
