@@ -115,6 +115,7 @@ def test_the_words_of_the_text_leave_an_equation_open(latex: str, kind: str, why
     assert (result.reason.endswith(why) if isinstance(result, Undecidable) else next(iter(result)).prove() and not why)
     assert bool(entry.twins) is not bool(why)
     assert entry.derivation.__doc__ == "Line 7 of the paper."
+    assert entry.derivation.__module__ == __name__           # where the equation is registered
 
 
 def test_a_definition_has_a_value_and_no_twins() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from derivations.latex import Notation, read
-from derivations.latex.decimals import is_rounding
+from derivations.latex.decimals import _neighbours, is_rounding
 from derivations.latex.repairs import failing
 
 NOTATION = Notation({"x": "real", "n": "size"})
@@ -31,3 +31,7 @@ def test_what_rounding_explains(latex: str, explained: bool) -> None:
     example = false.counterexample()
     assert example is not None
     assert is_rounding(latex, NOTATION, relations, false, example.point) is explained
+
+
+def test_a_decimal_stands_for_what_rounds_to_it() -> None:
+    assert list(_neighbours("0.5 x = 1.25")) == [("{0.45} x = 1.25", "{0.55} x = 1.25"), ("0.5 x = {1.245}", "0.5 x = {1.255}")]

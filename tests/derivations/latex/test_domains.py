@@ -268,3 +268,56 @@ def test_a_sign_in_another_section_holds_there(first: str, sign: str, meaning: s
     local = {number: lines["x"].meaning for (_, number), lines in guesses.local.items() if "x" in lines}
     assert local == ({4: meaning} if meaning else {})
     assert meaning not in guesses.lines["x"].meaning or not meaning
+
+
+DIFFERENTIATED = r"\begin{equation} \frac{\partial f}{\partial %s} = 1 \end{equation}"
+
+
+@pytest.mark.parametrize(("definition", "by", "domain"), [
+    (r"z_i = \sum_{k=1}^n W_{ik} x_k + b_i", "z_i", "vector m"),
+    (r"z_i = b_i + 1", "z_i", "vector m"),
+    (r"z = x_1 + b_1", "z", "real"),
+    (r"z_i = \log b_i", "z_i", ""),                          # whose values are not all real numbers
+    (r"z_i = f b_i", "z_i", ""),                             # of which the formula uses a part
+])
+def test_what_sums_and_products_define_is_free_where_it_is_differentiated_by(
+    definition: str, by: str, domain: str, tmp_path: Path
+) -> None:
+    start = r"Let $x \in \mathbb{R}^n$, $b \in \mathbb{R}^m$, $W \in \mathbb{R}^{m \times n}$. "
+    guesses = guessed(tmp_path, rf"{start} \[ {definition} \] {DIFFERENTIATED % by}")
+    local = [lines["z"].meaning for lines in guesses.local.values() if "z" in lines]
+    assert local == ([domain] if domain else [])
+
+
+def test_a_primed_distribution_is_one_too(tmp_path: Path) -> None:
+    for declared in (r"p \in \Delta_m", r"p \in \mathrm{int}(\Delta_m)"):
+        shown = r"\begin{equation} \sum_{j=1}^m p_j = \sum_{j=1}^m p'_j \end{equation}"
+        lines = guessed(tmp_path, f"Let ${declared}$. {shown}").lines
+        assert lines["p'"].meaning == lines["p"].meaning
+
+
+@pytest.mark.parametrize(("declared", "meaning"), [
+    (r"x \in \mathbb{R}^n", "simplex n"), (r"x \in \mathbb{R}_{++}^n", "interior n"),
+    (r"x \in \mathbb{S}^{n-1}", "unit vector n"), (r"x \in \mathbb{R}_{\ge 0}^{m \times n}", "nonnegative matrix m n"),
+])
+def test_only_a_vector_of_numbers_becomes_a_distribution(declared: str, meaning: str, tmp_path: Path) -> None:
+    assert guessed(tmp_path, rf"Let ${declared}$ be a probability distribution.").lines["x"].meaning == meaning
+
+
+def test_a_definition_with_its_domain_is_not_about_all_points_of_it(tmp_path: Path) -> None:
+    shown = r"\begin{equation} p_j = e^{s_j}/\sum_{k=1}^m e^{s_k}, \quad p \in \Delta^{m-1} \end{equation}"
+    guesses = guessed(tmp_path, rf"Let $s \in \mathbb{{R}}^m$. {shown}")
+    assert not any("p" in lines for lines in guesses.local.values())
+
+
+def test_a_letter_in_general_has_its_domain_before_the_last_one(tmp_path: Path) -> None:
+    text = r"Let $x \in \mathbb{R}$ and $y > 0$. First let $x \ge 0$. For general $x$, \begin{equation} x = 1 \end{equation}"
+    assert [lines["x"].meaning for lines in guessed(tmp_path, text).local.values()] == ["real"]
+
+
+@pytest.mark.parametrize(("text", "conditions"), [
+    (r"Let $a \in \mathbb{R}^m$ with $a > 0$.", []), (r"Let $a \in \mathbb{R}^m$ with $a_i > 0$.", []),
+    (r"Let $a \in \mathbb{R}^m$ with $a > 1$.", ["a > 1"]), (r"Let $c > 0$ with $c > 0$.", []),
+])
+def test_a_sign_that_is_read_is_no_condition_besides(text: str, conditions: list[str], tmp_path: Path) -> None:
+    assert [latex for _, latex in guessed(tmp_path, text + SHOWN % ("a_i", "a_i")).restrictions] == conditions

@@ -12,10 +12,10 @@ from derivations.calculus.variables import Domain, Kind, Variable
 from derivations.latex.function_guesses import _is_same_function, is_modified
 from derivations.latex.gaps import _laws, _scales
 from derivations.latex.macros import COMMANDS, Macro, expanded
-from derivations.latex.overloads import key, matching
+from derivations.latex.overloads import is_label, key, matching
 from derivations.latex.problems import spread
 from derivations.latex.repairs import _by_signs
-from derivations.latex.slips import _within
+from derivations.latex.slips import _within, slips
 from derivations.latex.sums import check_pairs
 from derivations.latex.syntax import parse
 from derivations.latex.tree import Bracket, LatexError, Product, Symbol, spelled, walk
@@ -59,6 +59,10 @@ def test_the_name_of_a_function_may_be_two_words() -> None:
 def test_a_line_is_known_by_its_arguments_where_several_share_its_name() -> None:
     assert key("p(z|x)", {"p"}) == "p(z|x)"
     assert key("p(z|x)", set()) == key("p", {"p"}) == "p"
+
+
+def test_what_is_no_symbol_is_no_label() -> None:
+    assert [is_label(each, {"i"}) for each in ("x + y", "x", "x_i", "x_w", "x_{iw}")] == [False, False, False, True, True]
 
 
 @pytest.mark.parametrize(("one", "other", "same"), [
@@ -115,6 +119,18 @@ def test_commands_without_arguments_leave_what_follows_them(command: str, text: 
 
 
 # ── slips ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(("latex", "sizes", "names"), [
+    ("x", [], []),
+    ("x - y", [], ["x multiplied by 2", "x multiplied by 1/2", "y multiplied by 2", "y multiplied by 1/2"]),
+    ("x / d", ["d"], ["the root of d"]),
+    (r"x / \sqrt{d}", ["d"], ["d without its root", "the root of d"]),
+    ("A_{ij}", [], ["j for i in A_{i j}", "i for j in A_{i j}"]),
+    ("A_{i2} b_j", [], []),                                  # 2 is no letter
+])
+def test_slips_of_a_side(latex: str, sizes: list[str], names: list[str]) -> None:
+    assert [name for name, _ in slips(parse(latex), sizes)] == ["multiplied by 2", "multiplied by 1/2", *names]
 
 
 @pytest.mark.parametrize("latex", [

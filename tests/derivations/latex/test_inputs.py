@@ -67,3 +67,11 @@ def test_missing_files_and_circles_are_refused(text: str, why: str, tmp_path: Pa
     folder.mkdir()
     with pytest.raises(ValueError, match=why):
         joined(write(folder, **{"sections/one": text}))
+
+
+def test_equations_without_a_number_are_counted_in_their_section(tmp_path: Path) -> None:
+    paper = tmp_path / "paper.tex"
+    paper.write_text(r"\begin{document}\[ a = b \] \section{One} \[ a = b \] \[ a = c \] \[ a = d \tag{7} \]"
+                     r"\section{Two} \[ a = b \] \[ a = e \tag{7} \] \end{document}", encoding="utf-8")
+    assert [each.id for each in create(paper, tmp_path / "mine")] == [
+        "mine.s0.1", "mine.s1.1", "mine.s1.2", "mine.7", "mine.s2.1", "mine.7-2"]

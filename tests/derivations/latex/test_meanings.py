@@ -275,6 +275,7 @@ REFUSED = [
     (r"\|\mathbf 1\|^2 = m", "expected a vector whose length is known"),
     (r"\sum s = 1", "expected an index below, got none"),
     (r"\sum_{i \ne x} q_i = 1", "x"),
+    (r"\sum_{i<a} 1 = x", "expected i < a over one range, got two ranges"),
     (r"\sum_{i=1}^{x} q_i = 1", "expected a size of the notation as the last value, got x"),
     (r"\sum_{i=1, i \ne a}^m q_i = 1", "expected the range of a, got 1 to m"),
     (r"\int \rho(v) (v^\top v) dv = 1", "expected the exponential of a linear function of v"),
@@ -314,6 +315,7 @@ def test_what_cannot_be_read_says_why(latex: str, why: str) -> None:
     ({"n": "size", "v": "vector 0"}, "expected one of the sizes n, got 0"),
     ({"n": "size", "i": "index n", "v(x)": "real"}, "expected an index among its arguments, got x"),
     ({"x, c": "real", "v(x)": "normal c"}, "expected a vector as argument of a density, u(a): normal m"),
+    ({"m, d": "size", "v": "symmetric matrix m d"}, "expected a square matrix, got m×d"),
     ({"n": "size", "i": "index n", "v": "real", "v_i": "real"}, "expected one meaning, got a second one"),
 ])
 def test_what_cannot_be_declared_says_why(declared: dict[str, str], why: str) -> None:

@@ -339,6 +339,23 @@ def test_a_free_index_takes_the_range_of_the_indexed_vector() -> None:
     assert [str(v.domain.shape[0]) for v in relation.variables() if v.name == "i"] == ["n"]
 
 
+@pytest.mark.parametrize("latex", [
+    r"x y = |x| y (x > 0)", r"x + 1 = |x| + 1 (x > 0)", r"x + y + x y = |x| + y + x y (x > 0)", r"x \le 2 x \le 3 x (x > 0)",
+])
+def test_a_condition_in_parentheses_takes_nothing_of_the_side_before_it(latex: str) -> None:
+    without, _, _ = latex.partition("(")
+    wide, narrow = Notation({"x, y": "real"}), Notation({"x": "positive", "y": "real"})
+    relations, plain = read(latex, wide), read(without, wide)
+    assert [relation.sides for relation in relations] == [relation.sides for relation in plain]
+    assert all(len(relation.given) == 1 and relation.counterexample() is None for relation in relations)
+    assert all(relation.trivial() or relation.prove() for relation in read(without, narrow))
+
+
+def test_a_bound_by_a_negative_number_is_a_condition() -> None:
+    (relation,) = read(r"x^2 \ge x^3, \quad x \ge -1", Notation({"x": "real"}))
+    assert len(relation.given) == 1
+
+
 MASSES = Notation({"n": "size", "i": "index n", "s, u": "vector n", "a_i": "= e^{s_i}", "b_i": "= e^{u_i}"})
 
 

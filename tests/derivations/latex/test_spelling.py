@@ -8,7 +8,7 @@ import pytest
 
 from derivations.latex.names import pattern, plain, styled, thin
 from derivations.latex.syntax import parse
-from derivations.latex.tree import LatexError, spelled
+from derivations.latex.tree import LatexError, Sum, Symbol, product_node, spelled, sum_node
 from derivations.latex.uses import uses
 
 SPELLED = [
@@ -67,6 +67,9 @@ SPELLED = [
     (r"x = ", r"x ="),
     (r"", r""),
     (r"x ' y", r"x' y"),
+    (r"{x_i}^2 {x^2}_i", r"x_{i}^{2} x^{2}_{i}"),
+    (r"{x_i}_j {x^2}^3", r"{x_{i}}_{j} {x^{2}}^{3}"),
+    (r"f |_k", r"f|"),
 ]
 
 REFUSED = [
@@ -165,6 +168,13 @@ def test_what_a_declaration_names(latex: str, shown: tuple[str, tuple[str, ...],
 def test_what_is_no_symbol_is_not_declared(latex: str) -> None:
     with pytest.raises(LatexError, match="expected a symbol, perhaps with indices or arguments"):
         pattern(latex)
+
+
+def test_a_sum_of_one_term_is_the_term_and_a_product_of_one_factor_the_factor() -> None:
+    x, y = Symbol("x"), Symbol("y")
+    assert (sum_node([("+", x)]), product_node([x])) == (x, x)
+    assert sum_node([("-", x)]) == Sum((("-", x),))
+    assert sum_node([("+", x), ("-", y)]) == Sum((("+", x), ("-", y)))
 
 
 def test_only_a_part_of_a_formula_is_spelled() -> None:

@@ -47,6 +47,15 @@ def test_denied_equations(text: str, tmp_path: Path) -> None:
     assert stance(text, tmp_path) == DENIED
 
 
+@pytest.mark.parametrize(("between", "denied"), [
+    ("", True), ("for the first three", True), ("for any of the first three", False), ("that for all of the first three", True),
+    ("for all of the first three that", True), ("for that reason and for others", False),
+    ("for the reason given above that implies", False),
+])
+def test_a_denial_is_of_what_is_near_it_or_behind_that(between: str, denied: bool, tmp_path: Path) -> None:
+    assert (stance(f"It is not true {between} {ONE}", tmp_path) == DENIED) is denied
+
+
 @pytest.mark.parametrize("text", [
     f"There is a number such that {ONE}",
     rf"For some $x$ we have {ONE}",
