@@ -92,14 +92,8 @@ class Exact:
             error = np.nan_to_num(self.error / other.size, nan=0.0) + _sizes(value) * relative
         return self._made(value, error)
 
-    def __radd__(self, other: float) -> Exact:
-        return self + other
-
     def __rsub__(self, other: float) -> Exact:
         return -self + other
-
-    def __rmul__(self, other: float) -> Exact:
-        return self * other
 
     def __rtruediv__(self, other: float) -> Exact:
         return self._like(other) / self

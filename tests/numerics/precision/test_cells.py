@@ -27,9 +27,8 @@ ONE = Setting(0, "normal", 1, "float64")
 
 
 def cell(values: list[float], expected: Any, dtype: str = "float64") -> Cell:
-    def reference(peak: Peak) -> Exact:
-        made = expected(peak) if callable(expected) else expected
-        return Exact(made.value, made.error, peak)
+    def reference(peak: Peak) -> Any:
+        return expected(peak) if callable(expected) else Exact(expected.value, expected.error, peak)
 
     return measure("f", Setting(0, "normal", 1, dtype), Trial(lambda: torch.tensor(values, dtype=torch.float64), reference))
 
@@ -57,16 +56,31 @@ def test_what_underflows_is_off_by_the_smallest_normal_number() -> None:
     assert cell([2.0**-1023], lambda peak: Exact.of([1e-200], peak) * Exact.of([1e-200], peak)).state == RIGHT
 
 
-@pytest.mark.parametrize(("finite", "state"), [(1.0, LIMIT), (1 + 1.5 * 8 * U, SILENT)])
-def test_at_a_limit_the_finite_entries_are_right(finite: float, state: str) -> None:
-    beyond = exactly(1.0, 1.0, error=8.0)
-    beyond.peak.value = math.inf
-
+@pytest.mark.parametrize(("units", "state"), [(0.5, LIMIT), (1.5, SILENT)])
+def test_at_a_limit_the_finite_entries_are_right(units: float, state: str) -> None:
     def reference(peak: Peak) -> Exact:
         peak.value = math.inf
-        return beyond
+        return Exact([flint.arb(1)] * 2, np.full(2, 8.0), peak)
 
-    assert measure("f", ONE, Trial(lambda: torch.tensor([finite, math.nan], dtype=torch.float64), reference)).state == state
+    actual = cell([1 + 8 * units * U, math.nan], reference)
+    assert (actual.state, actual.error) == (state, 0.5 if units < 1 else math.inf)
+
+
+@pytest.mark.parametrize(("entry", "state"), [(7.0, LIMIT), (8.0, LIMIT), (9.0, SILENT)])
+def test_what_is_no_larger_than_its_unit_may_be_no_number(entry: float, state: str) -> None:
+    assert cell([math.nan], exactly(entry * U, error=8.0)).state == state
+
+
+@pytest.mark.parametrize(("entry", "state"), [(65400.0, SILENT), (65490.0, RIGHT), (1e6, RIGHT)])
+def test_a_number_near_the_largest_may_be_rounded_to_infinity(entry: float, state: str) -> None:
+    assert cell([math.inf], exactly(entry), "float16").state == state
+    assert cell([-math.inf], exactly(-entry), "float16").state == state
+
+
+def test_a_reference_is_known_to_a_millionth_of_a_unit() -> None:
+    assert cell([1.0], Exact([flint.arb(1, 0.9e-6 * 8 * U)], np.full(1, 8.0), Peak(0.0))).state == RIGHT
+    with pytest.raises(ArithmeticError, match="too few digits"):
+        cell([1.0], Exact([flint.arb(1, 1.1e-6 * 8 * U)], np.full(1, 8.0), Peak(0.0)))
 
 
 def test_a_zero_among_large_numbers_is_known_to_so_many_digits_of_these() -> None:
@@ -95,6 +109,11 @@ def test_a_peak_is_the_largest_number_that_was_met() -> None:
     assert peak.value == 0.5
     Exact.of([100.0], peak).exp().exp()
     assert peak.value == math.inf
+
+
+def test_vectors_of_other_lengths_are_refused() -> None:
+    with pytest.raises(ValueError, match="other: expected 2 entries or 1, got 3"):
+        exactly(1.0, 2.0) * exactly(1.0, 2.0, 3.0)
 
 
 def test_a_power_of_zero() -> None:
