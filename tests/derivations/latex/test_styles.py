@@ -22,6 +22,8 @@ PREAMBLES = [
     (r"\renewcommand{\vec}[1]{\boldsymbol{#1}}", r"f(\vec q) = \vec q + 1", r"f (\mathbf{q}) = \mathbf{q} + 1"),
     (r"\newcommand{\pair}[2]{#1 / #2}", r"\pair ab = c", "a / b = c"),
     (r"\usepackage{amsmath,physics}", r"\pdv{f}{x} = \norm{\qty(x)}", r"\frac{\partial f}{\partial x} = \|(x)\|"),
+    (r"\usepackage{physics}", r"\abs{x} y + \vb{x} y + \norm{x} y + \order{x} y = \dv{f}{x} y + \tr A \vdot \grad z",
+     r"|x| y + \mathbf{x} y + \|x\| y + \mathcal{O} (x) y = \frac{d f}{d x} y + \mathrm{tr} A \cdot \nabla z"),
     (r"\DeclareMathOperator*{\E}{\mathbb{E}}", r"\E_{y \sim p}[y] = 1", r"\mathbb{E}_{y \sim p} [y] = 1"),
     (r"\newcommand *{\half}[1]{#1/2}", r"\half x = y", "x / 2 = y"),
     ("", r"f \colon x = y", "f : x = y"),
