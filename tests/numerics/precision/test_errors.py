@@ -168,6 +168,15 @@ def test_errors_of_a_running_analysis() -> None:
     assert 0.01 < max(ratios) < 1
 
 
+def test_the_error_of_a_mass_is_in_its_own_variance() -> None:
+    """p − p² is off by the error of p and twice p times that."""
+    p = Exact.of([0.5, 0.25, 0.25], Peak(0.0)).off_by(np.array([8.0, 0.0, 0.0]))
+    error = rows.covariance(p).error.reshape(3, 3)
+    assert 16 <= error[0, 0] < 17
+    assert 2 <= error[0, 1] < 3
+    assert error[1:, 1:].max() < 1
+
+
 def test_solutions_solve() -> None:
     n, m = 2, 3
     C, a, b = [0.3, -1.0, 2.0, 0.5, 0.1, -0.7], [0.25, 0.75], [0.5, 0.125, 0.375]
