@@ -4,6 +4,7 @@ import os
 import re
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -11,6 +12,7 @@ import nbformat
 import pytest
 import sympy as sp
 from click.testing import CliRunner, Result
+from rich.console import Console
 from rich.progress import Progress
 
 from derivations import notebooks, rendering
@@ -144,8 +146,9 @@ def test_a_failure_is_an_error_message_on_a_terminal_too(
         raise RuntimeError("in cell 1: ValueError\nand its traceback")
 
     monkeypatch.setattr(notebooks, "execute", failing)
-    for variable, value in (("FORCE_COLOR", "1"), ("TERM", "xterm")):
-        monkeypatch.setenv(variable, value)
+    monkeypatch.setenv("TERM", "xterm")
+    terminal = Console(force_terminal=True, force_interactive=True)
+    monkeypatch.setattr(notebooks, "Progress", partial(Progress, console=terminal))
     result = call("good", "--output", str(tmp_path / "new"))
     assert (result.exit_code, result.stderr) == (1, "notebooks: good failed in cell 1: ValueError\n")
     assert result.output.endswith(result.stderr), "the bar goes away before, else it takes a line of the message with it"
