@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import pytest
@@ -12,7 +11,7 @@ from torch import Tensor
 from derivations.claims import Layer
 from evidence import Run, hold
 from evidence.models import rows
-from evidence.models.captured import ARCHITECTURES, SCALED, cubic, random_model
+from evidence.models.captured import random_model
 from evidence.models.rows import ModelRow, conclude, sampled
 from numerics import fisher, one_sided, tolerances
 from numerics.models.capture import AttentionProblem
@@ -135,13 +134,3 @@ def test_the_larger_of_both_errors_is_reported(compared: float, missed: float) -
     vote = hold("eot.18", Layer.TORCH, map(rows.weights, sampled(random_model("bert"), 2)))
     vote.worst = compared
     assert conclude(vote, missed, "rows").error == 0.9
-
-
-def test_all_models_that_scale_have_a_vote() -> None:
-    assert set(SCALED) == {name for name in ARCHITECTURES if random_model(name)[0].temperature != 1.0}
-
-
-def test_the_loss_is_that_of_the_first_floating_output() -> None:
-    floating = torch.tensor([1.0, -2.0])
-    loss = cubic({"hidden": (floating,), "ids": torch.tensor([5]), "last": floating, "other": 9 * floating})
-    assert float(loss) == pytest.approx(-3.5 + math.sqrt(5))

@@ -71,6 +71,20 @@ def test_the_wrong_scales_of_bert_are_those_of_the_statement(monkeypatch: pytest
     assert scales == {1.0, *(call.module.all_head_size**-0.5 for call in shipped_bert.every_call())}
 
 
+@pytest.mark.parametrize(("fact", "distance"), [
+    (shipped_bert.scores_are_divided, 0.0), (shipped_bert.queries_have_a_bias, 0.0), (shipped_bert.values_have_a_bias, 0.0),
+    (shipped_bert.bias_of_keys_drops_out, 100.0), (shipped_bert.prior_has_no_positions, 0.0)])
+def test_facts_about_bert_rest_on_the_whole_layer(
+    fact: Callable[[], Fact], distance: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wrong versions are far here, and where something else is compared it is as the fact says."""
+    monkeypatch.setattr(shipped_bert, "output_residual", lambda *_: 100.0)
+    monkeypatch.setattr(shipped_bert, "worst", lambda *_: distance)
+    for residual in (0.5, 5.0):
+        monkeypatch.setattr(shipped_bert, "layer_residual", lambda residual=residual: residual)
+        assert fact().holds is (residual < 1)
+
+
 @pytest.mark.parametrize(("masked", "holds"), [(7820, True), (7780, False), (8220, False)])
 def test_five_standard_errors_are_allowed(monkeypatch: pytest.MonkeyPatch, masked: int, holds: bool) -> None:
     """Of 10 000 words, of which 8000 are expected to be masked, with a standard error of 40."""
