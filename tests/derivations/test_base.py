@@ -10,6 +10,7 @@ from flint import arb
 
 from derivations.calculus.admission import NotAdmittedError
 from derivations.calculus.functions import derivative
+from derivations.calculus.points import points
 from derivations.calculus.powers import plus
 from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import Domain, Kind, Variable, index, positive, scalar, simplex, size, vector
@@ -184,3 +185,14 @@ def test_a_statement_is_trivial_if_both_sides_are_written_alike() -> None:
     assert Equation(total(l, a[l]), total(j, a[j])).trivial()
     assert not Equation(x * (x + 1), x**2 + x).trivial()
     assert q.label not in Equation(x, w).variables()
+
+
+def test_points_that_a_hypothesis_refuses_are_replaced() -> None:
+    first_sample = list(points([w, x], {}, 0))
+    free, half, none = (list(AtLeast(x + y**2, w, given=given).points()) for given in (
+        (), (AtLeast(x, w),), (AtLeast(0, x**2 + w**2 + 1),)))
+    assert len(half) == len(free) == len(first_sample)
+    assert all(point[x] >= point[w] for point in half)
+    assert none == []
+    always = list(AtLeast(x + y**2, w, given=(AtLeast(x**2, 0),)).points())
+    assert always == free

@@ -107,7 +107,8 @@ ALSO = {
         "attacks/test_optima.py", "derivations/test_extrema.py", "derivations/test_plans.py"),
     "derivations.relations.expansion": ("attacks/test_expansions.py",),
     "derivations.relations.further": ("derivations/test_further.py", "attacks/test_confirmation.py"),
-    "derivations.relations.implication": ("attacks/test_premises.py", "derivations/test_inequality.py"),
+    "derivations.relations.implication": (
+        "attacks/test_premises.py", "derivations/test_inequality.py", "derivations/test_universal.py"),
     **{f"derivations.latex.{name}": PRINTS for name in ("assertions", "densities", "links", "posed", "remainders", "spaces")},
     "derivations.prints.outcome": ("derivations/test_records.py",),
     "derivations.kernel.seals": ("derivations/test_records.py",),
