@@ -54,6 +54,7 @@ PRINTS = tuple(f"derivations/prints/test_{name}.py" for name in ("densities", "p
 VOTES_THAT_REST = ("mutation/votes.py",)
 ALSO = {
     "numerics.arguments": ("numerics/test_one_sided.py",),
+    "numerics.regularizers": ("numerics/test_alibi.py",),
     "numerics.priors": ("numerics/test_attention.py",),
     "derivations.canonical": ("derivations/test_side_by_side.py",),
     "derivations.normal_form": (

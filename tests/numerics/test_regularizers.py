@@ -245,6 +245,12 @@ def test_few_iterations_give_a_rough_plan() -> None:
     assert float((corrected - exact).abs().max()) < float((rough - exact).abs().max())
 
 
+def test_enough_iterations_give_the_digits_of_the_named_functions() -> None:
+    x = normal(50, 7)
+    close(entmax_bisect(x, 1.5, n_iter=60), entmax15(x), 0.0)
+    close(entmax_bisect(x, 2.0, n_iter=60), sparsemax(x), 0.0)
+
+
 # ── modules ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from numerics.transport import sinkhorn
-from numerics.transport.feasibility import _short_of
+from numerics.transport.feasibility import _agree, _short_of
 
 
 def sets(n: int) -> list[list[int]]:
@@ -42,6 +42,19 @@ def test_rows_without_mass_hide_nothing() -> None:
     source, target = torch.tensor([0.5, 0.5, 0.0]).double(), torch.tensor([0.875, 0.125]).double()
     with pytest.raises(ValueError, match=r"mask: expected rows with as much mass as columns \[1\], all they may reach, have"):
         sinkhorn(torch.zeros(3, 2).double(), source, target, mask=mask)
+
+
+def test_columns_without_mass_hide_nothing() -> None:
+    """As above, with a last column without mass that both rows may go to."""
+    mask = torch.tensor([[False, True, True], [True, True, True]])
+    source, target = torch.tensor([0.5, 0.5]).double(), torch.tensor([0.875, 0.125, 0.0]).double()
+    with pytest.raises(ValueError, match=r"mask: expected rows with as much mass as columns \[1\], all they may reach, have"):
+        sinkhorn(torch.zeros(2, 3).double(), source, target, mask=mask)
+
+
+def test_the_slack_is_relative_to_the_larger_mass() -> None:
+    less, more = torch.tensor([0.75, 0.74]), torch.ones(2)
+    assert _agree(less, more, 0.25).tolist() == _agree(more, less, 0.25).tolist() == [True, False]
 
 
 def test_masses_that_differ_in_late_digits_are_shown_with_them() -> None:

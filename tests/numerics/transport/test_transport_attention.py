@@ -139,6 +139,14 @@ def test_errors_of_weights_exclude_masked_queries() -> None:
     assert float(rough.column_error.max()) > 1e-3
 
 
+@pytest.mark.parametrize("half_steps", [0, 1, 2, math.inf])
+def test_weights_have_the_wider_dtype_of_scores_and_shares(half_steps: float) -> None:
+    s, b = scores_of(0, 3, 4), torch.full((4,), 0.25, dtype=F64)
+    assert sinkhorn_weights(s.float(), half_steps=half_steps, target=b).dtype == F64
+    assert sinkhorn_weights(s, half_steps=half_steps, target=b.float()).dtype == F64
+    assert sinkhorn_weights(s.bfloat16(), half_steps=half_steps, target=b.bfloat16()).dtype == torch.bfloat16
+
+
 def test_a_half_step_is_a_scaling() -> None:
     s = torch.tensor([[0.0, math.log(2)], [0.0, 0.0]], dtype=F64)
     close(sinkhorn_weights(s), torch.tensor([[1 / 3, 2 / 3], [1 / 2, 1 / 2]], dtype=F64), rounding(s, 1.0, 0))
