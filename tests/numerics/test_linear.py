@@ -177,6 +177,8 @@ def test_overflow_is_not_treated_as_zero() -> None:
     q, k, v, omega = normal(0, 3, 2), normal(1, 4, 2), normal(2, 4, 2), normal(3, 5, 2)
     assert linear.random_feature_attention(q, 1e200 * k, v, omega).isnan().all()
     assert linear.random_feature_attention(q, 1e200 * k[:3], v[:3], omega, causal=True)[1:].isnan().all()
+    keys = torch.stack([k[0], -k[0], 1e160 * k[1], -1e160 * k[1]])  # about a mean of zero, where only squares overflow
+    assert linear.random_feature_attention(q, keys, v, omega).isnan().all()
     assert linear.linear_attention(1e200 * q.exp(), 1e200 * k.exp(), torch.zeros_like(v)).isnan().all()
 
 

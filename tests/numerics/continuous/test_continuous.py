@@ -393,6 +393,14 @@ def test_only_the_symmetric_part_counts() -> None:
           x.tolerance())
 
 
+def test_a_point_with_nan_has_no_density_even_if_it_is_infinitely_far() -> None:
+    points = torch.tensor([[torch.inf, 0.0], [torch.inf, torch.nan], [0.0, torch.nan]], dtype=F64)
+    for density in (ct.softmax_density, ct.sparsemax_density):
+        values = density(points, torch.zeros(2, dtype=F64), torch.eye(2, dtype=F64))
+        assert values[0] == 0
+        assert values[1:].isnan().all()
+
+
 def test_a_width_that_is_not_positive_gives_nan() -> None:
     basis = ct.Basis(torch.zeros(2, 1, dtype=F64), torch.tensor([1.0, -1.0], dtype=F64))
     mean = ct.sparsemax_expectation(torch.zeros(1, dtype=F64), torch.eye(1, dtype=F64), basis)

@@ -144,6 +144,13 @@ def test_masked_observations_have_no_gradient() -> None:
         assert (gradient[:2] != 0).any()
 
 
+def test_bumps_are_flat_infinitely_far_away() -> None:
+    points = torch.tensor([[torch.inf], [-torch.inf], [1e200]], dtype=F64, requires_grad=True)
+    heights = ct.Basis(torch.zeros(2, 1, dtype=F64), 0.5).at(points)
+    assert (heights == 0).all()
+    assert (torch.autograd.grad(heights.sum(), points)[0] == 0).all()
+
+
 def test_the_edge_of_the_parabola_has_a_derivative() -> None:
     """At the end of the support the density has a kink, and its slope is that of one side."""
     mu, sigma = torch.zeros(1, dtype=F64, requires_grad=True), torch.eye(1, dtype=F64).requires_grad_()

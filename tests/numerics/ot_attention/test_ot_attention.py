@@ -272,6 +272,15 @@ def test_extremes_are_solved_or_refused() -> None:
         ot.solve(*x.tensors, 1e9, 1e-9)
 
 
+@pytest.mark.parametrize("unit", [2.0**-20, 2.0**20])
+def test_another_unit_of_the_templates_changes_nothing(unit: float) -> None:
+    x = many_problems(0, 50, symmetric=False)
+    expected = ot.solve(*x.tensors, 1e3, 1e-3)
+    solution = ot.solve(unit * x.templates, unit * x.evidence, x.prior, x.cost, 1e3 / unit**2, 1e-3)
+    assert solution.certified.all()
+    close(solution.weights, expected.weights, 1e-12)
+
+
 @on_devices
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
 def test_certificates_are_computed_in_float64(dtype: torch.dtype, device: str) -> None:

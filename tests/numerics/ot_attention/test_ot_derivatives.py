@@ -228,6 +228,13 @@ def test_a_covariance_may_be_summed_in_blocks_of_sources(monkeypatch: pytest.Mon
         close(ot.mean_covariance(x.templates, x.prior, x.cost), unsplit, 1e-13)
 
 
+def test_a_covariance_keeps_its_digits_far_from_the_origin() -> None:
+    x = many_problems(5, 3, symmetric=False)
+    near = (x.templates * 2.0**20).round() / 2.0**20         # so that the offset loses nothing
+    far = ot.mean_covariance(near + 2.0**30, x.prior, x.cost)
+    close(far, ot.mean_covariance(near, x.prior, x.cost), 1e-13)
+
+
 T, Z, U, M = torch.zeros(3, 2), torch.zeros(2), torch.full((3,), 1 / 3), torch.zeros(3, 3)
 
 

@@ -88,6 +88,17 @@ def test_tiles_are_as_wide_as_allowed(numbers: int, widths: list[int], monkeypat
     assert layer()(*(x[:0] for x in data())).shape == (0, 2, DIM)
 
 
+def test_tiles_of_one_sequence_are_as_wide_as_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    module, (query, tokens, extra) = layer(), data()
+    seen: list[int] = []
+    carried = file.transported
+    monkeypatch.setattr(file, "transported", lambda g, u, M, gamma: (seen.append(M.shape[-1]), carried(g, u, M, gamma))[1])
+    monkeypatch.setattr(file, "_TILE_NUMBERS", 4 * HEADS * 2 * 8)
+    with torch.no_grad():
+        module(query[0], tokens[0], extra[0])
+    assert seen == [4, 1]
+
+
 @pytest.mark.parametrize("exact", [False, True], ids=["closed form", "exact"])
 def test_any_number_of_leading_axes_is_accepted(exact: bool) -> None:
     module, (query, tokens, extra) = layer(exact=exact, cost="learned"), data()
@@ -189,13 +200,18 @@ def test_a_floating_mask_is_added_to_the_scores() -> None:
 
 def test_a_custom_prior() -> None:
     module, (query, tokens, extra) = layer(), data()
-    even = torch.full((5,), 3.0, dtype=F64)
-    close(module(query, tokens, extra, prior=even), module(query, tokens, extra), 1e-14)
+    for even in (torch.full((5,), size, dtype=F64) for size in (3.0, 0.125)):
+        close(module(query, tokens, extra, prior=even), module(query, tokens, extra), 1e-14)
     vertex = torch.tensor([0.0, 1.0, 0.0, 0.0, 0.0], dtype=F64)
     weights, templates = module.weights(query, tokens, extra, prior=vertex)
     z = module.to_evidence(query).reshape(2, 2, HEADS, -1).transpose(1, 2)
     scores = (z + templates[:, :, 1:2]) @ templates.mT
     close(weights, (scores / module.temperature).softmax(-1), 1e-14)
+
+
+def test_tokens_may_be_numbers() -> None:
+    module, tokens = ot.OTAttention(1), torch.zeros(3, 1)
+    assert module(tokens, tokens).shape == (3, 1)
 
 
 def test_additional_templates_get_weights_but_no_prior() -> None:

@@ -189,7 +189,8 @@ def test_derivatives() -> None:
 def test_errors_carry_no_derivatives() -> None:
     cost, a, b = uniform(3, 4).requires_grad_(), distribution(3).requires_grad_(), distribution(4).requires_grad_()
     solution = quadratic_plan(cost, a, b)
-    assert solution.plan.requires_grad and solution.value.requires_grad
+    assert solution.plan.requires_grad
+    assert solution.value.requires_grad
     for name in ("gap", "row_error", "column_error"):
         assert not getattr(solution, name).requires_grad
 
