@@ -104,6 +104,11 @@ def test_a_kernel_that_also_refutes_proves_nothing(monkeypatch: pytest.MonkeyPat
     assert not examination.proved
 
 
+@pytest.mark.parametrize(("at", "fails"), [(1, "at x = -11/4: -2.75000000000 < 0"), (-1, "at x = -1: -1.00000000000 < 0")])
+def test_values_of_an_author_are_tried_first_and_do_not_restrict_the_search(at: int, fails: str) -> None:
+    assert run(steps(AtLeast(x, 0, at={x: at}), SQUARE), tuple).steps[0].detail == fails
+
+
 def test_an_error_in_a_correction_and_in_a_twin_is_named() -> None:
     made = entry(Fails(FALSE), repair=SQUARE)
     made.repair = raising(ValueError("no"))

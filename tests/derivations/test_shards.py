@@ -97,6 +97,7 @@ def test_joined_shards_are_the_run_of_all(tmp_path: Path) -> None:
     paths = [str(saved(tmp_path, data, f"{number}.json")) for number, data in enumerate((other, one))]
     result = run("merge", *paths, f"--json={tmp_path / 'whole.json'}")
     assert result.exception is None, result.exception
+    assert result.output == f"{tmp_path / 'whole.json'} written: 2 claims: 1 proved, 1 corrected\n"
     joined = ledger.read(tmp_path / "whole.json")
     assert [(each["id"], each["verdict"]) for each in joined["claims"]] == [(FIRST, "proved"), (SECOND, "corrected")]
     data = joined["environment"]
