@@ -17,6 +17,7 @@ from threadpoolctl import ThreadpoolController
 from numerics import mem, tolerances
 from numerics.benchmarks import mem as bench_mem
 from numerics.mem import pcg_compile, pcg_numba, pcg_row, pcg_threads
+from numerics.mem.pcg import MAX_STEP
 from numerics.mem.pcg_torch import Tile
 
 
@@ -33,6 +34,8 @@ def one_by_one(exponential: Callable[[Any], Any], x: np.ndarray) -> np.ndarray:
         ((2.0, 1.0, 0.5, 2.0, 1.0), (1.0, 0.0)),                          # parallel: as if there were but one
         ((0.0, 0.0, 0.0, 0.0, 0.0), (0.0, 0.0)),                          # nothing to do
         ((1e-9, 0.0, 1.0, 1.0, 0.0), (0.0, 0.0)),                         # farther than is believed
+        ((1.0, 0.0, 1.0, MAX_STEP, -MAX_STEP), (MAX_STEP, -MAX_STEP)),    # as far as is believed
+        ((1.0, 0.0, 1.0, MAX_STEP, 1.5 * MAX_STEP), (0.0, 0.0)),
         ((1.0, 0.0, 1.0, -1.0, 0.0), (0.0, 0.0)),                         # uphill
     ],
 )
@@ -184,6 +187,10 @@ def test_a_workspace_is_reused_only_for_tiles_of_its_size(monkeypatch: pytest.Mo
         assert larger.refined.shape == (8, 6)
     assert len(pcg_threads.spare_workspaces) <= 2
     pcg_threads.spare_workspaces.clear()
+    for sizes in ((8, 1024, 1), (8192, 1, 1)):               # as large as is kept
+        with pcg_threads._workspace(*sizes) as one:
+            pass
+        assert pcg_threads.spare_workspaces.pop() == (sizes, one)
     for sizes in ((8, 1025, 1), (8193, 1, 1)):               # too large to keep
         with pcg_threads._workspace(*sizes):
             pass

@@ -71,6 +71,19 @@ def test_means_totals_and_scores_are_rounded_once(n: int, d: int, shared: bool) 
     close(x.radius.expand(3, 1)[:, 0], lengths, 0.0)
 
 
+def test_scores_of_a_small_row_keep_their_digits_beside_a_large_one() -> None:
+    """Scores that cancel, of rows of signs with exact high parts: only products with low parts of the templates are rounded."""
+    half, signs = normal(0, 4, 150), normal(5, 3, 150).sign()
+    templates = torch.cat([half, -half * (1 + 2.0**-30 * normal(3, 4, 150))], -1)
+    dual = torch.cat([signs, signs], -1) * torch.tensor([[1.0], [2.0**60], [2.0**-60]], dtype=F64)
+    scores = Rows(templates, normal(1, 3, 4), dual, torch.ones(3, 1, dtype=F64)).precise_scores(dual)
+    for i in range(3):
+        length = float(templates.norm(dim=-1).amax() * dual[i].norm())
+        error = UNIT * length * 300**1.5 * 2.0 ** (2 - module.high_bits(300))
+        for actual, expected in zip(scores[i].tolist(), exactly(dual[i], templates.mT), strict=True):
+            assert abs(Fraction(actual) - expected) <= 4 * Fraction(UNIT) * abs(expected) + Fraction(error)
+
+
 def test_high_parts_are_as_long_as_their_sums_allow(monkeypatch: pytest.MonkeyPatch) -> None:
     """Means have n terms, and scores d."""
     x, terms = problems(9, 4, shared=True), []
