@@ -209,3 +209,17 @@ def test_refusals() -> None:
         quadratic_plan(cost, a, b, 0.01, max_steps=1)
     with pytest.raises(RuntimeError, match="quadratic_plan: 1 of 1 problems did not converge"):
         quadratic_plan(cost, a, 2 * b)
+
+
+def test_a_problem_that_is_done_waits_for_the_others() -> None:
+    """The first problem is roughly done after a sweep; only the second makes a step of Newton's method."""
+    cost, a, b = uniform(2, 6, 8), distribution(2, 6), distribution(2, 8)
+    cost *= torch.tensor([0.02, 40.0]).double()[:, None, None]
+    gamma = torch.ones(2, 1, dtype=torch.float64)
+    f = quadratic._point(torch.zeros_like(b), cost, a, b, gamma)[0]
+    swept = quadratic._threshold((f.unsqueeze(-1) - cost).mT, gamma * b)
+    left = (b - quadratic._point(swept, cost, a, b, gamma)[1].sum(-2)).abs().sum(-1)
+    assert 1e-6 < float(left[0]) < 0.1 < float(left[1])
+    g, _ = quadratic._maximize(torch.zeros_like(b), cost, a, b, gamma, 1, rough=True)
+    close(g[0], swept[0], 0.0)
+    assert float((g[1] - swept[1]).abs().max()) > 1e-3
