@@ -13,6 +13,7 @@ from numerics import mem, tolerances
 from numerics.benchmarks import mem as bench_mem
 from numerics.mem import pcg, pcg_threads, pcg_torch, shared_templates
 from numerics.mem.pcg_state import SharedProblem, SolutionBuffers
+from numerics.mem.pcg_torch import Tile
 from tests.numerics.mem.searches import IMPLEMENTATIONS, ONE_TEMPLATE, PROBLEMS, ROWS, Numba, Problem
 
 STEPS = 16
@@ -152,6 +153,62 @@ def test_a_damped_step_does_not_leap(implementation: Callable[..., Any]) -> None
         state.pcg_step()
         change = state.step_logits.amax(-1) - state.step_logits.amin(-1)
         assert bool((change <= pcg.MAX_LOGIT_STEP * (1 + tolerances.rounding("float32", 8))).all()) == damped
+
+
+@pytest.mark.parametrize("implementation", IMPLEMENTATIONS)
+def test_a_wider_tolerance_ends_the_search_sooner(implementation: Callable[..., Any]) -> None:
+    """But for what float32 cannot resolve, the residual where it ends is the root of the tolerance."""
+    x, ends = Problem(0), []
+    for tolerance in (1e-30, 1e-4, 1e-2):
+        state = implementation(x.problem._replace(tolerance=tolerance), x.buffers())
+        state.start_pcg()
+        ends.append(state.stopping_residual)
+    assert bool((ends[0] < ends[1]).all())
+    torch.testing.assert_close(ends[2], 10 * ends[1])
+
+
+def test_a_search_is_given_up_after_so_many_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, steps = Problem(0), []
+    state = Tile(x.problem, x.buffers())
+    monkeypatch.setattr(pcg_torch, "MAX_PCG_STEPS", 3)
+    monkeypatch.setattr(state, "pcg_step", lambda: steps.append(1) or ROWS)
+    state.run_pcg()
+    assert len(steps) == 3
+
+
+def test_after_a_step_of_length_zero_the_direction_is_the_residual(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = Problem(0)
+    state = Tile(x.problem, x.buffers())
+    state.start_pcg()
+    none, some = torch.zeros(ROWS, 1), torch.ones(ROWS, 1)
+    for a, b in ((none, none), (none, some), (some, none)):
+        monkeypatch.setattr(state, "add_step", lambda damped, a=a, b=b: (a, b))
+        state.pcg_step()
+        assert torch.equal(state.preconditioned, state.residual) == (a is b)
+
+
+def test_nothing_is_refined_that_is_good_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, started = Problem(0), []
+    state = Tile(x.problem._replace(tolerance=1.0), x.buffers())
+    state.run_pcg()
+    monkeypatch.setattr(state, "start_refinement", started.append)
+    state.refine()
+    assert not started
+
+
+def test_rounding_is_that_of_all_of_the_mass(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a large residual the entries of w may be as large, of either sign."""
+    x, masses, errors = Problem(0), [], pcg.rounding_errors
+    state = Tile(x.problem._replace(tolerance=1e-9), x.buffers())
+    state.run_pcg()
+    state.refine()
+    state.write_dual()
+    away = torch.tensor([8.0, -8.0]).double().repeat(6)
+    state.refined = state.refined + away
+    state.refined_residual_norm = away.norm().expand(ROWS, 1)
+    monkeypatch.setattr(pcg, "rounding_errors", lambda *given: (masses.append(given[-1]), errors(*given))[1])
+    state.write_bounds()
+    assert bool((masses[0] >= state.refined.abs().sum(-1)).all())
 
 
 @pytest.mark.parametrize("implementation", IMPLEMENTATIONS)
