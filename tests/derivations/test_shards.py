@@ -60,7 +60,7 @@ def test_seconds_are_summed_over_all_votes() -> None:
 def test_other_shards_are_refused(text: str) -> None:
     result = run("verify", "geometric.1", f"--shard={text}")
     assert str(result.exception) == f"--shard: expected i/k with 1 ≤ i ≤ k ≤ 9999, got {text}"
-    assert parsed("2/3") == (2, 3)
+    assert (parsed("2/3"), parsed("2/2")) == ((2, 3), (2, 2))
 
 
 def test_a_shard_of_nothing_is_refused() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from click.testing import CliRunner
 
 from derivations import __main__ as command
 from derivations.catalogue import entries
@@ -134,6 +135,13 @@ def test_the_measured_edges_are_a_part_of_the_report(tmp_path: Path) -> None:
     assert 'href="edges.html"' in by_name["index.html"]
     for heading in ("Errors", "Hostile inputs", "Mutants"):
         assert re.search(rf'<h2>{heading}</h2>.*?<table>.*?<td>', by_name["edges.html"], re.DOTALL), heading
+
+
+@pytest.mark.parametrize(("count", "runs"), [(1, ""), (2, " of 2 runs")])
+def test_the_command_says_what_it_has_written(tmp_path: Path, count: int, runs: str) -> None:
+    ledgers = [str(samples.saved(tmp_path, samples.of(row()), f"{number}.json")) for number in range(count)]
+    result = CliRunner().invoke(site.report, [*ledgers, f"--output={tmp_path / 'out'}"])
+    assert result.output == f"{tmp_path / 'out' / 'index.html'} written: 1 claims{runs}\n"
 
 
 def test_an_empty_environment_is_accepted(tmp_path: Path) -> None:
