@@ -256,8 +256,10 @@ def test_the_constrained_problem_is_certified_or_certified_empty(n: int, d: int,
     assert upper - lower < 1e-5
     assert x.infeasible == (lower > math.sqrt(rho))
     r = u @ t + z - x.mean
+    errors = (x.objective, x.bound, x.gap, x.value_error, x.plan_error)
+    assert all((error == math.inf) == x.infeasible for error in errors)
+    assert math.isnan(x.theta) == x.infeasible
     if x.infeasible:
-        assert x.objective == math.inf
         assert np.linalg.norm(r) > math.sqrt(rho)
         return
     assert r @ r <= rho * (1 + 1e-9) + 1e-9
