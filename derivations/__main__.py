@@ -302,8 +302,8 @@ def regress(path: Path, accept: bool) -> None:
         raise click.UsageError(f"--accept: {path}: {why}")
     comparison = regression.compare(now, before)
     click.echo(rendering.comparison(comparison))
-    if age:
-        click.secho(f"{path} {age}: `verify --incremental` brings it up to date", fg="yellow")
+    if warning := age or ("" if "files" in now else "does not record its source files"):
+        click.secho(f"{path} {warning}: `verify --incremental` brings it up to date", fg="yellow")
     if accept:
         regression.accept(now)
         counts = Counter(comparison.classes.values())
@@ -316,8 +316,6 @@ def outdated_by(now: dict[str, Any]) -> str:
     """Return in what a ledger differs from what a run would say now, as far as is known without one; empty if in nothing."""
     if restated := [row["id"] for row in now["claims"] if row["id"] in entries() and not states(row, entries()[row["id"]])]:
         return f"has another statement of {restated[0]} than the document has now"
-    if "files" not in now:
-        return "does not record its source files"
     changed = sorted(incremental.outdated(incremental.project(), now))
     more = f" and {len(changed) - MOST} more" if len(changed) > MOST else ""
     return f"is older than {', '.join(changed[:MOST])}{more}" if changed else ""
