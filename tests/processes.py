@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -66,6 +67,7 @@ def _called(
     function: Callable[..., object], arguments: tuple[Any, ...], folder: Path, surroundings: dict[str, str], out: Path,
     err: Path,
 ) -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)    # ignored where a shell runs the tests in the background
     for path, standard in ((out, 1), (err, 2)):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND), standard)
     surround(folder, surroundings)
