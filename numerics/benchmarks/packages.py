@@ -31,6 +31,10 @@ REASONS = {
         "arguments are checked, and the first entry of each row is looked at, which tells whether a row has no plan",
     "one_sided.plan, τ = 10":
         "the peak of each row is taken off before the division by τ, so that no digits are lost",
+    "plan and context":
+        "the plan is an array of its own, which PyTorch's fused kernel never writes",
+    "scaled_dot_product_attention":
+        "arguments are checked and the queries get the sign of the scale before PyTorch's kernel runs",
     "flash.tiled_attention":
         "torch operations, which have second derivatives, compute triples that combine in any order, and log Z; "
         "the kernel of PyTorch fuses the exponentials with both products",
