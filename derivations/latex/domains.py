@@ -34,7 +34,8 @@ from derivations.latex.uses import declared_name, is_index_list, short
 ENTRIES = ("real", "positive", "nonnegative")
 DEFINE = (":=", "\\coloneqq", "\\triangleq")
 BOUNDED = re.compile(r"(real|positive|nonnegative)( [<>]=? -?\d+)+")
-DECLARED_WITH = re.compile(r"\b(for|let|given)( all| any| every| each| a| some)? … (with|where|such that|and)$", re.I)
+DECLARED_WITH = re.compile(r"\b(for|given)( all| any| every| each| a)? … (with|where|such that|and)$", re.IGNORECASE)
+DEFINING = re.compile(r"\W*(we )?(let|define|put|set|write|denote)\b")
 SIGNS = {"<": "<", ">": ">", "<=": "\\le", ">=": "\\ge"}
 POSITIVE_ENTRIES = re.compile(
     r"(be |is |are |has |have |with )?(the |entrywise |strictly )*positive "
@@ -213,10 +214,14 @@ def _is_assumed(guesses: Guesses, formula: Formula, clause: Chain) -> bool:
 
 
 def _are_declared_here(guesses: Guesses, names: set[str], formula: Formula) -> bool:
-    """Return whether the sentence has just declared the symbols of a comparison, as “For $x \\in ℝ^d$ with $x ≠ 0$” has."""
+    """Return whether a sentence declares the symbols of a comparison for a definition: “For $x \\in ℝ^d$ with $x ≠ 0$ let …”.
+
+    Where it goes on with “we have”, the comparison holds in this sentence only.
+    """
     sources = {guesses.lines[guesses.names[name]].why.partition(":")[0] for name in names & {*guesses.names}}
     here = {f"line {line}" for line in (formula.line - 1, formula.line)}
-    return bool(DECLARED_WITH.search(formula.words)) and bool(sources) and sources <= here and not names & guesses.displayed
+    declared = DECLARED_WITH.search(formula.words) and DEFINING.match(formula.rest)
+    return bool(declared and sources) and sources <= here and not names & guesses.displayed
 
 
 def _are_nonzero(guesses: Guesses, symbols: Sequence[Node | None], clause: Chain, why: str) -> bool:

@@ -75,6 +75,8 @@ def test_symmetric_matrices_are_declared(words: str, meaning: str, tmp_path: Pat
     (r"For $k \in \mathbb{R}^n$ with $k \ne 0$ let $r = \|k\|$.", "nonzero vector n"),
     (r"If $k \in \mathbb{R}^n$ with $k \ne 0$, then this holds.", "vector n"),
     (r"For $k \in \mathbb{R}$ with $k > 0$ let $r = \sqrt{k}$.", "positive"),
+    (r"For all $k \in \mathbb{R}$ with $k > 1$ we have \[ k^2 > k \] In general, \[ k^2 \ge k \]", "real"),
+    (r"For $k \in \mathbb{R}^n$ with $k \ne 0$ we have \[ \|k\| > 0 \] In general, \[ \|k\| > 0 \]", "vector n"),
     (r"Let $k \in \mathbb{R}$. \[ k^2 \ge 0 \] For $k > 0$ this is clear.", "real"),
     (r"Let $k \in \mathbb{R}^n$. \[ \|k\| \ge 0 \] For $k \ne 0$ this is clear.", "vector n"),
 ])
