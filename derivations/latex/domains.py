@@ -12,7 +12,7 @@ from derivations.latex.masses import read_marginal, read_mass
 from derivations.latex.names import LETTER, index_parts, parts
 from derivations.latex.norms import is_unit, read_norms
 from derivations.latex.paper import Formula
-from derivations.latex.premises import CASE, RANGING, is_condition, is_in_front
+from derivations.latex.premises import CASE, RANGING, is_condition, is_in_front, is_of_sentence
 from derivations.latex.ranges import printed_ranges
 from derivations.latex.sets import DOTS, SIMPLICES, domain_of
 from derivations.latex.signs import COMPARISONS, read_comparison
@@ -35,7 +35,6 @@ ENTRIES = ("real", "positive", "nonnegative")
 DEFINE = (":=", "\\coloneqq", "\\triangleq")
 BOUNDED = re.compile(r"(real|positive|nonnegative)( [<>]=? -?\d+)+")
 DECLARED_WITH = re.compile(r"\b(for|given)( all| any| every| each| a)? … (with|where|such that|and)$", re.IGNORECASE)
-DEFINING = re.compile(r"\W*(we )?(let|define|put|set|write|denote)\b")
 SIGNS = {"<": "<", ">": ">", "<=": "\\le", ">=": "\\ge"}
 POSITIVE_ENTRIES = re.compile(
     r"(be |is |are |has |have |with )?(the |entrywise |strictly )*positive "
@@ -220,7 +219,7 @@ def _are_declared_here(guesses: Guesses, names: set[str], formula: Formula) -> b
     """
     sources = {guesses.lines[guesses.names[name]].why.partition(":")[0] for name in names & {*guesses.names}}
     here = {f"line {line}" for line in (formula.line - 1, formula.line)}
-    declared = DECLARED_WITH.search(formula.words) and DEFINING.match(formula.rest)
+    declared = DECLARED_WITH.search(formula.words) and not is_of_sentence(formula)
     return bool(declared and sources) and sources <= here and not names & guesses.displayed
 
 

@@ -25,6 +25,7 @@ RESTRICTING = re.compile(r"\b(let|with|where|such that|so that|assum\w+|suppos\w
                          r"normali[sz]ed|fix|consider|take|set|setting|from now on|henceforth|impos\w+|requir\w+|choos\w+)\b",
                          re.IGNORECASE)
 CASES = re.compile(r"\b(if|iff|when|whenever|unless|equality|exactly)\b", re.IGNORECASE)
+DEFINING = re.compile(r"\W*(we )?(let|define|put|set|write|denote)\b")
 SENTENCE_START = re.compile(r"[.;!?]\s|^")
 EACH = r"( that| all| any| every| each| distinct| fixed| some| indices| keys)*"
 BEHIND = re.compile(rf",?\s*(for|if|when|whenever|provided|as long as){EACH}")
@@ -132,6 +133,11 @@ def is_condition(formula: Formula, words: re.Pattern[str] = CONDITION) -> bool:
     sentence = SENTENCE_START.split(formula.words)[-1].strip(" …,")
     just_before = formula.words.rpartition("…")[2].strip()
     return bool(words.match(sentence)) or (bool(words.match(just_before)) and just_before[0].isupper())
+
+
+def is_of_sentence(formula: Formula) -> bool:
+    """Return whether a sentence says something for some values, as “For positive t we have …” does, and defines nothing."""
+    return is_condition(formula, RANGING) and not DEFINING.match(formula.rest)
 
 
 def is_in_front(formula: Formula) -> bool:

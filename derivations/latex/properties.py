@@ -9,8 +9,9 @@ from functools import partial
 from derivations.latex.guesses import Guess, Guesses
 from derivations.latex.names import parts
 from derivations.latex.paper import Formula
-from derivations.latex.premises import BEHIND, CASE, is_condition, is_restriction, symbol_name
+from derivations.latex.premises import BEHIND, CASE, is_condition, is_of_sentence, is_restriction, symbol_name
 from derivations.latex.sets import DOTS
+from derivations.latex.signs import signed
 from derivations.latex.tree import Chain, Node, Scripted, Symbol, spelled
 from derivations.latex.uses import declared_name
 
@@ -19,20 +20,22 @@ WORDS = (
     r"(positive|negative)[ -](semi-?)?definite|diagonal|(upper|lower)[ -]triangular|circulant|idempotent|permutation|"
     r"zero[ -]mean|mean[ -]zero|mean 0|centered|centred|non-?zero|sorted|ordered|distinct|(strictly |non-?)?(in|de)creasing|"
     r"monoton\w+|one-hot|binary|linearly independent|full (row |column )?rank|full-rank|rank[ -](one|\d+)|"
-    r"normali[sz]ed(?= (vector|key|quer|feature|embedding)))\b")
+    r"normali[sz]ed(?= (vector|key|quer|feature|embedding))|(strictly )?(positive|negative)|non-?(positive|negative))\b")
 AFTER = re.compile(
     r"(be |is |are |has |have |having |being |which |that |with |of |all |an? |the |two |also |real |mutually |pairwise )*"
     + WORDS)
 BEFORE = re.compile(
-    WORDS + r"( (vector|matri|number|weight|key|quer|value|score|point|real|ind|feature|entr|template|embedding)\w*)*$",
+    WORDS + r"( (vector|matri|number|weight|key|quer|value|score|point|real|ind|feature|entr|template|embedding|"
+    r"temperature|constant|scalar|parameter|integer|mass|rate|step|coefficient|variable)\w*)*$",
     re.IGNORECASE)
 OF_SEVERAL = re.compile(rf"[\s,…]*(and )?…[\s,…]*(be |are |both |all |two |mutually |pairwise )*{WORDS}")
+KINDS = {"nonzero": "nonzero", "positive": "positive", "nonnegative": "nonnegative"}
 CASE_AT_END = re.compile(r"(?:^|\W)(if|when|whenever|suppose|assume|assuming|provided|in the case)\b[^,.;:]*$", re.IGNORECASE)
 VERB = re.compile(r"(is|are|has|have|vanish\w*|equals?|consists?|contains?|lies?|do|does)\b[^,.;:]*?"
                   r"(?=[,.;:]| then\b| we have\b|$)")
 UNIFORM = ("is uniform", "is the uniform distribution", "is a uniform distribution")
 SYMMETRY = re.compile(r"symmetric(,? (?:and )?positive[ -](semi-?)?definite)?\b")
-FOR = re.compile(r"(.*\W)?for( all| any| every| each| some| an?)?( \S+){0,2}", re.IGNORECASE)
+FOR = re.compile(r"(.*\W)?for( all| any| every| each| some| an?)?( \S+){0,3}", re.IGNORECASE)
 
 
 OTHER = re.compile(                                          # “Let t be balanced”, a word of the paper's own
@@ -53,8 +56,9 @@ def read_properties(guesses: Guesses, tree: Node, formula: Formula) -> None:
         kind = "symmetric" if symmetry[1] is None else "semidefinite" if symmetry[2] else "definite"
         guesses.later.append((guesses.section, partial(_symmetric, guesses, tree, formula.line, kind, {*guesses.displayed})))
         return
-    if said and said["property"] in ("nonzero", "non-zero") and not is_condition(formula, CASE):
-        guesses.later.append((guesses.section, partial(_nonzero, guesses, tree, formula.line, {*guesses.displayed})))
+    restricted = KINDS.get(said["property"].lower().replace("non-", "non").removeprefix("strictly ")) if said else None
+    if restricted and not is_condition(formula, CASE) and not is_of_sentence(formula):
+        guesses.later.append((guesses.section, partial(_restrict, guesses, tree, formula.line, restricted, {*guesses.displayed})))
         return
     heads = [each.parts[0] if isinstance(each, Chain) else each for each in parts(tree)]
     for head in heads if said else ():
@@ -73,20 +77,30 @@ def _symmetric(guesses: Guesses, tree: Node, line: int, kind: str, before: set[s
             guesses.restrictions.append((line, rf"{_plain(head)} \text{{ {kind} }}"))
 
 
-def _nonzero(guesses: Guesses, tree: Node, line: int, before: set[str]) -> None:
-    """Make declared vectors, the rows k_1, …, k_n of a matrix, or numbers nonzero; of others it is a condition not used."""
+def _restrict(guesses: Guesses, tree: Node, line: int, kind: str, before: set[str]) -> None:
+    """Make what is declared nonzero, or give it a sign; of anything else, and of what equations have before, it is a condition.
+
+    It may be numbers, vectors, or the rows k_1, …, k_n of a matrix.
+    """
     heads = [each.parts[0] if isinstance(each, Chain) else each for each in parts(tree)]
     several = any(spelled(head) in DOTS for head in heads)
     for head in heads:
         name = spelled(head.base) if several and isinstance(head, Scripted) else spelled(head)
-        known = guesses.lines.get(name)
-        words = known.meaning.split() if known is not None else []
-        if known is not None and words[:1] == ["matrix" if several else "vector"] and name not in before:
-            known.meaning = f"nonzero {known.meaning}"
-        elif known is not None and words == ["real"] and name not in before:
-            known.meaning = "real != 0"
-        elif isinstance(head, Symbol | Scripted) and words[:1] != ["nonzero"] and spelled(head) not in DOTS:
-            guesses.restrictions.append((line, rf"{_plain(head)} \text{{ nonzero }}"))
+        known = guesses.lines.get(guesses.names.get(name, ""))
+        was = known.meaning if known is not None else "?"
+        meaning = _other_than_0(was, several) if kind == "nonzero" else signed(was, kind)
+        if known is not None and meaning and (name not in before or meaning == known.meaning):
+            known.meaning = meaning
+        elif isinstance(head, Symbol | Scripted) and spelled(head) not in DOTS:
+            guesses.restrictions.append((line, rf"{_plain(head)} \text{{ {kind} }}"))
+
+
+def _other_than_0(meaning: str, several: bool) -> str:
+    """Return a domain without 0; empty for one that no meaning expresses."""
+    first = meaning.split()[0]
+    if meaning == "real" or first in ("nonzero", "unit"):
+        return "real != 0" if meaning == "real" else meaning
+    return f"nonzero {meaning}" if first == ("matrix" if several else "vector") else ""
 
 
 def read_words(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]]) -> None:
