@@ -58,7 +58,8 @@ def read_properties(guesses: Guesses, tree: Node, formula: Formula) -> None:
         return
     restricted = KINDS.get(said["property"].lower().replace("non-", "non").removeprefix("strictly ")) if said else None
     if restricted and not is_condition(formula, CASE) and not is_of_sentence(formula):
-        guesses.later.append((guesses.section, partial(_restrict, guesses, tree, formula.line, restricted, {*guesses.displayed})))
+        reading = partial(_restrict, guesses, tree, formula.line, restricted, {*guesses.displayed})
+        guesses.later.append((guesses.section, reading))
         return
     heads = [each.parts[0] if isinstance(each, Chain) else each for each in parts(tree)]
     for head in heads if said else ():
