@@ -12,7 +12,7 @@ from derivations.latex.masses import read_marginal, read_mass
 from derivations.latex.names import LETTER, index_parts, parts
 from derivations.latex.norms import is_unit, read_norms
 from derivations.latex.paper import Formula
-from derivations.latex.premises import CASE, RANGING, is_condition, is_in_front, is_of_sentence
+from derivations.latex.premises import CASE, RANGING, is_condition, is_in_front, is_of_sentence, say
 from derivations.latex.ranges import printed_ranges
 from derivations.latex.sets import DOTS, SIMPLICES, domain_of
 from derivations.latex.signs import COMPARISONS, read_comparison
@@ -142,9 +142,12 @@ def read_domains(guesses: Guesses, tree: Node, formula: Formula) -> None:
                 meaning = meaning.replace("simplex", "interior")
             if meaning and meaning.startswith(("vector", "matrix")) and said:
                 meaning = f"positive {meaning}"
-            if meaning and meaning.startswith("vector") and is_unit(formula):
-                meaning = f"unit {meaning}"
             symbols = [*before, left]
+            if meaning and meaning.startswith("vector") and is_unit(formula):
+                if is_of_sentence(formula):
+                    say(guesses, formula, [rf"\|{spelled(symbol)}\| = 1" for symbol in symbols])
+                else:
+                    meaning = f"unit {meaning}"
             while meaning and symbols and (first := _enumerated(symbols[:-1], symbols[-1])) is not None:
                 _family(guesses, symbols[-1], meaning, why)
                 del symbols[first:]

@@ -87,6 +87,7 @@ class Guesses:
     restrictions: list[tuple[int, str]] = field(default_factory=list)  # by line, conditions of the text not used
     unread: list[tuple[int, str]] = field(default_factory=list)  # by line, its other statements not used
     premises: dict[int, list[str]] = field(default_factory=dict)  # position of a display → conditions in the text before it
+    said: dict[tuple[int, str], list[str]] = field(default_factory=dict)  # line and formula → conditions that words state there
     laws_of: dict[str, str] = field(default_factory=dict)  # name of a law → an index that is drawn from it
     diverging: set[str] = field(default_factory=set)  # names D of D(q‖p)
     crowded: dict[str, list[str]] = field(default_factory=dict)  # name → signatures of the functions that share it

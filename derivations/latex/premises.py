@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from derivations.latex.guesses import Guess, Guesses, without_length
 from derivations.latex.names import pattern
@@ -38,9 +39,14 @@ FREE = ("real", "positive", "nonnegative", "vector", "matrix", "simplex", "inter
 def read_premises(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]]) -> None:
     """Give the displays that follow “If x = …” in its sentence the meaning x = …, and any other condition as it is printed.
 
-    So does “…, for j ≠ k” with the display before it.
+    So does “…, for j ≠ k” with the display before it, and what words say of the values in a sentence.
     """
     for at, (_, formula, tree) in enumerate(formulas):
+        for condition in () if formula.display else guesses.said.get((formula.line, formula.latex), ()):
+            own = parse(condition)
+            displays = [each for each, other, _ in formulas[at + 1 : at + 1 + formula.rest.count("…")] if other.display]
+            if isinstance(own, Chain):
+                _attach(guesses, own, replace(formula, latex=condition), displays)
         if formula.display or not isinstance(tree, Chain) or set(tree.signs) & {*DECLARING}:
             continue
         just_before = formula.words.rpartition("…")[2].strip()
@@ -138,6 +144,12 @@ def is_condition(formula: Formula, words: re.Pattern[str] = CONDITION) -> bool:
 def is_of_sentence(formula: Formula) -> bool:
     """Return whether a sentence says something for some values, as “For positive t we have …” does, and defines nothing."""
     return is_condition(formula, RANGING) and not DEFINING.match(formula.rest)
+
+
+def say(guesses: Guesses, formula: Formula, conditions: Sequence[str]) -> None:
+    """Note conditions that words state of the symbols of a formula, in its sentence."""
+    guesses.said.setdefault((formula.line, formula.latex), []).extend(conditions)
+    guesses.restrictions += [(formula.line, condition) for condition in conditions]
 
 
 def is_in_front(formula: Formula) -> bool:

@@ -9,7 +9,7 @@ from functools import partial
 from derivations.latex.guesses import Guess, Guesses
 from derivations.latex.names import parts
 from derivations.latex.paper import Formula
-from derivations.latex.premises import BEHIND, CASE, is_condition, is_of_sentence, is_restriction, symbol_name
+from derivations.latex.premises import BEHIND, CASE, is_condition, is_of_sentence, is_restriction, say, symbol_name
 from derivations.latex.sets import DOTS
 from derivations.latex.signs import signed
 from derivations.latex.tree import Chain, Node, Scripted, Symbol, spelled
@@ -29,6 +29,7 @@ BEFORE = re.compile(
     r"temperature|constant|scalar|parameter|integer|mass|rate|step|coefficient|variable)\w*)*$",
     re.IGNORECASE)
 OF_SEVERAL = re.compile(rf"[\s,…]*(and )?…[\s,…]*(be |are |both |all |two |mutually |pairwise )*{WORDS}")
+CONDITIONS = {"nonzero": "\\ne 0", "positive": "> 0", "nonnegative": "\\ge 0"}
 KINDS = {"nonzero": "nonzero", "positive": "positive", "nonnegative": "nonnegative"}
 CASE_AT_END = re.compile(r"(?:^|\W)(if|when|whenever|suppose|assume|assuming|provided|in the case)\b[^,.;:]*$", re.IGNORECASE)
 VERB = re.compile(r"(is|are|has|have|vanish\w*|equals?|consists?|contains?|lies?|do|does)\b[^,.;:]*?"
@@ -62,6 +63,9 @@ def read_properties(guesses: Guesses, tree: Node, formula: Formula) -> None:
         guesses.later.append((guesses.section, reading))
         return
     heads = [each.parts[0] if isinstance(each, Chain) else each for each in parts(tree)]
+    if restricted and is_of_sentence(formula) and all(isinstance(head, Symbol) and spelled(head) not in DOTS for head in heads):
+        say(guesses, formula, [f"{spelled(head)} {CONDITIONS[restricted]}" for head in heads])
+        return
     for head in heads if said else ():
         if said and isinstance(head, Symbol | Scripted):
             guesses.restrictions.append((formula.line, rf"{_plain(head)} \text{{ {said['property']} }}"))

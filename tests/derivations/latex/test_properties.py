@@ -32,9 +32,11 @@ def guessed(text: str, folder: Path) -> Guesses:
     (r"Let $A, B \in \mathbb{R}^{n \times n}$. Let $A$ and $B$ be orthogonal.",
      [r"A \text{ orthogonal }", r"B \text{ orthogonal }"]),
     (r"If $x \in \mathbb{R}^n$ is nonzero, then", [r"x \text{ nonzero }"]),
-    (r"For nonzero $x \in \mathbb{R}^n$ we have", [r"x \text{ nonzero }"]),
-    (r"For positive $t \in \mathbb{R}$ we have", [r"t \text{ positive }"]),
-    (r"For all positive numbers $a, b \in \mathbb{R}$,", [r"a \text{ positive }", r"b \text{ positive }"]),
+    (r"For nonzero $x \in \mathbb{R}^n$ we have", [r"x \ne 0"]),
+    (r"For positive $t \in \mathbb{R}$ we have", ["t > 0"]),
+    (r"For all positive numbers $a, b \in \mathbb{R}$,", ["a > 0", "b > 0"]),
+    (r"For unit vectors $x, y \in \mathbb{R}^n$ we have", [r"\|x\| = 1", r"\|y\| = 1"]),
+    (r"For nonzero keys $k_1, \dots, k_m \in \mathbb{R}^n$ we have", [r"k_{1} \text{ nonzero }", r"k \text{ nonzero }"]),
     (r"Let $t \in \mathbb{R}$ be negative.", [r"t \text{ negative }"]),
     (r"Let $A \in \mathbb{R}^{n \times n}$ be nonzero.", [r"A \text{ nonzero }"]),
     (r"Suppose that the nonzero vector $x \in \mathbb{R}^n$ is given.", [r"x \text{ nonzero }"]),
@@ -92,6 +94,23 @@ def test_symmetric_matrices_are_declared(words: str, meaning: str, tmp_path: Pat
 ])
 def test_vectors_and_numbers_other_than_0(text: str, meaning: str, tmp_path: Path) -> None:
     assert guessed(text, tmp_path).lines["k"].meaning == meaning
+
+
+@pytest.mark.parametrize(("words", "shown", "meaning"), [
+    ("For unit vectors", r"\|x\| = 1", {"x": "unit vector n"}), ("For nonzero", r"\|x\| > 0", {"x": "nonzero vector n"})])
+def test_words_about_the_values_of_a_sentence_hold_in_it_only(
+    words: str, shown: str, meaning: dict[str, str], tmp_path: Path
+) -> None:
+    text = rf"{words} $x \in \mathbb{{R}}^n$ we have \[ {shown} \] In general, \[ {shown} \]"
+    guesses = guessed(text, tmp_path)
+    local = [{name: each.meaning for name, each in table.items() if name in meaning} for table in guesses.local.values()]
+    assert local == [meaning]
+    assert guesses.lines["x"].meaning == "vector n"
+
+
+def test_a_sign_of_a_number_in_a_sentence_is_a_condition_of_it(tmp_path: Path) -> None:
+    guesses = guessed(r"For positive $t \in \mathbb{R}$ we have \[ |t| = t \] In general, \[ |t| \ge t \]", tmp_path)
+    assert list(guesses.premises.values()) == [["t > 0"]]
 
 
 DISTRIBUTION = r"Let $q \in \Delta_m$ and $x \in \mathbb{R}^m$. "
