@@ -22,7 +22,6 @@ from typing import Any
 import click
 
 from numerics.precision.study import DTYPES
-from tests.fingerprints import fingerprint, functions
 
 DOCS = Path(__file__).parents[1] / "docs"
 DATA, PAGE = DOCS / "edges.json", DOCS / "edges.md"
@@ -51,9 +50,8 @@ def errors(records: Sequence[Mapping[str, Any]], before: Mapping[str, Any]) -> d
         if cell["state"] in ("right", "silent"):
             for kind, key in (("decades", str(position["decade"])), ("dtypes", position["dtype"])):
                 row[kind][key] = max(row[kind].get(key, 0.0), error if math.isfinite(error) else math.inf)
-    known = functions()
     rounded = {name: {kind: _rounded(row[kind]) for kind in ("decades", "dtypes")} | {"states": dict(row["states"])}
-               | ({"fingerprint": fingerprint(known[name])} if name in known else {}) for name, row in table.items()}
+               for name, row in table.items()}
     silent = [x for x in before.get("silent", ()) if x.partition(", 10^")[0] not in rounded]
     silent += (f"{cell['function']}, {_where(cell['place'])}: {cell['said']}"
                for cells in groups.values() for cell in cells if cell["state"] == "silent")

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from numerics.precision.study import FUNCTIONS
+from numerics.precision.study import FUNCTIONS, groups
 from tests import edges
 from tests.mutation.edits import mutants
 from tests.mutation.targets import path_of
@@ -29,6 +29,14 @@ def test_the_page_is_linked() -> None:
 def test_every_function_is_measured() -> None:
     assert set(DATA["errors"]["functions"]) == {function.name for function in FUNCTIONS}
     assert set(DATA["hostile"]["functions"]) == set(HOSTILE)
+
+
+def test_every_setting_is_counted() -> None:
+    errors = DATA["errors"]
+    assert {setting.seed for group in groups() for setting in group.settings} == {errors["seed"]}
+    for function in FUNCTIONS:
+        states = errors["functions"][function.name]["states"]
+        assert sum(states.values()) == sum(1 for dtype in function.dtypes for _ in function.settings(dtype)), function.name
 
 
 def test_no_hostile_input_is_silent() -> None:

@@ -13,7 +13,7 @@ from numerics.precision import attention, rows
 from numerics.precision.cells import Setting
 from numerics.precision.exact import BITS, Exact, Peak
 from numerics.precision.functions import Data, Function
-from tests.fingerprints import functions
+from numerics.precision.study import FUNCTIONS
 
 Balls = list[Any]
 PEAK = Peak(0.0)
@@ -193,8 +193,9 @@ def test_the_resolvent_solves_its_equation() -> None:
 # ── the running analysis ────────────────────────────────────────────────────────────────────────────────────────────
 
 ROUNDED = flint.arb(2) ** -60
+BY_NAME = {f.name: f for f in FUNCTIONS}
 SOLVED = ("regularizers", "sparse_maps", "fenchel_young", "transport", "mem.solve")
-PROPAGATED = [name for name, f in functions().items() if not name.startswith(SOLVED)] + [
+PROPAGATED = [name for name in BY_NAME if not name.startswith(SOLVED)] + [
     "fenchel_young.logistic_loss", "fenchel_young.logistic_ova_loss", "transport.one_sided_plan",
     "transport.sinkhorn_weights, two half-steps"]
 
@@ -220,4 +221,4 @@ def roundings(function: Function, monkeypatch: pytest.MonkeyPatch) -> np.ndarray
 
 @pytest.mark.parametrize("name", PROPAGATED)
 def test_an_evaluation_with_rounding_is_within_the_allowance(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert 0.02 < roundings(functions()[name], monkeypatch).max() < 1 + 1e-12
+    assert 0.02 < roundings(BY_NAME[name], monkeypatch).max() < 1 + 1e-12
