@@ -94,9 +94,15 @@ class AtLeast(Hypothesis):
         return f"{text(self.sides[0])} {'>' if self.strict else '≥'} {text(self.sides[1])}"
 
 
-def _factored(gap: sp.Expr) -> sp.Expr:
-    """A short expression over one denominator, in factors, of which squares have a sign: 1/4 − x(1 − x) = (1 − 2x)²/4."""
-    return sp.factor(sp.together(gap)) if sp.count_ops(gap) <= LONGEST_FACTORED else gap
+def _factored(expr: sp.Expr) -> sp.Expr:
+    """A short expression over one denominator, in factors, of which squares have a sign: 1/4 − x(1 − x) = (1 − 2x)²/4.
+
+    Each sum is a symbol meanwhile, since SymPy would write the exponential of a sum as a product.
+    """
+    if sp.count_ops(expr) > LONGEST_FACTORED:
+        return expr
+    symbols = {part: sp.Dummy() for part in sp.ordered(expr.atoms(sp.Sum))}
+    return sp.factor(expr.xreplace(symbols)).xreplace({symbol: part for part, symbol in symbols.items()})
 
 
 def _gathered(gap: sp.Expr) -> sp.Expr:
@@ -105,15 +111,17 @@ def _gathered(gap: sp.Expr) -> sp.Expr:
     indices: dict[tuple[sp.Expr, sp.Expr], Variable] = {}
     rest = []
     for term in sp.Add.make_args(gap):
-        inside = [factor for factor in sp.Mul.make_args(term) if isinstance(factor, sp.Sum)]
+        factors = sp.Mul.make_args(term)
+        inside = [factor for factor in factors if isinstance(factor, sp.Sum)]
         if len(inside) != 1 or len(inside[0].limits) != 1 or sp.count_ops(term) > LONGEST_FACTORED:
             rest.append(term)
             continue
         index, *ends = inside[0].limits[0]
-        own = indices.setdefault((ends[0], ends[1]), fresh(index))  # a sum inside of the other may bind the index of one
+        own = indices.setdefault((ends[0], ends[1]), fresh(index))  # no other factor, nor a sum inside, has this index
         body = inside[0].function.xreplace({index: own})
-        bodies.setdefault((ends[0], ends[1]), []).append(term.xreplace({inside[0]: body}))
-    return sp.Add(*rest, *(sp.Sum(sp.factor(sp.Add(*parts)), (indices[ends], *ends)) for ends, parts in bodies.items()))
+        others = (factor for factor in factors if factor is not inside[0])   # the same sum inside of another is not replaced
+        bodies.setdefault((ends[0], ends[1]), []).append(sp.Mul(*others, body))
+    return sp.Add(*rest, *(sp.Sum(_factored(sp.Add(*parts)), (indices[ends], *ends)) for ends, parts in bodies.items()))
 
 
 HYPOTHESES.append(AtLeast)

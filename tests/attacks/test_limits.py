@@ -11,7 +11,7 @@ from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import Domain, Kind, Variable
 from derivations.relations import Limit
 from tests.attacks import Table, refused, refuted
-from tests.attacks.vocabulary import a, b, c, h, half, i, j, k, l, m, n, one, r, s, t, u, w, x, y, z
+from tests.attacks.vocabulary import K3, a, b, c, h, half, i, j, k, l, m, n, one, r, s, t, u, w, x, y, z
 
 oo, zero = sp.oo, sp.S.Zero
 moving = sp.Symbol("t_", positive=True)                      # the name under which t once moved
@@ -187,8 +187,16 @@ SIDES: Table = {
     "a pole between bounds that have one, from one side": lambda: Limit(1 / x, x, zero, oo, between=(1 / x, 1 / x)),
 }
 
+S = total(l, b[l])
+GATHERED: Table = {                                          # the sum of a function is none of the sum: the limit is m
+    "a sum between functions of the sum": lambda: Limit(
+        total(l, b[l] * t / (1 + b[l] * t)), t, oo, one, between=(S * t / (1 + S * t),) * 2),
+    "a sum between functions of the sum, beyond small sizes": lambda: Limit(
+        K3**2 * total(l, b[l] * t / (1 + b[l] * t)), t, oo, K3**2, between=(K3**2 * S * t / (1 + S * t),) * 2),
+}
+
 ATTACKS: Table = {**{name: (lambda square=square: saturating(square)) for name, square in SATURATING.items()},
-                  **GENERAL, **VALUES, **PATHS, **SIDES}
+                  **GENERAL, **VALUES, **PATHS, **SIDES, **GATHERED}
 
 
 @pytest.mark.parametrize("name", SIDES)

@@ -14,7 +14,7 @@ from derivations.calculus.powers import bregman, plus
 from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, Variable, index, positive, scalar, size, vector
 from derivations.relations import AtLeast, Differs, Follows, StrictUnlessEqual
-from derivations.relations.inequality import _gathered, divergence
+from derivations.relations.inequality import _factored, _gathered, divergence
 
 x, w, v = scalar("x"), scalar("w"), scalar("v")
 y, t, tau = positive("y"), positive("t"), positive("tau")
@@ -170,3 +170,43 @@ def test_sums_that_are_gathered_capture_no_index_of_a_sum_inside(outer: Variable
     point = {m: 2, a.label: [1, 2], b.label: [3, 5], matrix.label: [[1, 20], [300, 4000]]}
     for gap in (plain + nested, plain - nested):
         assert enclose(gap - _gathered(gap), point) == 0
+
+
+S, T = total(l, sp.Abs(b[l])), total(l, a[l])
+WITH_FUNCTIONS_OF_THE_SUM = [
+    T * sp.exp(-T) - total(l, a[l] * sp.exp(-a[l])), T * sp.Abs(T) - total(l, a[l] * sp.Abs(a[l])), S * sp.sqrt(S), S / (1 + S),
+    T / S, T**2, sp.exp(T), T * a[l] * sp.exp(a[l] - T), T * plus(T) * sp.Abs(total(j, a[j] * total(l, matrix[j, l]))),
+    total((j, l), matrix[j, l]) * sp.Abs(T), total(j, a[j] * sp.exp(-total(l, matrix[j, l] * a[j]))) * sp.exp(-T),
+]
+
+
+@pytest.mark.parametrize("gap", WITH_FUNCTIONS_OF_THE_SUM, ids=str)
+def test_sums_that_are_gathered_are_replaced_in_no_other_factor(gap: sp.Expr) -> None:
+    """A sum occurs also in a function, a power or a denominator, and its index in other factors."""
+    values = [Fraction(1), Fraction(-3), Fraction(1, 2)]
+    for length in (1, 2, 3):
+        point = {m: length, l: length, a.label: values[:length], b.label: values[-length:],
+                 matrix.label: [[row - 2 * column for column in range(length)] for row in range(length)]}
+        difference = enclose(gap, point) - enclose(_gathered(gap), point)
+        assert difference.contains(0)
+        assert difference.rad() < 2.0**-50
+
+
+K7 = sp.Mul(*(m - number for number in range(1, 8))) ** 2    # > 0 beyond the sizes of the sample alone
+SHAPES = {"exponential": lambda r: sp.exp(-r), "modulus": sp.Abs, "root": lambda r: sp.sqrt(1 + r**2), "positive part": plus,
+          "fraction": lambda r: 1 / (1 + r**2), "sigmoid": lambda r: 1 / (1 + sp.exp(-r))}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("factor", [one, K7], ids=["everywhere", "beyond small sizes"])
+def test_a_function_of_a_sum_is_no_sum_of_the_function(shape: str, factor: sp.Expr) -> None:
+    """Neither is at least the other: at entries of one sign one is greater, at those of two signs the other."""
+    f = SHAPES[shape]
+    of_sum, of_terms = factor * T * f(T), factor * total(l, a[l] * f(a[l]))
+    for left, right in ((of_sum, of_terms), (of_terms, of_sum)):
+        for strict in (False, True):
+            assert AtLeast(left, right, strict=strict).explain().startswith("no sign")
+
+
+def test_factors_of_an_exponential_of_a_sum_have_no_product() -> None:
+    assert _factored(x * sp.exp(T) + sp.exp(T)) == (x + 1) * sp.exp(T)
