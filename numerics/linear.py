@@ -224,7 +224,11 @@ def _causal_logarithms(a: Tensor, b: Tensor, v: Tensor) -> Tensor:
         size = rows.shape[-2]
         past = torch.ones(size, size, dtype=torch.bool, device=a.device).tril()
         logits = torch.where(past.unsqueeze(-1), rows.unsqueeze(-2) + keys.unsqueeze(-3), -torch.inf)
-        outputs.append(torch.matmul((rows + peak).exp(), state) + torch.matmul(logits.exp().sum(-1), values))
+        before = rows + peak
+        # The peak of the very sums that follow: where the keys' logarithms are huge, too, the one above is off by more than 1.
+        largest = _finite_peak(torch.maximum(logits.detach().amax(-2), before), -1)
+        outputs.append(torch.matmul((before - largest).exp(), state)
+                       + torch.matmul((logits - largest.unsqueeze(-1)).exp().sum(-1), values))
         top = seen[..., -1:, :]
         level = torch.where(top == -torch.inf, 0.0, top)
         state = state * (peak - level).exp().mT + torch.matmul((keys - level).exp().mT, values)

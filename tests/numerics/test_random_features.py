@@ -104,3 +104,11 @@ def test_large_scores_do_not_overflow() -> None:
     shifts = linear.random_feature_attention(q / 50, k / 50, v, omega)
     phi = linear.positive_random_features
     close(shifts, linear.linear_attention(phi(q / 50, omega), phi(k / 50, omega), v), 1e-12)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_every_row_has_weights_whatever_is_rounded(causal: bool) -> None:
+    """Values of one come back as one: at scores of 1e30, a peak from sums in another order leaves nothing of some rows."""
+    q, k = normal(0, 50, 70, 3), normal(1, 50, 70, 3)
+    output = linear.random_feature_attention(q, k, torch.ones(50, 70, 1, dtype=F64), 1e30 * normal(2, 5, 3), causal=causal)
+    close(output, torch.ones_like(output), 1e-12)
