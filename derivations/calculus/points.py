@@ -5,7 +5,7 @@ cover these cases.  Sampling proves nothing: a point can only refute, after `adm
 """
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -160,9 +160,9 @@ def _draw_early(turn: int, others: Sequence[Variable], point: dict[Variable, Val
     for order, var in enumerate(others):
         point[var] = _draw(var, point, rng, corner, _quarters)
         if not corner and var in faces:                      # zeros, where the multipliers may be positive
-            point[var] = _face(_integer(var.domain.shape[0], point), rng)
+            point[var] = _face(extent(var.domain.shape[0], point), rng)
         if corner and (order + turn // 3) % 2 == 0 and var.domain.kind in (Kind.REAL, Kind.NONNEGATIVE):
-            point[var] = _zeros([_integer(part, point) for part in var.domain.shape])
+            point[var] = _zeros([extent(part, point) for part in var.domain.shape])
 
 
 def _draw_later(how: Round, others: Sequence[Variable], point: dict[Variable, Value], rng: random.Random) -> None:
@@ -176,7 +176,7 @@ def _draw_later(how: Round, others: Sequence[Variable], point: dict[Variable, Va
     for var in others:
         sparse = (how.sparse or var in faces) and var.domain.kind is Kind.SIMPLEX and len(var.domain.shape) == 1
         if sparse:
-            point[var] = _face(_integer(var.domain.shape[0], point), rng)
+            point[var] = _face(extent(var.domain.shape[0], point), rng)
         else:
             point[var] = _draw(var, point, rng, False, signed, (95, 105) if how.even else MASSES)
 
@@ -188,7 +188,8 @@ def _some(rng: random.Random, candidates: list[dict[Variable, Value]]) -> list[d
     return [candidates[0], candidates[-1], *rng.sample(candidates[1:-1], POSITIONS - 2)]
 
 
-def _integer(expr: sp.Expr, point: Point) -> int:
+def extent(expr: sp.Expr, point: Point) -> int:
+    """The value of a size at a point."""
     if isinstance(expr, Variable):
         value = point[expr]
         assert isinstance(value, int)
@@ -196,12 +197,14 @@ def _integer(expr: sp.Expr, point: Point) -> int:
     return int(expr.xreplace({v: point[v] for v in expr.free_symbols}))
 
 
-def with_indices(indices: Sequence[Variable], point: Point) -> Iterator[dict[Variable, Value]]:
-    """The point with all values of some indices that the sizes at the point and `other_than` allow."""
+def with_indices(
+    indices: Sequence[Variable], point: Point, positions: Callable[[int], Iterable[int]] = lambda size: range(1, size + 1)
+) -> Iterator[dict[Variable, Value]]:
+    """The point with all values of some indices, or all `positions`, that the sizes at the point and `other_than` allow."""
     known = {v for v in point if v.domain.kind is Kind.INDEX}
-    for position in product(*(range(1, _integer(v.domain.shape[0], point) + 1) for v in indices)):
+    for position in product(*(positions(extent(v.domain.shape[0], point)) for v in indices)):
         full = {**point, **dict(zip(indices, position, strict=True))}
-        if all(full[v] != _integer(other, full) for v in (*indices, *known) for other in v.domain.other_than):
+        if all(full[v] != extent(other, full) for v in (*indices, *known) for other in v.domain.other_than):
             yield full
 
 
@@ -209,10 +212,10 @@ def _draw(
     var: Variable, point: dict[Variable, Value], rng: random.Random, corner: bool,
     scalar: Callable[[Kind, random.Random], Fraction], masses: tuple[int, int] = MASSES,
 ) -> Value:
-    kind, shape = var.domain.kind, [_integer(part, point) for part in var.domain.shape]
+    kind, shape = var.domain.kind, [extent(part, point) for part in var.domain.shape]
     if kind is Kind.COUPLING:
         rows, columns = (point[marginal.label] for marginal in var.domain.marginals)
-        return _coupling(rows, columns, Fraction(0 if corner else rng.randint(0, 4), 4))
+        return plan_between(rows, columns, Fraction(0 if corner else rng.randint(0, 4), 4))
     if kind is Kind.SLACK:
         plan: Any = point[var.domain.marginals[0].label]
         return [Fraction(0) if entry > 0 else Fraction(rng.randint(0, 8), 4) for entry in plan]
@@ -220,7 +223,7 @@ def _draw(
         return [_masses(shape[1], rng, corner) for _ in range(shape[0])]
     if kind in (Kind.SIMPLEX, Kind.INTERIOR):
         weights = [0 if corner and kind is Kind.SIMPLEX and i else rng.randint(*masses) for i in range(prod(shape))]
-        return _shaped([Fraction(w, sum(weights)) for w in weights], shape)
+        return shaped([Fraction(w, sum(weights)) for w in weights], shape)
     if kind is Kind.UNIT:
         rows = [_unit(shape[-1], rng, corner) for _ in range(prod(shape[:-1]))]
         return rows if len(shape) == 2 else rows[0]
@@ -230,9 +233,9 @@ def _draw(
     if kind not in (Kind.REAL, Kind.NONNEGATIVE, Kind.POSITIVE):
         raise ValueError(f"domain: expected one with exact samples for {var.name}, got {kind.name}: take the expectation first")
     if corner and shape:
-        return _shaped([scalar(kind, rng)] * prod(shape), shape)
+        return shaped([scalar(kind, rng)] * prod(shape), shape)
     if shape:
-        return _shaped([scalar(kind, rng) for _ in range(prod(shape))], shape)
+        return shaped([scalar(kind, rng) for _ in range(prod(shape))], shape)
     return scalar(kind, rng)
 
 
@@ -251,10 +254,14 @@ def _unit(size: int, rng: random.Random, corner: bool) -> list[Fraction]:
     if corner or size == 1:
         axis = rng.randrange(size)
         return [Fraction(sign * int(i == axis)) for i in range(size)]
-    flat = [Fraction(rng.randint(-8, 8), 4) for _ in range(size - 1)]
+    entries = on_sphere([Fraction(rng.randint(-8, 8), 4) for _ in range(size - 1)])
+    return rng.sample([*entries[:-1], sign * entries[-1]], size)
+
+
+def on_sphere(flat: Sequence[Fraction]) -> list[Fraction]:
+    """The vector of length 1 that the sphere's projection from a pole takes to this one, which has one entry less."""
     square = sum((x * x for x in flat), Fraction(0))
-    entries = [*(2 * x / (square + 1) for x in flat), sign * (square - 1) / (square + 1)]
-    return rng.sample(entries, size)
+    return [*(2 * x / (square + 1) for x in flat), (square - 1) / (square + 1)]
 
 
 def _nonzero(
@@ -274,8 +281,8 @@ def _face(size: int, rng: random.Random) -> list[Fraction]:
     return [Fraction(w, sum(weights)) for w in weights]
 
 
-def _coupling(rows: Any, columns: Any, mixed: Fraction) -> list[list[Fraction]]:
-    """The north-west corner plan, a vertex with many zeros, mixed with the independent plan."""
+def plan_between(rows: Any, columns: Any, mixed: Fraction) -> list[list[Fraction]]:
+    """The north-west corner plan of two marginals, a vertex with many zeros, mixed with the independent plan."""
     left, right = list(rows), list(columns)
     plan = [[mixed * a * b for b in right] for a in left]
     i = j = 0
@@ -288,14 +295,15 @@ def _coupling(rows: Any, columns: Any, mixed: Fraction) -> list[list[Fraction]]:
 
 
 def _zeros(shape: list[int]) -> Value:
-    return _shaped([Fraction(0)] * prod(shape), shape) if shape else Fraction(0)
+    return shaped([Fraction(0)] * prod(shape), shape) if shape else Fraction(0)
 
 
-def _shaped(flat: list[Fraction], shape: list[int]) -> list[Any]:
+def shaped(flat: list[Fraction], shape: list[int]) -> list[Any]:
+    """Numbers, row by row, as nested lists of the given lengths."""
     if len(shape) == 1:
         return flat
     step = prod(shape[1:])
-    return [_shaped(flat[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])]
+    return [shaped(flat[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])]
 
 
 def _quarters(kind: Kind, rng: random.Random) -> Fraction:

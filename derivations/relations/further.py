@@ -12,6 +12,7 @@ from itertools import chain, islice, zip_longest
 
 import sympy as sp
 
+from derivations.calculus import far
 from derivations.calculus.balls import Point, Value, enclose_all
 from derivations.calculus.search import descent
 from derivations.calculus.variables import Kind, Variable
@@ -21,6 +22,9 @@ from derivations.relations.equation import Differs, Equation
 from derivations.relations.implication import Follows
 from derivations.relations.inequality import AtLeast, StrictUnlessEqual
 
+BRIEF = 15_000                                               # nodes evaluated for a statement that is proved
+TURNS = 3                                                    # points of each size, for such a statement
+SKEWED = (0, 1, -1, 3, -3)                                   # powers of 10 among its entries
 STARTS = 4                                                   # starting points of a search for near-equality
 EFFORT = 60_000                                              # approximate number of nodes evaluated from each of them
 MOST = 400                                                   # further points of one statement
@@ -42,6 +46,29 @@ def counterexample(relation: Relation) -> Counterexample | None:
     if isinstance(relation, Equation | Differs):
         return None
     return descended(relation, list(_meant(relation, replace(relation, at={}).points())), FINEST)
+
+
+def beyond(relation: Relation) -> Counterexample | None:
+    """An exact point where a proved statement certifiably fails, among a few of larger sizes and skewed entries, or None."""
+    relation, names = replace(relation, at={}), relation.variables()
+    if not any(v.domain.kind is Kind.SIZE for v in names):
+        return None
+    effort = float(BRIEF)
+    drawn = [(far.cost(relation.sides, names, sizes), far.points_at(names, sizes, seed, SKEWED))
+             for seed, sizes in enumerate(far.ladders(names, (), far.BEYOND))]
+    for _ in range(TURNS):
+        for spent, points in drawn:
+            point = next(points, None) if spent <= effort else None
+            if point is not None:
+                effort -= spent
+                if admissible(relation, point) and (witness := failure(relation, point)):
+                    return Counterexample(dict(point), witness)
+    return None
+
+
+def admissible(relation: Relation, point: Point) -> bool:
+    """Whether hypotheses and premises hold at a point."""
+    return all(condition.holds_at(point) for condition in (*relation.given, *relation.premises))
 
 
 def _meant(relation: Relation, points: Iterator[Point]) -> Iterator[Point]:
@@ -75,7 +102,7 @@ def descended(relation: Relation, starts: Sequence[Point], finest: Fraction | No
         return float(gap.mid()) / (1 + abs(float(scale.mid()))) if gap.is_finite() and scale.is_finite() else math.inf
 
     def admitted(point: Point) -> bool:
-        return all(hypothesis.holds_at(point) for hypothesis in (*relation.given, *relation.premises))
+        return admissible(relation, point)
 
     for start in sorted(starts, key=height)[:STARTS]:
         for lower in _descending(start, height, admitted, EFFORT // nodes(relation), finest):

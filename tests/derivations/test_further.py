@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
+import pytest
 import sympy as sp
 
 from derivations import AtLeast, Equation, Limit, index, positive, scalar, simplex, size, total, vector
+from derivations.calculus import far
 from derivations.calculus.variables import Kind
-from derivations.relations import further
+from derivations.relations import Relation, further
 
-m = size("m")
+m, n = size("m"), size("n")
 j, l = index("j", m), index("l", m)  # noqa: E741
 x, y, z = scalar("x"), positive("y"), scalar("z", Kind.NONNEGATIVE)
-a, q = vector("a", m), simplex("q", m)
+a, q, b = vector("a", m), simplex("q", m), vector("b", m, kind=Kind.POSITIVE)
 
 
 def test_the_numbers_of_a_statement_and_its_hypotheses_are_tried_the_least_usual_first() -> None:
@@ -37,6 +40,28 @@ def test_a_failure_beyond_the_sample_is_found() -> None:
         assert most < failing.point[m] <= further.LARGEST    # type: ignore[operator]
     assert AtLeast(7, m).counterexample() is None
     assert further.counterexample(Equation(total(l, a[l]) ** 2, total((j, l), a[j] * a[l]))) is None
+
+
+VANISHING = sp.Mul(*[m - size for size in range(1, 8)]) ** 2
+
+
+@pytest.mark.parametrize("make", [
+    lambda: AtLeast(0, VANISHING),
+    lambda: AtLeast(VANISHING * total(l, b[l]) * sp.exp(-total(l, b[l])), VANISHING * total(l, b[l] * sp.exp(-b[l]))),
+    lambda: AtLeast(8, m * total(l, q[l] ** 2)),
+    lambda: AtLeast(n + 20, m),
+    lambda: AtLeast(500, total(l, a[l])),
+])
+def test_points_beyond_the_sample_refute_what_would_be_proved(make: Callable[[], Relation]) -> None:
+    failing = further.beyond(make())
+    assert failing is not None
+    assert failing.point[m] in far.BEYOND
+
+
+def test_no_true_statement_and_none_without_sizes_fails_beyond_the_sample() -> None:
+    assert further.beyond(AtLeast(m * total(l, q[l] ** 2), 1)) is None
+    assert further.beyond(AtLeast(m + 1, m, given=(AtLeast(7, m),))) is None
+    assert further.beyond(AtLeast(7, x)) is None
 
 
 def test_hypotheses_hold_at_the_points() -> None:
