@@ -265,7 +265,8 @@ def list_claims(document: str | None, path: Path, places: bool) -> None:
     rows, outdated = last_run(path)
     for id, entry in entries().items():
         if document is None or id.startswith(f"{document}."):
-            mark = f"  (outdated: {rendering.reason(outdated[id])})" if id in outdated else ""
+            mark = "" if id not in rows or rows[id]["print"] else f"  (print {rendering.UNCOMPARED})"
+            mark += f"  (outdated: {rendering.reason(outdated[id])})" if id in outdated else ""
             click.echo(f"{id:30} {rows[id]['verdict'] if id in rows else 'not verified':13} {entry.title}{mark}")
             votes = [vote["where"] for vote in rows[id]["evidence"] if vote.get("where")] if id in rows else []
             for where in dict.fromkeys([entry.where, *votes]) if places else ():

@@ -31,6 +31,7 @@ from derivations.documents import baselines
 from derivations.files import write_whole
 from derivations.ledger import problems_of
 from derivations.normal_form import Canonical, Form
+from derivations.prints.outcome import Standing
 from derivations.records import Record, decoded, encoded, from_json
 
 STRENGTH = {
@@ -61,7 +62,7 @@ class Texts(Record, frozen=True):
 
 
 class Kept(Record, frozen=True, omit_defaults=True):
-    """A claim's entry in the baseline; the two canonical forms are stored as hashes."""
+    """A claim's entry in the baseline: canonical forms as hashes, and of the comparisons of the prints the results."""
 
     verdict: Verdict
     severity: Severity | None
@@ -78,6 +79,8 @@ class Kept(Record, frozen=True, omit_defaults=True):
     quotes: tuple[str, ...]
     canonical: Canonical | None = None
     canonical_repair: Canonical | None = None
+    print: Standing | None = None
+    print_repair: Standing | None = None
 
 
 def snapshot(ledger: Mapping[str, Any]) -> dict[str, Kept]:
@@ -109,6 +112,7 @@ def _remembered(row: Mapping[str, Any]) -> Kept:
         **{name: [[step["statement"], step["reason"]] for step in row[name]] for name in ("derivation", "repair")},
         "quotes": sorted({theorem["name"] for theorem in row["quotes"]}),
         **{name: row[name] and hashed(from_json(row[name], Canonical)) for name in ("canonical", "canonical_repair")},
+        **{name: row[name] and row[name]["standing"] for name in ("print", "print_repair")},
     }, Kept)
 
 

@@ -42,6 +42,8 @@ class Aspect(StrEnum):
     TWIN = "twin"
     KILLERS = "layers that refute a twin"
     STEPS = "steps"
+    PRINT = "print beside its relation"
+    UNCOMPARED = "text not compared with the relation"
     REASONS = "reasons"
     TEXT = "text"
 

@@ -62,8 +62,8 @@ def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def printed(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """Count the prints that agree with their derivation, differ from it, or were not read or compared."""
-    return dict(Counter(own["standing"] for row in rows if (own := row.get("print"))))
+    """Count the prints that agree with their relation, differ from it, or were not read or not (or never) compared."""
+    return dict(Counter(own["standing"] if (own := row.get("print")) else rendering.UNCOMPARED for row in rows))
 
 
 def quoting(rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:

@@ -1,14 +1,16 @@
 """Compare a ledger with the baseline, claim by claim, and classify each difference.
 
 Class                     what it means                                                                         passes
-text only                 titles, sentences, formulas as printed, reasons, what a claim rests on, why it is     yes
-                          open, the wording of hypotheses
+text only                 titles, sentences, reasons, what a claim rests on, why it is open, the wording of     yes
+                          hypotheses, and formulas that were read and agree with what is proved
 equivalent rewrite        another form or other steps, with the same values at the baseline's exact points;     yes
                           or something gained: a layer, a twin, a wider domain
 scope or strength lost    a new hypothesis, a newly quoted theorem, a narrower domain, another relation         no
                           between the sides, sizes that are no longer symbolic, a layer that no longer votes
                           or refutes a twin, a layer that newly abstains, a missing twin, an error that grew
-                          by an order of magnitude or is no longer known, a vote whose power fell below 80 %
+                          by an order of magnitude or is no longer known, a vote whose power fell below 80 %,
+                          another formula that nothing compares with the relation, a formula that agreed with
+                          the relation and no longer does or is no longer compared
 value changed             a side has another value at an exact point of the baseline; or a side is different    no
                           and was 0 at all of them, so that its values are uninformative
 verdict changed           another verdict or another severity, for better or worse                              no
@@ -39,6 +41,7 @@ from derivations.claims import DECISIVE_OUTCOMES, Statement
 from derivations.differences import Aspect, Change, Comparison, Difference
 from derivations.mutants import WEAK
 from derivations.normal_form import Canonical, Domain, Form, Sample, Sign
+from derivations.prints.outcome import Standing
 from derivations.records import from_json
 
 GROWTH = 10.0                                                # times as large: rounding in another order moves an error less
@@ -124,7 +127,8 @@ def _differences(row: Mapping[str, Any], before: Kept, after: Kept, evaluate: Ev
         same_values = (old is None or _is_informative(old)) and not any(each.change is Change.VALUE for each in statements)
         yield from _steps(differ, steps, getattr(before, steps), getattr(after, steps), same_values)
     yield from _strength(differ, before, after)
-    yield from _texts(differ, before.text, after.text)
+    yield from _prints(differ, before, after)
+    yield from _texts(differ, before.text, after.text, _uncompared(row, after))
 
 
 Differ = Callable[..., Difference]
@@ -296,14 +300,38 @@ def _listed(steps: Steps, chosen: Sequence[int]) -> str:
     return "\n".join(lines) or "none of these steps"
 
 
-def _texts(differ: Differ, was: Texts, now: Texts) -> Iterator[Difference]:
+def _prints(differ: Differ, before: Kept, after: Kept) -> Iterator[Difference]:
+    """Yield changes of the comparison of a formula with its relation; a baseline of before there were any has none."""
+    for name, subject in (("print", "print"), ("print_repair", "correction")):
+        was, now = getattr(before, name), getattr(after, name)
+        if was != now and Standing.AGREES in (was, now):
+            change = Change.REWRITE if now is Standing.AGREES else Change.SCOPE
+            yield differ(change, Aspect.PRINT, *(each or Standing.APART for each in (was, now)), subject=subject)
+
+
+def _uncompared(row: Mapping[str, Any], now: Kept) -> frozenset[str]:
+    """Return the texts with a formula that does not agree with a relation; the row of a part answers for its correction."""
+    standings = {"latex": now.print, "correction": Standing.AGREES if row.get("worst_part") else now.print_repair}
+    return frozenset(name for name, standing in standings.items() if standing is not Standing.AGREES)
+
+
+def _texts(differ: Differ, was: Texts, now: Texts, uncompared: frozenset[str]) -> Iterator[Difference]:
+    """Yield changed texts; a changed formula may say something else, unless it was read and agrees with the relation."""
     for name in Texts.__struct_fields__:
         old, new = getattr(was, name), getattr(now, name)
-        if old != new:
-            change = Change.TEXT
-            if name == "hypotheses" and len(old) != len(new):
-                change = Change.SCOPE if len(new) > len(old) else Change.REWRITE
-            yield differ(change, Aspect.TEXT, _in_words(old), _in_words(new), subject=rendering.TEXTS[name])
+        if old == new:
+            continue
+        change, aspect = Change.TEXT, Aspect.TEXT
+        if name == "hypotheses" and len(old) != len(new):
+            change = Change.SCOPE if len(new) > len(old) else Change.REWRITE
+        elif name in uncompared and _formula(old) != _formula(new):
+            change, aspect = Change.SCOPE, Aspect.UNCOMPARED
+        yield differ(change, aspect, _in_words(old), _in_words(new), subject=rendering.TEXTS[name])
+
+
+def _formula(text: Statement | str | None) -> str:
+    """Return the LaTeX of a print or of a correction."""
+    return text.latex if isinstance(text, Statement) else text or ""
 
 
 def _in_words(text: Statement | Sequence[str] | str | None) -> str:

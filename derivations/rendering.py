@@ -101,9 +101,12 @@ def source(lines: Sequence[str]) -> str:
     return f"{'line' if len(lines) == 1 and '–' not in lines[0] else 'lines'} {', '.join(lines)}"
 
 
-def standing(check: Mapping[str, Any]) -> str:
+UNCOMPARED = "never compared with a relation"
+
+
+def standing(check: Mapping[str, Any] | None) -> str:
     """Render how the print compares with the proved statement: agrees (the statement, both sides, in normal form)."""
-    return f"{check['standing']} ({check['reason']})"
+    return UNCOMPARED if check is None else f"{check['standing']} ({check['reason']})"
 
 
 def justification(reason: str) -> str:
@@ -243,6 +246,8 @@ ASPECTS = {
     Aspect.KILLERS: "twin {subject!r} is refuted by",
     Aspect.STEPS: "steps of the {subject}",
     Aspect.REASONS: "reasons in the {subject}",
+    Aspect.PRINT: "{subject} beside the relation",
+    Aspect.UNCOMPARED: "{subject}, which is not compared with the relation",
     Aspect.TEXT: "{subject}",
 }
 

@@ -52,10 +52,8 @@ def describe(entry: Entry, row: Mapping[str, Any] | None, outdated: Reason | Non
 
 def _print(check: Check | None) -> list[str]:
     """Return whether the LaTeX agrees with the proved relation, and how it was read."""
-    if check is None:
-        return []
     lines = [f"  print      {rendering.standing(to_json(check))}"]
-    return [*lines, f"             read as {check.reading}"] if check.reading else lines
+    return [*lines, f"             read as {check.reading}"] if check and check.reading else lines
 
 
 def _evidence(id: str, row: Mapping[str, Any] | None) -> list[str]:

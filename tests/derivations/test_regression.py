@@ -18,10 +18,11 @@ from derivations.baseline import Kept, snapshot
 from derivations.calculus.variables import Kind, positive, scalar
 from derivations.canonical import canonical
 from derivations.catalogue import entries, examine
-from derivations.claims import Evidence, Layer, Outcome, Severity, Verdict
+from derivations.claims import Evidence, Layer, Outcome, Severity, Statement, Verdict
 from derivations.differences import Aspect, Change
 from derivations.entry import Entry
 from derivations.normal_form import Domain
+from derivations.prints.claims import correction_of, print_of
 from derivations.records import to_json
 from derivations.regression import agree, compare, contains
 from derivations.relations import Equation, Fails, Relation
@@ -41,13 +42,18 @@ Row = dict[str, Any]
 def written(changed: dict[str, Entry], ids: list[str], *more: Evidence) -> Row:
     """The ledger of these claims, some of them changed, with the torch layer's vote on the Jacobian."""
     catalogue = {**entries(), **changed}
-    evidence = [examine(catalogue[id]).evidence for id in ids]
+    evidence = [beside_print(catalogue[id], catalogue) for id in ids]
     vote = Evidence(JACOBIAN, Layer.TORCH, Outcome.HOLDS, "drawn", error=0.02, refuted_twins=tuple(catalogue[JACOBIAN].twins))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ledger, "entries", lambda: catalogue)
         built = ledger.build([*evidence, *(e for e in more or (vote,) if e.claim in ids)], ids, {})
     assembled = ledger.assemble([{**row, "complete": True} for row in built["claims"]], {"asked": ids, "complete": True})
     return json.loads(json.dumps(assembled))  # type: ignore[no-any-return]
+
+
+def beside_print(entry: Entry, catalogue: Mapping[str, Entry]) -> Evidence:
+    """The symbolic layer's evidence, with the comparison of the prints, which it lacks for a changed claim."""
+    return updated(examine(entry).evidence, print=print_of(entry, catalogue), print_repair=correction_of(entry, catalogue))
 
 
 @pytest.fixture(scope="module")
@@ -134,16 +140,34 @@ def test_every_kind_of_statement_is_remembered(before: dict[str, Kept]) -> None:
 
 @pytest.mark.parametrize("changed", [
     {JACOBIAN: replace(entries()[JACOBIAN], title="Another title")},
-    {JACOBIAN: replace(entries()[JACOBIAN], latex="x")},
+    {JACOBIAN: replace(entries()[JACOBIAN], latex=entries()[JACOBIAN].latex.replace(r"\tfrac1\tau p_k", r"p_k\tfrac1\tau"))},
     {JACOBIAN: replace(entries()[JACOBIAN], statement="Another sentence.")},
     {JACOBIAN: replace(entries()[JACOBIAN], hypotheses=("a positive τ",))},
     rewritten(JACOBIAN, reasoned),
-], ids=["title", "latex", "statement", "wording of a hypothesis", "reason"])
+], ids=["title", "latex that agrees", "statement", "wording of a hypothesis", "reason"])
 def test_text_only(changed: dict[str, Entry], before: dict[str, Kept]) -> None:
     comparison = compare(written(changed, IDS), before)
     assert comparison.classes == {JACOBIAN: Change.TEXT}
     assert not comparison.failed
     assert f"text only: 1 claim\n  {JACOBIAN}" in text_of(comparison)
+
+
+@pytest.mark.parametrize("id", [JACOBIAN, SILENT])
+@pytest.mark.parametrize("latex", ["x", r"p_k = p_k + 1", r"\text{something else}"])
+def test_a_changed_formula_that_does_not_agree_is_no_text_only(id: str, latex: str, before: dict[str, Kept]) -> None:
+    comparison = compare(written({id: replace(entries()[id], latex=latex)}, IDS), before)
+    assert comparison.classes == {id: Change.SCOPE}
+    assert comparison.failed
+    assert f"latex, which is not compared with the relation\n      before {entries()[id].latex}" in text_of(comparison)
+
+
+def test_a_changed_formula_of_a_correction(before: dict[str, Kept]) -> None:
+    entry = entries()[CORRECTED]
+    assert entry.correction is not None
+    other = updated(entry.correction, statement=Statement(r"\text{another}", "What is true."))
+    assert classes({CORRECTED: replace(entry, correction=other)}, before, IDS) == {CORRECTED: Change.SCOPE}
+    reworded = updated(entry.correction, statement=Statement(entry.correction.statement.latex, "Other words."))
+    assert classes({CORRECTED: replace(entry, correction=reworded)}, before, IDS) == {CORRECTED: Change.TEXT}
 
 
 @pytest.mark.parametrize("id", [JACOBIAN, CORRECTED])

@@ -13,6 +13,7 @@ from derivations.claims import Kind as ClaimKind
 from derivations.claims import Layer, Outcome, Statement, Verdict
 from derivations.differences import Aspect, Change, Comparison, Difference
 from derivations.normal_form import Canonical, Domain, Form, Sample, Sign
+from derivations.prints.outcome import Standing
 from derivations.records import to_json
 from derivations.regression import _differences, agree, contains
 
@@ -36,6 +37,7 @@ def strengths(**fields: tuple[Any, Any]) -> list[tuple[Any, ...]]:
     return facts(updated(KEPT, **one), updated(KEPT, **other))
 
 
+AGREES, APART = Standing.AGREES, Standing.APART
 SYMBOLIC, TORCH, HOLDS = Layer.SYMBOLIC, Layer.TORCH, Outcome.HOLDS
 LOST, GAINED, MOVED, WORDS = Change.SCOPE, Change.REWRITE, Change.VALUE, Change.TEXT
 
@@ -77,7 +79,18 @@ LOST, GAINED, MOVED, WORDS = Change.SCOPE, Change.REWRITE, Change.VALUE, Change.
     ({"text": (TEXTS, updated(TEXTS, hypotheses=("i",), rests_on=()))},
      [(WORDS, Aspect.TEXT, "h", "i", "hypotheses"), (WORDS, Aspect.TEXT, "eot.1", "none", "rests on")]),
     ({"text": (TEXTS, updated(TEXTS, correction=Statement("y", "Y.")))},
+     [(LOST, Aspect.UNCOMPARED, "none", "y: Y.", "correction")]),
+    ({"text": (TEXTS, updated(TEXTS, correction=Statement("y", "Y."))), "print_repair": (AGREES, AGREES)},
      [(WORDS, Aspect.TEXT, "none", "y: Y.", "correction")]),
+    ({"text": (TEXTS, updated(TEXTS, latex="y"))}, [(LOST, Aspect.UNCOMPARED, "x", "y", "latex")]),
+    ({"text": (TEXTS, updated(TEXTS, latex="y")), "print": (AGREES, AGREES)}, [(WORDS, Aspect.TEXT, "x", "y", "latex")]),
+    ({"text": (TEXTS, updated(TEXTS, latex="y")), "print": (APART, APART)}, [(LOST, Aspect.UNCOMPARED, "x", "y", "latex")]),
+    ({"text": (TEXTS, updated(TEXTS, latex="y")), "print": (AGREES, None)},
+     [(LOST, Aspect.PRINT, "agrees", "not compared", "print"), (LOST, Aspect.UNCOMPARED, "x", "y", "latex")]),
+    ({"print": (AGREES, APART)}, [(LOST, Aspect.PRINT, "agrees", "not compared", "print")]),
+    ({"print_repair": (AGREES, Standing.UNREAD)}, [(LOST, Aspect.PRINT, "agrees", "not read", "correction")]),
+    ({"print": (None, AGREES)}, [(GAINED, Aspect.PRINT, "not compared", "agrees", "print")]),
+    ({"print": (APART, Standing.UNREAD)}, []), ({"print": (APART, None)}, []),
     ({"canonical": (FORM, None)}, [(LOST, Aspect.STATEMENT, "l = r", "none", "")]),
     ({"canonical": (None, FORM)}, [(GAINED, Aspect.STATEMENT, "none", "l = r", "")]), ({"canonical": (None, None)}, []),
     ({"canonical": (FORM, updated(FORM, left="k"))}, [(GAINED, Aspect.SIDE, "l", "k", "left")]),

@@ -35,6 +35,7 @@ HEAD = """paper.5  A claim  [identity]
   stated     a = b
              They agree
   at         section1.py:3
+  print      never compared with a relation
 """
 
 

@@ -181,6 +181,8 @@ SCOPE = [
     ("10", "Equation(v[j] * (v[k] + 1), v[j] * v[k] + v[j])",
      'Equation(v[j] * (v[index("k", m, other_than=(j,))] + 1), v[j] * v[index("k", m, other_than=(j,))] + v[j])',
      "domain of k\n      before in 1…m\n      after  in 1…m, other than j"),
+    ("17", 'latex="n"', 'latex=r"n \\leq 1"',
+     "latex, which is not compared with the relation\n      before n\n      after  n \\leq 1"),
 ]
 VALUE = [
     ("11", "Equation((x - y) * (x + 1), x**2 + x - x * y - y)", "Equation((x - y) * (x + 2), x**2 + 2 * x - x * y - 2 * y)",
