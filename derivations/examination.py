@@ -266,6 +266,8 @@ UNHEARD = (Expansion, Limit, UniqueMinimum, UniquePlan, StrictUnlessEqual)
 
 
 def _check(relation: Relation, name: str, final: bool, earlier: list[Proved], support: Support) -> _Checked:
+    if why := relation.malformed():
+        return _Checked(detail=why, fault=why)
     if isinstance(relation, Fails):
         return _disproof(relation)
     example, holds = relation.counterexample(), relation.prove()

@@ -93,11 +93,13 @@ def _power(proof: Run, twins: Sequence[Relation]) -> dict[str, Any]:
 
 
 def _examined(twins: Twins) -> Made:
-    """Return each twin with its counterexample, if any; raises BrokenError if a twin is not a statement of the kernel."""
+    """Return each twin with its counterexample, if any; raises BrokenError for one that is no statement."""
     examined = {}
     for name, make in twins:
         called = f"the twin {name!r}"
         twin = of_the_kernel(called, guarded(called, make))
+        if strange := guarded(called, twin.malformed):
+            raise BrokenError(f"{called}: {strange}")
         examined[name] = twin, guarded(called, twin.counterexample)
     return examined
 

@@ -52,7 +52,7 @@ def strangers(expr: sp.Basic) -> Iterator[sp.Basic]:
     """The parts of an expression that the calculus has no rules for: other functions, plain symbols, infinities, floats, and
     what was kept from being evaluated."""
     kind = type(expr)
-    if (kind is Variable and _is_itself(expr)) or kind in _NUMBERS or expr is sp.S.Exp1 or expr is sp.S.Pi:
+    if (kind is Variable and _is_itself(expr) and _is_number(expr)) or kind in _NUMBERS or expr is sp.S.Exp1 or expr is sp.S.Pi:
         return
     if kind is sp.Indexed and _is_declared(expr):
         for index in expr.indices:
@@ -85,6 +85,11 @@ def _is_evaluated(expr: sp.Expr) -> bool:
 def _is_itself(var: Variable) -> bool:
     """Whether a variable is the one that its name and domain stand for, with the assumptions of this domain."""
     return Variable(var.name, var.domain) is var
+
+
+def _is_number(var: Variable) -> bool:
+    """Whether a variable has one number as its value: a scalar, a size or an index, no vector."""
+    return var.domain.kind is Kind.INDEX or not var.domain.shape
 
 
 def _is_declared(entry: sp.Indexed) -> bool:

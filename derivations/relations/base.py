@@ -116,19 +116,20 @@ class Relation(ABC):
 
     def ill_posed(self) -> str:
         """Return why the statement is not well posed; empty if it is."""
-        return self._strange() or self._empty() or self._undefined() or self._vacuous()
+        return self.malformed() or self._empty() or self._undefined() or self._vacuous()
 
     def trivial(self) -> bool:
         """Whether both sides are the same expression as written, up to the names of bound indices."""
         return len(self.sides) == 2 and alike(*self.sides)
 
-    def _strange(self) -> str:
+    def malformed(self) -> str:
+        """Return why the statement has no value at any point, such as a part that the calculus has no rules for; else empty."""
         if wrong := [hypothesis for hypothesis in self.given if type(hypothesis) not in HYPOTHESES]:
             return f"given: expected inequalities, got {type(wrong[0]).__name__}"
-        for expr in (*self.expressions, *(side for hypothesis in self.given for side in hypothesis.sides)):
-            for part in strangers(sp.sympify(expr)):
-                return f"{part} ({type(part).__name__}) is no part of the calculus"
-        for part in assumed_beyond(sp.Tuple(*self.expressions, *(side for each in self.given for side in each.sides))):
+        written = (*self.expressions, *(side for hypothesis in self.given for side in hypothesis.sides))
+        if strange := foreign(written):
+            return strange
+        for part in assumed_beyond(sp.Tuple(*written)):
             return f"{text(part)}: expected the assumptions of its domain, got others, which were added to the symbol"
         names = self.variables()
         if reserved := [v for v in names if NAME.fullmatch(v.name) is None]:
@@ -173,11 +174,11 @@ class Relation(ABC):
         return example.witness if example else None
 
     def counterexample(self) -> Counterexample | None:
-        """An exact point of the declared domain where the relation certifiably fails, or None.
+        """An exact point of the declared domain where the relation certifiably fails, or None, as for a malformed statement.
 
         Raises NotAdmittedError for an `at` that is outside of the domain or names no variable of the statement.
         """
-        for point in self.points():
+        for point in () if self.malformed() else self.points():
             if all(premise.holds_at(point) for premise in self.premises) and (witness := self.contradicted_at(point)):
                 self.admit(point)
                 return Counterexample(dict(point), witness)
@@ -273,6 +274,12 @@ def differ(point: Point, left: sp.Expr, right: sp.Expr, what: str = "") -> Witne
     if one.is_finite() and other.is_finite() and not one.overlaps(other):
         return witness(point, one, other, "≠", what)
     return None
+
+
+def foreign(exprs: Iterable[sp.Expr]) -> str:
+    """Name the first part of some expressions that the calculus has no rules for; empty if there is none."""
+    parts = (part for expr in exprs for part in strangers(sp.sympify(expr)))
+    return next((f"{part} ({type(part).__name__}) is no part of the calculus" for part in parts), "")
 
 
 def remaining(difference: sp.Expr) -> str:

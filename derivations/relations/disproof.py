@@ -37,6 +37,10 @@ class Fails(Relation):
         """The variables of the disproved relation."""
         return self.relation.variables()
 
+    def malformed(self) -> str:
+        """Return why the disproved relation is malformed; empty if it is not."""
+        return self.relation.malformed()
+
     def points(self) -> Iterator[dict[Variable, Value]]:
         """The points at which a failure is searched for."""
         return self.relation.points()
@@ -45,6 +49,8 @@ class Fails(Relation):
         """Why there is no disproof; empty if there is one."""
         if isinstance(self.relation, Fails):
             return "expected a statement to disprove, got a disproof"
+        if strange := self.malformed():
+            return strange
         return PROVED if self.relation.counterexample() else f"no sample point contradicts {self.relation}"
 
     def remainder(self) -> str:

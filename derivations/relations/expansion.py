@@ -4,7 +4,7 @@ A quantity may depend on a vector that is known only through an equation v = t·
 problem with a vanishing weight t: its expansion follows from the equation.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from types import FunctionType
@@ -12,8 +12,8 @@ from types import FunctionType
 import sympy as sp
 
 from derivations.calculus import series, sums
-from derivations.calculus.balls import Point, Value
-from derivations.calculus.defined import Condition, Sense, conditions, shown, strangers, undefined
+from derivations.calculus.balls import Point
+from derivations.calculus.defined import Condition, Sense, conditions, shown, undefined
 from derivations.calculus.differentiation import differentiate
 from derivations.calculus.functions import Partial
 from derivations.calculus.printing import text
@@ -21,7 +21,7 @@ from derivations.calculus.screening import Facts
 from derivations.calculus.signs import nonzero, strictly_positive
 from derivations.calculus.variables import Domain, Kind, Variable, apart, variables_of
 from derivations.claims import Witness
-from derivations.relations.base import MOVABLE, PROVED, Entry, Relation, differ, remaining
+from derivations.relations.base import MOVABLE, PROVED, Entry, Relation, differ, foreign, remaining
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Solves:
         """F_a(v) with canonical bound names, so that equal equations are written alike."""
         written = apart(sp.sympify(self.equation(lambda a: self.vector[a])(self.index)))
         sums_in_it = (part for part in sp.preorder_traversal(written) if isinstance(part, sp.Sum))
-        bound = dict.fromkeys(v for part in sums_in_it for v in part.bound_symbols)
+        bound = dict.fromkeys(v for part in sums_in_it for v in part.bound_symbols if isinstance(v, Variable))
         names = {v: Variable(f"{v.name.split('#')[0]}#0.{n}", v.domain) for n, v in enumerate(bound)}
         return written.xreplace(names)
 
@@ -94,8 +94,8 @@ class Expansion(Relation):
         """Whether both quantities are the same expression as written."""
         return sums.alike(self.left, self.right)
 
-    def ill_posed(self) -> str:
-        """Return why the statement is not well posed: an invalid variable or order, or a quantity not analytic at 0."""
+    def malformed(self) -> str:
+        """Return why there are no coefficients: an invalid variable or order, or a quantity not analytic at 0; else empty."""
         if type(self.variable) is not Variable or self.variable.domain.kind not in MOVABLE:
             return f"variable: expected a free scalar, got {self.variable}"
         if any(self.variable in hypothesis.variables() for hypothesis in self.given):
@@ -107,22 +107,17 @@ class Expansion(Relation):
             return f"where: expected equations of different free vectors, got {', '.join(map(str, labels))}"
         if not isinstance(self.order, int | sp.Integer) or isinstance(self.order, bool) or self.order < 0:
             return f"order: expected an integer ≥ 0, got {self.order}"
-        for side in (self.left, self.right):
-            for part in strangers(sp.sympify(side)):
-                return f"{part} ({type(part).__name__}) is no part of the calculus"
+        if strange := foreign((self.left, self.right, *self.images)):
+            return strange
         if self._derives_solutions():
             return f"where: expected no derivative of what depends on {', '.join(map(str, labels))}, which moves"
-        return self._strange() or self._empty() or self._not_analytic() or self._undefined() or self._vacuous()
+        return self._not_analytic() or super().malformed()
 
     def _derives_solutions(self) -> bool:
         """Return whether a derivative contains a solution, which would be ambiguous: at a fixed solution, or along the path."""
         labels = [unknown.vector.label for unknown in self.where]
         parts = (part for side in (self.left, self.right, *self.images) for part in side.atoms(Partial))
         return any(part.args[0].has(*labels) for part in parts) if labels else False
-
-    def points(self) -> Iterator[dict[Variable, Value]]:
-        """Yield exact sample points; none if the statement is not well posed."""
-        return iter(()) if self._derives_solutions() else super().points()
 
     def _not_analytic(self) -> str:
         try:
@@ -195,4 +190,6 @@ def _coefficients(
         known = series.solution(image, vector, index, variable, order)
         side, more = series.substituted(side, vector, index, known)
         small |= more
+    if side.has(*(vector for vector, *_ in solved)):
+        raise ValueError("where: expected equations each of which uses only later ones, got a coupled system")
     return series.coefficients(side, variable, order, small)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import islice
+from typing import Any
 
 import sympy as sp
 
@@ -79,25 +80,31 @@ class Limit(Relation):
         """Whether the expression does not depend on the moving variable."""
         return not self.path.has(self.moving)
 
-    def ill_posed(self) -> str:
-        """Return why the statement is not well posed: an invalid variable, target or limit; empty if it is."""
-        label = self.variable.base.label if isinstance(self.variable, sp.Indexed) else self.variable
+    @property
+    def _label(self) -> Any:
+        """The scalar or size that moves, or the label of the vector of which an entry moves."""
+        return self.variable.base.label if isinstance(self.variable, sp.Indexed) else self.variable
+
+    def malformed(self) -> str:
+        """Return why nothing moves, or which part of the statement is none of the calculus; empty otherwise."""
+        label = self._label
         if type(label) is not Variable or label.domain.kind not in (*MOVABLE, Kind.SIZE):
             return f"variable: expected a free scalar, a size or an entry of a free vector, got {self.variable}"
-        return first((self._strange_limit(), self._outside(label.domain.kind), self._strange(), self._moving_domain(),
-                      self._empty(), self._vacuous()))
-
-    def _strange_limit(self) -> str:
-        claimed, facts = self.sides[1], self.facts()
         if isinstance(self.variable, sp.Indexed) and (strange := next(strangers(self.variable), None)):
             return f"variable: expected an entry of a declared vector, got {strange}"
-        for name, part in (("limit", claimed), ("to", self.to)):
+        return super().malformed()
+
+    def ill_posed(self) -> str:
+        """Return why the statement is not well posed: an invalid variable, target or limit; empty if it is."""
+        return (self.malformed() or self._undefined_end() or self._outside() or self._moving_domain() or self._empty()
+                or self._vacuous())
+
+    def _undefined_end(self) -> str:
+        for name, part in (("limit", self.limit), ("to", self.to)):
             if self._moves(part):
                 return f"{name}: expected one that does not depend on {self.variable}, got {text(part)}"
-        finite = [part for part in (claimed, self.to) if part not in (sp.oo, -sp.oo)]
-        if strange := next((part for end in finite for part in strangers(end)), None):
-            return f"{strange} ({type(strange).__name__}) is no part of the calculus"
-        missing = [condition for part in finite for condition in undefined(part, facts)]
+        facts = self.facts()
+        missing = [condition for part in _finite(self.limit, self.to) for condition in undefined(part, facts)]
         return f"it is not shown that {missing[0]}" if missing else ""
 
     def _moves(self, part: sp.Expr) -> bool:
@@ -111,8 +118,7 @@ class Limit(Relation):
 
     def _moving_domain(self) -> str:
         """Return why the domain depends on the moving variable or an entry may be out of range; empty otherwise."""
-        label = self.variable.base.label if isinstance(self.variable, sp.Indexed) else self.variable
-        parts = [*self.given, *self.premises]
+        label, parts = self._label, [*self.given, *self.premises]
         if any(label in relation.variables() for relation in parts):
             return f"given: expected hypotheses that do not depend on {self.variable}, got {parts[0]}"
         affected = [v for v in self.variables() if any(label in size.free_symbols for size in v.domain.shape) and v != label]
@@ -125,8 +131,8 @@ class Limit(Relation):
         """A sample point of the other variables."""
         return next(self.points(), None)
 
-    def _outside(self, kind: Kind) -> str:
-        to = self.to
+    def _outside(self) -> str:
+        kind, to = self._label.domain.kind, self.to
         inside = {Kind.REAL: to.is_extended_real, Kind.SIZE: to == sp.oo}.get(kind, to.is_zero or to.is_extended_positive)
         if not inside:
             return f"to: expected an end of the domain {self.variable} {kind.words}, got {to}"
@@ -136,8 +142,8 @@ class Limit(Relation):
 
     @property
     def expressions(self) -> tuple[sp.Expr, ...]:
-        """The path, and the limit where it is finite."""
-        return tuple(side for side in self.sides if side not in (sp.oo, -sp.oo))
+        """The path and its bounds, the limit and the end where they are finite."""
+        return *self.between, self.expr, *_finite(self.limit, self.to)
 
     def remainder(self) -> str:
         """Return the sign that is not proved, the different limit that was found, or the exact point that contradicts it."""
@@ -153,8 +159,6 @@ class Limit(Relation):
         """Return why the expression is not proved to lie between its bounds for every value of the variable."""
         if len(self.between) != 2 or isinstance(self.variable, sp.Indexed):
             return "between: expected a lower and an upper bound of a path in a scalar"
-        if strange := next((part for bound in self.between for part in strangers(bound)), None):
-            return f"between: {strange} ({type(strange).__name__}) is no part of the calculus"
         if foreign := set(variables_of(sp.Tuple(*self.between))) - {*self.variables(), self.moving}:
             return f"between: expected variables of the statement, got {', '.join(sorted(v.name for v in foreign))}"
         facts, (low, high) = self.facts(), self.between
@@ -238,6 +242,10 @@ class Limit(Relation):
 
     def __str__(self) -> str:
         return f"lim_{{{text(self.variable)} → {self.to}}} {text(self.expr)} = {text(self.sides[1])}"
+
+
+def _finite(*ends: sp.Expr) -> tuple[sp.Expr, ...]:
+    return tuple(end for end in ends if end not in (sp.oo, -sp.oo))
 
 
 def _has_moving_length(expr: sp.Expr, moving: Variable) -> bool:

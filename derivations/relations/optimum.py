@@ -25,7 +25,7 @@ from derivations.calculus.printing import text
 from derivations.calculus.signs import nonnegative, strictly_positive
 from derivations.calculus.variables import Domain, Kind, Variable, apart, fresh, rival, variables_of
 from derivations.claims import Witness
-from derivations.relations.base import PROVED, Entry, Relation, first, witness
+from derivations.relations.base import PROVED, Entry, Relation, first, foreign, witness
 from derivations.relations.inequality import divergence
 
 LARGEST = 4                                                  # entries of a candidate whose rivals are tried
@@ -109,15 +109,15 @@ class _Minimizer(Relation):
 
     def points(self) -> Iterator[dict[Variable, Value]]:
         """Exact sample points; larger candidates than of four entries have too many rivals."""
-        if self._derives_rival():
-            return iter(())
         return (point for point in super().points() if all(axis not in point or point[axis] <= LARGEST for axis in self.axes))   # type: ignore[operator]
 
-    def ill_posed(self) -> str:
-        """Return why the problem is not well posed; empty if it is."""
+    def malformed(self) -> str:
+        """Return why there is no candidate or no value of the objective at it; empty otherwise."""
+        if self.entry.has(self.base.label):
+            return f"candidate: expected a point that does not depend on its rival, got {text(self.entry)}"
         if self._derives_rival():
             return "objective: expected no derivative of what depends on the rival, which is no function of anything"
-        return super().ill_posed()
+        return foreign((self.open_objective, self.entry)) or super().malformed()
 
     def _derives_rival(self) -> bool:
         """Whether a derivative by the rival would also act on a candidate substituted for it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
@@ -9,19 +10,38 @@ import sympy as sp
 from flint import arb
 
 from derivations.calculus.admission import NotAdmittedError
-from derivations.calculus.functions import derivative
+from derivations.calculus.functions import derivative, kl, xlogx
 from derivations.calculus.points import points
 from derivations.calculus.powers import plus
 from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import Domain, Kind, Variable, index, positive, scalar, simplex, size, vector
-from derivations.relations import AtLeast, Differs, Equation, Fails, Follows, Relation
-from derivations.relations.base import PROVED, differ, first, inputs, remaining, witness
+from derivations.claims import Outcome
+from derivations.examination import run
+from derivations.relations import (
+    AtLeast,
+    Differs,
+    Equation,
+    Expansion,
+    Fails,
+    Follows,
+    ForAll,
+    Limit,
+    Relation,
+    Solves,
+    StrictUnlessEqual,
+    Taylor,
+    UniqueMinimum,
+    UniquePlan,
+)
+from derivations.relations.base import PROVED, Entry, differ, first, inputs, remaining, witness
+from derivations.symbolic import evidence_of
 
 m, n = size("m"), size("n")
 j, l = index("j", m), index("l", m)  # noqa: E741
 k = index("k", m, other_than=(j,))
 x, w, y = scalar("x"), scalar("w"), positive("y")
 a, b, q = vector("a", m), vector("b", n), simplex("q", m)
+c = vector("c", m)
 two = sp.Integer(2)
 
 
@@ -59,6 +79,87 @@ def test_a_well_posed_statement_gives_no_complaint() -> None:
     assert Equation((x + 1) ** 2, x**2 + 2 * x + 1).ill_posed() == ""
     assert Equation((x + 1) ** 2, x**2 + 2 * x + 1).explain() == PROVED == ""
     assert AtLeast(1 / x, 0, given=(AtLeast(x, 1),)).explain() == ""
+
+
+number = sp.Symbol("k", integer=True)
+STRANGE = {
+    "Product": sp.expand(sp.exp(total(l, a[l]))), "sin": sp.sin(total(l, a[l])), "Symbol": number,
+    "Piecewise": sp.Piecewise((x, x > w), (w, True)), "Max": sp.Max(x, w), "Derivative": sp.Derivative(sp.Function("f")(x), x),
+    "Integral": sp.Integral(x, (x, 0, y)), "floor": sp.floor(x), "Float": sp.Float(0.5) * x, "ImaginaryUnit": sp.I * x,
+    "NaN": sp.nan, "sum over a symbol": sp.Sum(number, (number, 1, m)),
+    "Variable": a.label, "IndexedBase": a, "Indexed": sp.IndexedBase("z")[j],
+}
+PLACES: dict[str, Callable[[sp.Expr], Relation]] = {
+    "left": lambda e: Equation(e, x),
+    "right": lambda e: AtLeast(x, e),
+    "the form of the difference": lambda e: AtLeast(x**2, w, because=e),
+    "Taylor's theorem": lambda e: AtLeast(e, 0, taylor=Taylor(x, sp.S.Zero)),
+    "a hypothesis": lambda e: Equation(x, w, given=(Differs(e, 1),)),
+    "a hypothesis for all indices": lambda e: AtLeast(x, w, given=(ForAll(AtLeast(a[l], e), (l,)),)),
+    "points that differ": lambda e: StrictUnlessEqual(kl(y, y + 1), 0, y, e, y + 1, (two, two)),
+    "a premise": lambda e: Follows((AtLeast(e, 0),), AtLeast(x, w), (two,)),
+    "a premise for all indices": lambda e: Follows((ForAll(AtLeast(a[l], e), (l,)),), AtLeast(x, w), (two,)),
+    "a weight": lambda e: Follows((AtLeast(x, 0),), AtLeast(x, w), (e,)),
+    "a slack": lambda e: Follows((AtLeast(x, 0),), AtLeast(x, w), (two,), e),
+    "a path": lambda e: Limit(e * y, y, sp.oo, w),
+    "an end": lambda e: Limit(1 / y, y, e, w),
+    "a limit": lambda e: Limit(w / y, y, sp.oo, e),
+    "a bound of a path": lambda e: Limit(w / y, y, sp.oo, w, between=(e, e)),
+    "a quantity that is expanded": lambda e: Expansion(e, x, y, 1),
+    "an equation of a solution": lambda e: Expansion(a[j], x, y, 1, where=(Solves(a, lambda _: lambda _: e),)),
+    "an objective": lambda e: UniqueMinimum(lambda p: sp.Sum(xlogx(p(l)) + a[l] * e, (l, 1, m)), lambda _: 1 / m, m, two),
+    "a candidate": lambda e: UniqueMinimum(lambda p: total(l, xlogx(p(l))), lambda _: e, m, two),
+    "a plan": lambda e: UniquePlan(lambda p: total((l, j), xlogx(p(l, j))), lambda *_: e, m, m, two),
+    "a disproof": lambda e: Fails(Equation(e, x)),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("strange", STRANGE)
+def test_a_strange_part_is_named_wherever_it_is(strange: str, place: str) -> None:
+    try:
+        relation = PLACES[place](STRANGE[strange])
+        named = relation.malformed()
+    except TypeError:                                        # SymPy has no product of a vector
+        assert strange == "IndexedBase"
+        return
+    assert named
+    assert relation.counterexample() is None
+    assert relation.explain() == named
+    examined = run(lambda: iter([relation]), tuple)
+    assert (examined.outcome, examined.error) == (Outcome.INCONCLUSIVE, "")
+    assert examined.faults == (f"step 1 does not hold: {relation}: {named}",)
+
+
+def test_a_strange_twin_is_an_error() -> None:
+    claimed = Equation((x + w) ** 2, x**2 + 2 * x * w + w**2), Equation((x + w) ** 2, sp.sin(x))
+    evidence, errors = evidence_of(run(lambda: iter(claimed[:1]), tuple), None, (("odd", lambda: claimed[1]),), None)
+    assert errors == ["the twin 'odd': sin(x) (sin) is no part of the calculus"]
+    assert evidence.refuted_twins == ()
+
+
+def test_a_candidate_that_is_its_own_rival_is_named() -> None:
+    seen = []
+
+    def objective(p: Entry) -> sp.Expr:
+        seen.append(p)
+        return total(l, xlogx(p(l)))
+
+    for problem in (UniqueMinimum(objective, lambda i: seen[-1](i), m, two),
+                    UniquePlan(lambda p: objective(lambda i: p(i, i)), lambda i, k: seen[-1](k), m, m, two)):
+        assert problem.open_objective.free_symbols
+        assert problem.explain().startswith("candidate: expected a point that does not depend on its rival, got ")
+        assert problem.counterexample() is None
+
+
+def test_a_system_that_is_coupled_is_named() -> None:
+    one, other = Solves(a, lambda v: lambda i: 1 + c[i] * v(i)), Solves(c, lambda v: lambda i: 1 + a[i] * v(i))
+    coupled = Expansion(a[j], y, y, 2, where=(one, other))
+    assert coupled.explain() == "where: expected equations each of which uses only later ones, got a coupled system"
+    assert coupled.counterexample() is None
+    free = Solves(c, lambda v: lambda i: 1 + v(i))
+    assert Expansion(a[j], y + y**3, y, 3, where=(one, free)).explain() == ""
+    assert Expansion(a[j], y + y**3, y, 3, where=(free, one)).counterexample() is None
 
 
 def test_variables_are_those_of_sides_hypotheses_and_about() -> None:
