@@ -124,8 +124,9 @@ def quadratic_plan(
 
 
 def _point(g: Tensor, C: Tensor, a: Tensor, b: Tensor, gamma: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the best f for g, P and D."""
-    y = g.unsqueeze(-2) - C
+    """Return the best f for g, P and D; columns without mass are no part of the problem, whatever is rounded."""
+    empty = (b == 0) & (b > 0).any(-1, keepdim=True)
+    y = (g.unsqueeze(-2) - C).masked_fill(empty.unsqueeze(-2), -torch.inf)
     f = _threshold(y, gamma * a)
     excess = (f.unsqueeze(-1) + y).clamp(min=0)
     value = (a * f).sum(-1) + (b * g).sum(-1) - excess.square().sum((-2, -1)) / (2 * gamma.squeeze(-1))
@@ -149,7 +150,7 @@ def _held(y: Tensor, mass: Tensor) -> Tensor:
         count = torch.count_nonzero(above, -1).unsqueeze(-1)
         if last is not None and bool((count == last).all()):
             return above | (y == y.amax(-1, keepdim=True))
-        tau = tau + (((y - tau) * above).sum(-1, keepdim=True) - mass) / count.clamp(min=1)
+        tau = tau + (torch.where(above, y - tau, 0.0).sum(-1, keepdim=True) - mass) / count.clamp(min=1)
         last = count
     top = y.sort(-1, descending=True).values
     number = torch.arange(1, y.shape[-1] + 1, dtype=y.dtype, device=y.device)
