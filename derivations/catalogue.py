@@ -184,8 +184,6 @@ def _load() -> None:
     for id, entry in _ENTRIES.items():
         if type(entry) is not Entry or entry.id != id or entry.module not in order:
             raise ValueError(f"claim: expected one registered by `claim` or `reprint` in a module of a document, got {id}")
-        if wrong := unsupported(entry, _ENTRIES):
-            raise ValueError(wrong)
     placed = sorted(_ENTRIES.items(), key=lambda item: order.index(item[1].module))
     _ENTRIES.clear()
     _ENTRIES.update(placed)
@@ -288,8 +286,7 @@ def _run(derivation: Derivation, needs: tuple[str, ...]) -> Run:
 
 def _supporting(needs: tuple[str, ...]) -> Iterator[Proved]:
     """Yield every step that the claims in `needs` have proved, those of their corrections included."""
-    for id in needs:
-        entry = _ENTRIES[id]
+    for entry in (_ENTRIES[id] for id in needs if id in _ENTRIES and not unsupported(_ENTRIES[id], _ENTRIES)):
         for derivation in filter(None, (entry.derivation, entry.repair)):
             for proved in _run(derivation, entry.supporting).proved:
-                yield replace(proved, where=f"{id}, {proved.where}")
+                yield replace(proved, where=f"{entry.id}, {proved.where}")

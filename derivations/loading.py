@@ -1,4 +1,4 @@
-"""Import of the modules of documents in printed order, and a check that claims rest on existing claims without circles."""
+"""Import of the modules of documents in printed order, and a check that a claim rests on existing claims without circles."""
 
 import importlib
 import re
@@ -37,29 +37,31 @@ def imported(name: str) -> str:
 
 
 def unsupported(entry: Resting, registered: Mapping[str, Resting]) -> str:
-    """Return what is wrong with `needs` and `part_of` of a claim: an unknown id, a circle, or a part of a part; else empty."""
+    """Return what is wrong with `needs` and `part_of` of a claim: an unknown id, a circle, or a part of a part; else empty.
+
+    It concerns this claim only: one that needs it can be examined, but has nothing from it.
+    """
     if entry.part_of is not None:
         parent = registered.get(entry.part_of)
         if parent is None or parent.part_of is not None or entry.part_of == entry.id:
             return f"part_of: expected the id of a claim that is not itself a part, for {entry.id}, got {entry.part_of}"
         if entry.id.split(".")[0] != parent.id.split(".")[0]:
             return f"part_of: expected an id of the same document for {entry.id}, got {entry.part_of}"
-    path: list[str] = []
+    if unknown := [id for id in entry.needs if id not in registered]:
+        return f"needs: expected ids of claims for {entry.id}, got {unknown[0]}"
+    circle = _way_back(entry, registered)
+    return f"needs: expected no circle, got {' → '.join(circle)}" if circle else ""
 
-    def visit(id: str, needs: tuple[str, ...]) -> str:
-        if id in path:
-            return f"needs: expected no circle, got {' → '.join([*path[path.index(id):], id])}"
-        path.append(id)
-        for needed in needs:
-            if needed not in registered:
-                return f"needs: expected ids of claims for {id}, got {needed}"
-            if needed not in seen and (wrong := visit(needed, registered[needed].needs)):
-                return wrong
-        seen.add(path.pop())
-        return ""
 
-    seen: set[str] = set()
-    return visit(entry.id, entry.needs)
+def _way_back(entry: Resting, registered: Mapping[str, Resting]) -> tuple[str, ...]:
+    """Return the shortest way from a claim through claims that are needed to itself; empty if there is none."""
+    ways = {needed: (entry.id, needed) for needed in entry.needs}
+    reached = list(ways)
+    for id in reached:                                       # which grows on the way
+        further = [needed for needed in registered[id].needs if needed not in ways] if id in registered else []
+        ways |= {needed: (*ways[id], needed) for needed in further}
+        reached += dict.fromkeys(further)
+    return ways.get(entry.id, ())
 
 
 def printed_place(module: str) -> tuple[bool, int, str]:

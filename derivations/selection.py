@@ -29,10 +29,10 @@ def needs_of(ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
 
 
 def all_needs(id: str) -> set[str]:
-    """Return all claims that a claim rests on, directly or indirectly."""
+    """Return all claims that a claim rests on, directly or indirectly, without ids of none."""
     todo, needs = [id], set[str]()
     while todo:
-        new = [need for need in entries()[todo.pop()].supporting if need not in needs]
+        new = [need for need in entries()[todo.pop()].supporting if need in entries() and need not in needs]
         needs.update(new)
         todo += new
     return needs

@@ -96,7 +96,7 @@ def quoted(entry: Entry) -> dict[str, str]:
         other = entry if id == entry.id else entries()[id]
         for theorem in _quotes(other):
             theorems.setdefault(theorem, "directly" if other is entry else f"through {id}")
-        reached += [needed for needed in other.needs if needed not in reached]
+        reached += [needed for needed in other.needs if needed in entries() and needed not in reached]
     return theorems
 
 

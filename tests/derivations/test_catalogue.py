@@ -323,12 +323,6 @@ def test_only_claims_of_a_document_are_loaded(
         loaded(monkeypatch, "first")
 
 
-def test_claims_needed_by_a_loaded_claim_exist(registry: dict[str, Entry], monkeypatch: pytest.MonkeyPatch) -> None:
-    registry["eot.0"] = replace(entry(MASS), needs=("eot.9",), module="first")
-    with pytest.raises(ValueError, match=r"^needs: expected ids of claims for eot.0, got eot.9"):
-        loaded(monkeypatch, "first")
-
-
 def test_a_document_registers_only_its_own_claims(registry: dict[str, Entry], monkeypatch: pytest.MonkeyPatch) -> None:
     known = registry["eot.0"] = entry(MASS)
     monkeypatch.setattr(catalogue, "package", lambda document: SimpleNamespace(__name__=document, __path__=[]))

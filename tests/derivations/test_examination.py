@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,11 +14,12 @@ import sympy as sp
 from derivations import catalogue
 from derivations.calculus.sums import total
 from derivations.calculus.variables import index, positive, scalar, size, vector
-from derivations.catalogue import claim, examine
+from derivations.catalogue import claim, examine, reprint
 from derivations.claims import Correction, Kind, Outcome, Severity, Statement, Verdict, judge
 from derivations.entry import Entry
 from derivations.examination import run
 from derivations.relations import AtLeast, Equation, Fails, Follows, Relation
+from derivations.showing import quoted
 from derivations.theorems import SQUEEZE
 from tests.processes import derivations
 
@@ -353,17 +355,47 @@ def test_unknown_and_circular_needs_are_errors(registry: dict[str, Entry]) -> No
     assert outcome(registry["eot.2"]) is Outcome.ERROR
 
 
-@pytest.mark.parametrize(("needs", "named"), [('"paper.9",', "for paper.1, got paper.9"), ('"paper.1",', "paper.1 → paper.1")])
-def test_the_command_line_reports_it_in_one_line(tmp_path: Path, needs: str, named: str) -> None:
+@pytest.mark.parametrize("needed", ["eot.9", "eot.4"])
+def test_nothing_comes_from_a_claim_with_an_error_in_its_needs(registry: dict[str, Entry], needed: str) -> None:
+    """Other claims can be examined whatever they need, a reprint too, though a circle would have no end."""
+    broken = registered("eot.3", BELOW, SQUARE, needs=(needed,))
+    registered("eot.4", SQUARE, needs=("eot.3",))
+    reprint("eot.5", of=broken, title="t", latex="x")
+    assert outcome(broken) is Outcome.ERROR
+    assert outcome(registered("eot.6", SQUARE, needs=("eot.3", "eot.4", "eot.5"))) is Outcome.HOLDS
+    assert outcome(registry["eot.5"]) is Outcome.HOLDS
+    assert "expected an earlier step" in fault(registered("eot.7", FROM_PROVED, needs=("eot.3",)))
+    assert quoted(broken) == {}
+
+
+@pytest.mark.parametrize(("needs", "named"), [
+    ("paper.9", "for paper.1, got paper.9"), ("paper.1", "paper.1 → paper.1"), ("paper.2", "paper.1 → paper.2 → paper.1")])
+def test_an_error_in_needs_concerns_its_claim_only(tmp_path: Path, needs: str, named: str) -> None:
     (tmp_path / "paper").mkdir()
     (tmp_path / "paper" / "__init__.py").write_text('"""A paper."""\n')
-    (tmp_path / "paper" / "section1.py").write_text(
-        "from derivations.catalogue import claim\n\n\n"
-        f'@claim("paper.1", "identity", title="t", latex="x", needs=({needs}))\ndef first():\n    """A statement."""\n')
-    result = derivations(tmp_path, "--document", "paper", "verify", "paper.1")
-    assert result.returncode == 2
-    assert len(result.stderr.strip().splitlines()) == 1
-    assert named in result.stderr
+    (tmp_path / "paper" / "section1.py").write_text(f"""
+from derivations import Equation, claim, scalar
+x, y = scalar("x"), scalar("y")
+def square(of):
+    def derivation():
+        \"\"\"A square.\"\"\"
+        yield Equation(of * (x + y) ** 2, of * (x**2 + 2 * x * y + y**2))
+    return derivation
+for number, needed in ((1, "{needs}"), (2, "paper.1"), (3, "paper.2")):
+    made = claim(f"paper.{{number}}", "identity", title="t", latex="x", needs=(needed,))(square(number))
+    made.twin("one", lambda n=number: Equation(n * (x + y) ** 2, n * (x**2 + x * y + y**2)))
+    made.twin("two", lambda n=number: Equation(n * (x + y) ** 2, n * (x**2 + 3 * x * y + y**2)))
+""")
+    ledger = tmp_path / "ledger.json"
+    result = derivations(tmp_path, "--document", "paper", "verify", "paper", "--only", "symbolic", "-n", "0", "--json", ledger.name)
+    assert result.returncode == 1, result.stdout + result.stderr
+    rows = {row["id"]: row for row in json.loads(ledger.read_text())["claims"]}
+    wrong = {id for id, row in rows.items() if row["verdict"] != "proved"}
+    assert wrong == ({"paper.1", "paper.2"} if needs == "paper.2" else {"paper.1"})
+    assert named in rows["paper.1"]["evidence"][0]["detail"]
+    assert len(rows) == 3
+    for command in (("show", "paper.1"), ("list", "paper")):
+        assert derivations(tmp_path, "--document", "paper", *command).returncode == 0
 
 
 # ── quoted theorems ─────────────────────────────────────────────────────────────────────────────────────────────────

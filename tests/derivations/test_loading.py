@@ -56,11 +56,11 @@ def test_an_import_returns_the_name() -> None:
     ([Claim("a.1")], ""),
     ([Claim("a.1", ("a.2", "a.3")), Claim("a.2", ("a.3",)), Claim("a.3")], ""),
     ([Claim("a.1", ("a.2",))], "needs: expected ids of claims for a.1, got a.2"),
-    ([Claim("a.1", ("a.2",)), Claim("a.2", ("a.3",))], "needs: expected ids of claims for a.2, got a.3"),
+    ([Claim("a.1", ("a.2",)), Claim("a.2", ("a.3",))], ""),  # which concerns a.2
+    ([Claim("a.1", ("a.2", "a.9")), Claim("a.2", ("a.1",))], "needs: expected ids of claims for a.1, got a.9"),
     ([Claim("a.1", ("a.1",))], "needs: expected no circle, got a.1 → a.1"),
     ([Claim("a.1", ("a.2",)), Claim("a.2", ("a.1",))], "needs: expected no circle, got a.1 → a.2 → a.1"),
-    ([Claim("a.1", ("a.2",)), Claim("a.2", ("a.3",)), Claim("a.3", ("a.2",))],
-     "needs: expected no circle, got a.2 → a.3 → a.2"),
+    ([Claim("a.1", ("a.2",)), Claim("a.2", ("a.3",)), Claim("a.3", ("a.2",))], ""),     # which concerns a.2 and a.3
     ([Claim("a.1", ("a.2", "a.3")), Claim("a.2"), Claim("a.3", ("a.2", "a.1"))],
      "needs: expected no circle, got a.1 → a.3 → a.1"),
     ([Claim("a.1", part_of="a.2"), Claim("a.2")], ""),
