@@ -55,7 +55,7 @@ def unsupported(entry: Resting, registered: Mapping[str, Resting]) -> str:
 
 def _way_back(entry: Resting, registered: Mapping[str, Resting]) -> tuple[str, ...]:
     """Return the shortest way from a claim through claims that are needed to itself; empty if there is none."""
-    ways = {needed: (entry.id, needed) for needed in entry.needs}
+    ways: dict[str, tuple[str, ...]] = {needed: (entry.id, needed) for needed in entry.needs}
     reached = list(ways)
     for id in reached:                                       # which grows on the way
         further = [needed for needed in registered[id].needs if needed not in ways] if id in registered else []

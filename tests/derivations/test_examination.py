@@ -386,10 +386,9 @@ for number, needed in ((1, "{needs}"), (2, "paper.1"), (3, "paper.2")):
     made.twin("one", lambda n=number: Equation(n * (x + y) ** 2, n * (x**2 + x * y + y**2)))
     made.twin("two", lambda n=number: Equation(n * (x + y) ** 2, n * (x**2 + 3 * x * y + y**2)))
 """)
-    ledger = tmp_path / "ledger.json"
-    result = derivations(tmp_path, "--document", "paper", "verify", "paper", "--only", "symbolic", "-n", "0", "--json", ledger.name)
+    result = derivations(tmp_path, "--document", "paper", "verify", "paper", "--only", "symbolic", "--json", "new.json")
     assert result.returncode == 1, result.stdout + result.stderr
-    rows = {row["id"]: row for row in json.loads(ledger.read_text())["claims"]}
+    rows = {row["id"]: row for row in json.loads((tmp_path / "new.json").read_text())["claims"]}
     wrong = {id for id, row in rows.items() if row["verdict"] != "proved"}
     assert wrong == ({"paper.1", "paper.2"} if needs == "paper.2" else {"paper.1"})
     assert named in rows["paper.1"]["evidence"][0]["detail"]
