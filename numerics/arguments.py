@@ -4,12 +4,14 @@ Every refusal is a ``ValueError`` that reads "name: expected X, got Y". Unless a
 to these conventions.
 
 Layouts     Tensors that hold their entries: strided ones, expanded and non-contiguous ones too. Sparse, nested and meta
-            tensors are refused.
+            tensors are refused, and subclasses with operations of their own, whose memory need not hold what they mean.
+            A ``CausalBias`` is a mask: 0 in its triangle, −inf outside.
 Shapes      Leading axes, (...), broadcast as in NumPy, those of a mask too. Temperatures and the like are numbers, or tensors
             that broadcast over (...), and are brought to the dtype of the data. A tensor is not read back from its device:
             entries that are not positive and normal in that dtype give NaN.
 Dtypes      Arguments of several dtypes are brought to the widest. float16 and bfloat16 are computed in float32 and returned in
-            the dtype of the input; nothing is promoted to float64 unless an input is float64.
+            the dtype of the input; nothing is promoted to float64 unless an input is float64. Autocast changes neither
+            numbers nor dtypes, but for drop-ins and projections of modules: they return the dtype that PyTorch's return.
 Range       Products, squares and sums of the inputs must be finite in the dtype of the computation. Where one is not, results
             that depend on it are NaN or infinite, never wrong numbers.
 Masks       As in ``scaled_dot_product_attention``: boolean, True takes part; floating, added to the logits (s/τ, −C/ε or
@@ -18,17 +20,27 @@ Masks       As in ``scaled_dot_product_attention``: boolean, True takes part; fl
 """
 
 import math
-from functools import reduce
+import reprlib
+from collections.abc import Callable
+from functools import cache, reduce, wraps
 from itertools import zip_longest
+from numbers import Integral, Real
+from typing import ParamSpec, TypeVar
 
 import torch
 from torch import Tensor
 from torch.autograd import forward_ad
+from torch.nn.attention.bias import CausalBias, CausalVariant
 
 Positive = float | Tensor
 """A positive number, or a tensor of them."""
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 _HALF = (torch.float16, torch.bfloat16)
+_OPERATIONS = ("__torch_function__", "__torch_dispatch__")
+_DEVICES = ("cpu", "cuda")
 
 
 def one_per_row(name: str, value: Tensor, X: Tensor, dim: int, number: str = "a number") -> Tensor:
@@ -53,16 +65,33 @@ def one_per_row(name: str, value: Tensor, X: Tensor, dim: int, number: str = "a 
 def describe(x: object) -> str:
     """Describe an argument for an error message."""
     if not isinstance(x, Tensor):
-        return f"{type(x).__name__} {x!r}"
-    if x.is_nested:
-        return f"nested {x.dtype}"
+        return f"{type(x).__name__} {' '.join(reprlib.repr(x).split())}"
+    with torch._C.DisableTorchFunctionSubclass():
+        nested, dtype = x.is_nested, x.dtype
+    if nested:
+        return f"nested {dtype}"
+    if not _is_plain(type(x)):
+        return f"a {type(x).__name__}, a subclass with operations of its own"
     kind = "meta " if x.is_meta else "" if x.layout == torch.strided else f"{str(x.layout).removeprefix('torch.')} "
     return f"{kind}{x.dtype} {tuple(x.shape)}"
 
 
 def is_dense(x: object) -> bool:
-    """Whether this is a tensor that holds its entries: neither sparse, nor nested, nor on the meta device."""
-    return isinstance(x, Tensor) and not x.is_nested and x.layout == torch.strided and not x.is_meta
+    """Whether this is a tensor that holds its entries: neither sparse, nor nested, nor on the meta device, nor a subclass with
+    operations of its own."""
+    if not isinstance(x, Tensor) or not (type(x) is Tensor or _is_plain(type(x))):
+        return False
+    return not x.is_nested and x.layout == torch.strided and not x.is_meta
+
+
+@cache
+def _is_plain(kind: type[Tensor]) -> bool:
+    """Whether a type of tensors has no operations of its own, or stands for such a type while PyTorch traces."""
+    if kind.__module__.startswith("torch._subclasses."):
+        return True
+    disabled = (torch._C._disabled_torch_function_impl, torch._C._disabled_torch_dispatch_impl)
+    own = (vars(base).get(name) for base in kind.__mro__[: kind.__mro__.index(Tensor)] for name in _OPERATIONS)
+    return all(operation is None or operation in disabled for operation in own)
 
 
 def check_dense(name: str, x: Tensor) -> None:
@@ -158,25 +187,47 @@ def tensors(**inputs: tuple[Tensor, int]) -> tuple[list[Tensor], torch.dtype]:
     return common(*wide), result_dtype(*(x for x, _ in inputs.values()))
 
 
-def check_mask_dtype(name: str, mask: Tensor) -> None:
-    """Raise ValueError unless the mask is a boolean or floating tensor."""
+def check_mask_dtype(name: str, mask: Tensor, like: Tensor | None = None) -> Tensor:
+    """Return a mask as a boolean or floating tensor; a ``CausalBias`` as a floating one, on the device of ``like``.
+
+    Raises:
+        ValueError: for another type.
+    """
+    if isinstance(mask, CausalBias):
+        n, m = mask.seq_len_q, mask.seq_len_kv
+        right = m - n if mask.variant == CausalVariant.LOWER_RIGHT else 0
+        hidden = torch.ones(n, m, dtype=torch.bool, device=None if like is None else like.device).triu(right + 1)
+        return torch.zeros(n, m, device=hidden.device).masked_fill(hidden, -torch.inf)
     if not is_dense(mask) or not (mask.dtype == torch.bool or mask.is_floating_point()):
         raise ValueError(f"{name}: expected a dense boolean or floating tensor, got {describe(mask)}")
+    return mask
 
 
 def check_mask(
-    mask: Tensor, shape: tuple[int, ...], *, own: int = 1, exact: bool = False, boolean: bool = False, name: str = "mask"
-) -> None:
-    """Raise ValueError if a mask does not broadcast to a shape.
+    mask: Tensor,
+    shape: tuple[int, ...],
+    like: Tensor | None = None,
+    *,
+    own: int = 1,
+    exact: bool = False,
+    boolean: bool = False,
+    name: str = "mask",
+) -> Tensor:
+    """Return the mask, as ``check_mask_dtype`` does, once it is known to broadcast to a shape.
 
     Args:
         mask: to be boolean, or floating unless ``boolean``.
         shape: (..., *own axes). Leading axes broadcast either way.
+        like: a tensor on the device of the result.
         own: how many of the last axes the mask must not enlarge.
         exact: whether it must have these axes in full; otherwise they may be missing or of size 1.
         boolean: whether a floating mask is refused.
         name: of the argument.
+
+    Raises:
+        ValueError: for another shape or dtype.
     """
+    mask = check_mask_dtype(name, mask, like) if isinstance(mask, CausalBias) else mask
     fits = is_dense(mask) and (mask.dtype == torch.bool or (mask.is_floating_point() and not boolean))
     if fits:
         last, expected = mask.shape[-own:], shape[-own:]
@@ -186,6 +237,31 @@ def check_mask(
         kind = "a boolean" if boolean else "a boolean or floating"
         full = f" with the last size {shape[-1]}" if exact else ""
         raise ValueError(f"{name}: expected {kind} tensor that broadcasts to {tuple(shape)}{full}, got {describe(mask)}")
+    return mask
+
+
+# ── autocast ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def without_autocast(function: Callable[P, T]) -> Callable[P, T]:
+    """Return a function that computes in the dtypes of its arguments, autocast or not."""
+
+    @wraps(function)
+    def exact(*args: P.args, **options: P.kwargs) -> T:
+        for device in _DEVICES:
+            if torch.is_autocast_enabled(device):
+                with torch.autocast(device, enabled=False):
+                    return exact(*args, **options)
+        return function(*args, **options)
+
+    return exact
+
+
+def autocast_dtype(x: Tensor) -> torch.dtype | None:
+    """Return the dtype that autocast gives to a matrix product of ``x``; None where it leaves it as it is."""
+    if x.dtype == torch.float64 or not torch.is_autocast_enabled(x.device.type):
+        return None
+    return torch.get_autocast_dtype(x.device.type)
 
 
 # ── numbers ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -214,9 +290,14 @@ def positive(name: str, value: Positive, batch: torch.Size, like: Tensor) -> Ten
 def number(name: str, value: float, dtype: torch.dtype) -> float:
     """Return a number, once it is known to be positive and normal in a dtype; raises ValueError."""
     finfo = torch.finfo(dtype)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not finfo.tiny <= value <= finfo.max:
+    if not is_real(value) or not finfo.tiny <= value <= finfo.max:
         raise ValueError(f"{name}: expected a positive number, normal in {dtype}, or a tensor, got {value!r}")
-    return value
+    return float(value)
+
+
+def is_real(value: object) -> bool:
+    """Whether this is a number, NumPy's included, and no truth value."""
+    return type(value) in (int, float) or (isinstance(value, Real) and not isinstance(value, bool))
 
 
 def per_row(name: str, value: Positive, rows: Tensor) -> Tensor:
@@ -226,13 +307,13 @@ def per_row(name: str, value: Positive, rows: Tensor) -> Tensor:
 
 def check_positive(name: str, value: float) -> None:
     """Raise ValueError unless the argument is a positive finite number."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
+    if not is_real(value) or not 0 < value < math.inf:
         raise ValueError(f"{name}: expected a positive finite number, got {value!r}")
 
 
 def check_count(name: str, value: int) -> None:
     """Raise ValueError unless the argument is an integer ≥ 1."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
         raise ValueError(f"{name}: expected an integer ≥ 1, got {value!r}")
 
 

@@ -27,10 +27,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from numerics.arguments import broadcast, broadcastable, check_expands, check_positive, common, floating
+from numerics.arguments import broadcast, broadcastable, check_expands, check_positive, common, floating, without_autocast
 from numerics.priors import RelativePositions, T5Attention, causal_mask, log_mask, tilted
 
 
+@without_autocast
 def attention_weights(templates: Tensor, evidence: Tensor, log_prior: Tensor, alpha: float = 1.0) -> Tensor:
     """Return p_i = u_i exp(α⟨t_i, z⟩) / Σ_j u_j exp(α⟨t_j, z⟩) for every query (``deciphering.18``).
 
@@ -189,6 +190,7 @@ class GeneralizedAttention(nn.Module):
         layer.query, layer.key, layer.value, layer.output = query, key, value, output
         return layer
 
+    @without_autocast
     def forward(self, hidden: Tensor, source: Tensor | None = None, mask: Tensor | None = None) -> Tensor:
         """Return the output of every query.
 
@@ -207,10 +209,12 @@ class GeneralizedAttention(nn.Module):
         weights = attention_weights(templates, evidence, log_prior)
         return self.readout(weights @ templates, (log_prior != -torch.inf).any(-1)).to(hidden.dtype)
 
+    @without_autocast
     def weights(self, hidden: Tensor, source: Tensor | None = None, mask: Tensor | None = None) -> Tensor:
         """Return the attention weights, (..., H, Q, M); arguments and errors as for ``forward``."""
         return attention_weights(*self._ingredients(hidden, source, mask)).to(hidden.dtype)
 
+    @without_autocast
     def problem(
         self, hidden: Tensor, source: Tensor | None = None, mask: Tensor | None = None, alpha: float = 1.0
     ) -> MeanProblem:
@@ -234,6 +238,7 @@ class GeneralizedAttention(nn.Module):
         prior = tilted(log_prior, torch.zeros_like(log_prior)).expand(shape)
         return MeanProblem(templates.unsqueeze(-3).expand(*shape, -1), evidence / alpha, prior, alpha)
 
+    @without_autocast
     def readout(self, mean: Tensor, live: Tensor | None = None) -> Tensor:
         """Return the layer's output for means ĥ, however they were estimated: V′ĥ + b_V for each head, then merged.
 

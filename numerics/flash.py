@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from numerics import arguments
-from numerics.arguments import Positive
+from numerics.arguments import Positive, without_autocast
 
 
 class Contribution(NamedTuple):
@@ -58,6 +58,7 @@ def identity(like: Contribution) -> Contribution:
     return Contribution(torch.full_like(like.peak, -torch.inf), torch.zeros_like(like.total), torch.zeros_like(like.weighted))
 
 
+@without_autocast
 def contribution(scores: Tensor, value: Tensor) -> Contribution:
     """Return the contribution of the keys of a tile.
 
@@ -97,6 +98,7 @@ def finish(all_keys: Contribution) -> Attention:
     return Attention(output, total.log() + all_keys.peak)
 
 
+@without_autocast
 def tiled_attention(
     query: Tensor,
     key: Tensor,
@@ -135,6 +137,7 @@ def tiled_attention(
     return Attention(output.to(x.dtype), log_sum_exp)
 
 
+@without_autocast
 def tiled_gradients(
     query: Tensor,
     key: Tensor,
@@ -209,7 +212,7 @@ class _Problem(NamedTuple):
         batch = arguments.broadcast(query=q.shape[:-2], key=k.shape[:-2], value=v.shape[:-2])
         tau = arguments.positive("temperature", math.sqrt(q.shape[-1]) if temperature is None else temperature, batch, q)
         if mask is not None:
-            arguments.check_mask(mask, (*batch, n, m), own=2)
+            mask = arguments.check_mask(mask, (*batch, n, m), q, own=2)
             batch = arguments.broadcast(batch=batch, mask=mask.shape[:-2])
             mask = mask.expand(*batch, n, m)
         q = q.expand(*batch, n, q.shape[-1])

@@ -28,7 +28,7 @@ import torch
 from torch import Tensor
 
 from numerics import arguments
-from numerics.arguments import Positive
+from numerics.arguments import Positive, without_autocast
 
 _CHUNK = 64
 
@@ -40,6 +40,7 @@ _TILE_NUMBERS = 2**23
 return once it is free; smaller ones would leave holes between the results."""
 
 
+@without_autocast
 def linear_attention(
     query_features: Tensor, key_features: Tensor, value: Tensor, mask: Tensor | None = None, *, causal: bool = False
 ) -> Tensor:
@@ -65,6 +66,7 @@ def linear_attention(
     return _quotient(total).to(dtype)
 
 
+@without_autocast
 def kernel_weights(
     query_features: Tensor, key_features: Tensor, mask: Tensor | None = None, *, causal: bool = False
 ) -> Tensor:
@@ -76,6 +78,7 @@ def kernel_weights(
     return _quotient(torch.cat((kernel, kernel.sum(-1, keepdim=True)), -1)).to(dtype)
 
 
+@without_autocast
 def positive_random_features(x: Tensor, projections: Tensor) -> Tensor:
     """Return φ_r(x) = exp(⟨ω_r, x⟩ − ‖x‖²/2)/√F, whose kernel has the mean exp⟨q, k⟩ over standard normal ω_r.
 
@@ -95,6 +98,7 @@ def positive_random_features(x: Tensor, projections: Tensor) -> Tensor:
     return (logits - math.log(logits.shape[-1]) / 2).exp().to(dtype)
 
 
+@without_autocast
 def random_feature_attention(
     query: Tensor,
     key: Tensor,
@@ -150,6 +154,7 @@ def random_feature_attention(
     return _quotient(total).to(dtype)
 
 
+@without_autocast
 def kernel_variance(query: Tensor, key: Tensor, features: int) -> Tensor:
     """Return Var⟨φ(q_i), φ(k_j)⟩ = exp(2⟨q, k⟩)(exp(‖q + k‖²) − 1)/F of the positive random features.
 
@@ -170,6 +175,7 @@ def kernel_variance(query: Tensor, key: Tensor, features: int) -> Tensor:
     return ((2 * torch.matmul(q, k.mT) + sums).exp() * -(-sums).expm1() / features).to(dtype)
 
 
+@without_autocast
 def ratio_bias(query: Tensor, key: Tensor, features: int) -> Tensor:
     """Return the bias of the weights W_ij for softmax(⟨q_i, k_j⟩) to first order in 1/F: see the module's notes.
 

@@ -27,6 +27,7 @@ from numerics.arguments import (
     on_cpu,
     per_row,
     transformed,
+    without_autocast,
 )
 
 
@@ -66,6 +67,7 @@ def log_partition(scores: Tensor, temperature: Positive = 1.0, mask: Tensor | No
     return torch.where(live, total, -torch.inf).squeeze(-1).to(scores.dtype)
 
 
+@without_autocast
 def scores_from(query: Tensor, keys: Tensor) -> Tensor:
     """Return the scores s_j = ⟨q, k_j⟩ (the negative of the cost, ``eot.5``). They are not divided by √d.
 
@@ -123,6 +125,7 @@ def objective(plan: Tensor, scores: Tensor, temperature: Positive = 1.0) -> Tens
     return (-(p * s).sum(-1) - tau * entropy(p)).to(torch.promote_types(plan.dtype, scores.dtype))
 
 
+@without_autocast
 def context(plan: Tensor, values: Tensor) -> Tensor:
     """Return the context c = Σ_j p_j v_j (``eot.44``).
 
@@ -139,6 +142,7 @@ def context(plan: Tensor, values: Tensor) -> Tensor:
     return _product("plan", plan, "values", values, transposed=False)
 
 
+@without_autocast
 def utility(context_gradient: Tensor, values: Tensor) -> Tensor:
     """Return the marginal utilities u_j = −∂L/∂p_j = −⟨∇_c L, v_j⟩ (``eot.45``).
 
@@ -221,7 +225,7 @@ def _logits(scores: Tensor, temperature: Positive, mask: Tensor | None) -> tuple
     tau = per_row("temperature", temperature, s)
     allowed, bias = s != -torch.inf, None
     if mask is not None:
-        check_mask(mask, s.shape)
+        mask = check_mask(mask, s.shape, s)
         if mask.dtype == torch.bool:
             allowed = allowed & mask
         else:

@@ -72,7 +72,7 @@ def log_mask(mask: Tensor, dtype: torch.dtype) -> Tensor:
     Raises:
         ValueError: for another dtype.
     """
-    check_mask_dtype("mask", mask)
+    mask = check_mask_dtype("mask", mask)
     if mask.dtype == torch.bool:
         return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill(~mask, -torch.inf)
     return mask.to(dtype)

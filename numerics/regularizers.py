@@ -41,6 +41,7 @@ from numerics.arguments import (
     on_cpu,
     one_per_row,
     readable,
+    without_autocast,
 )
 
 _LEAST_BETA, _NEWTON_STEPS = 2.0**-4, 24
@@ -388,6 +389,7 @@ def _truncated_power(y: Tensor, tau: Tensor, beta: float) -> Tensor:
     return base if beta == 1.0 else base.square()
 
 
+@without_autocast
 def _by_newton(y: Tensor, beta: float) -> Tensor | None:
     """Return the τ with Σ (y_j − τ)_+^{1/β} = 1 for rows with the peak 0, or None where this method is not for it.
 

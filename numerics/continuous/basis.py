@@ -19,6 +19,7 @@ from numerics.arguments import (
     describe,
     floating,
     result_dtype,
+    without_autocast,
 )
 from numerics.continuous.densities import factor, located, radius
 
@@ -81,6 +82,7 @@ class Basis:
         return [*tensors_, centers, torch.where(width > 0, width, torch.nan)]
 
 
+@without_autocast
 def fit(
     values: Tensor, locations: Tensor, basis: Basis, ridge: float, mask: Tensor | None = None
 ) -> Tensor:
@@ -122,6 +124,7 @@ def fit(
     return B.mT.to(result_dtype(values, locations))
 
 
+@without_autocast
 def softmax_expectation(mean: Tensor, covariance: Tensor, basis: Basis) -> Tensor:
     """Return E[ψ_j(t)] for t ~ N(μ, Σ): √(|s²I|/|Σ + s²I|) exp(−½(μ − c)ᵀ(Σ + s²I)⁻¹(μ − c)) (``geometric.s8.expected-bump``).
 
@@ -139,6 +142,7 @@ def softmax_expectation(mean: Tensor, covariance: Tensor, basis: Basis) -> Tenso
     return _gaussian(mean, covariance, basis)[0].to(result_dtype(mean, covariance))
 
 
+@without_autocast
 def softmax_covariances(mean: Tensor, covariance: Tensor, basis: Basis) -> tuple[Tensor, Tensor]:
     """Return cov(ψ_j, t) and cov(ψ_j, ttᵀ) under N(μ, Σ): the slopes of E[ψ_j] in θ₁ and Θ₂ (``geometric.s8.gradient``).
 
@@ -157,6 +161,7 @@ def softmax_covariances(mean: Tensor, covariance: Tensor, basis: Basis) -> tuple
     return (expectation[..., None] * shift).to(dtype), (expectation[..., None, None] * second).to(dtype)
 
 
+@without_autocast
 def sparsemax_expectation(mean: Tensor, covariance: Tensor, basis: Basis) -> Tensor:
     """Return E[ψ_j(t)] for the truncated parabola on the line.
 
@@ -175,6 +180,7 @@ def sparsemax_expectation(mean: Tensor, covariance: Tensor, basis: Basis) -> Ten
     return (0.75 * (zeroth - second)).to(result_dtype(mean, covariance))
 
 
+@without_autocast
 def sparsemax_covariances(mean: Tensor, covariance: Tensor, basis: Basis) -> tuple[Tensor, Tensor]:
     """Return ∫ ψ_j (φ − φ̄) over the parabola's support, for φ = t and φ = t²: the slopes of E[ψ_j] in θ₁ and Θ₂.
 
@@ -191,6 +197,7 @@ def sparsemax_covariances(mean: Tensor, covariance: Tensor, basis: Basis) -> tup
     return linear[..., None].to(dtype), quadratic[..., None, None].to(dtype)
 
 
+@without_autocast
 def attend(coefficients: Tensor, mean: Tensor, covariance: Tensor, basis: Basis, density: Density = "softmax") -> Tensor:
     """Return the context E_p[V] = B E_p[ψ].
 
@@ -282,7 +289,7 @@ def _check_dimension(basis: Basis, d: int) -> None:
 
 def _root_weights(mask: Tensor, values: Tensor) -> Tensor:
     """√w for the mask's weights: 1 and 0, or exp(mask/2)."""
-    check_mask(mask, values.shape[:-1], exact=True)
+    mask = check_mask(mask, values.shape[:-1], values, exact=True)
     if mask.dtype == torch.bool:
         return mask.to(values.dtype)
     return (mask.to(compute_dtype(mask.dtype)) / 2).exp()

@@ -6,9 +6,20 @@ import torch
 from torch import Tensor
 from torch.linalg import solve_triangular
 
-from numerics.arguments import check_leading, common, compute_dtype, describe, floating, is_dense, readable, result_dtype
+from numerics.arguments import (
+    check_leading,
+    common,
+    compute_dtype,
+    describe,
+    floating,
+    is_dense,
+    readable,
+    result_dtype,
+    without_autocast,
+)
 
 
+@without_autocast
 def moments(linear: Tensor, quadratic: Tensor) -> tuple[Tensor, Tensor]:
     """Return μ = −½Θ₂⁻¹θ₁ and Σ = −½Θ₂⁻¹, the mean and covariance of the continuous softmax (``geometric.s8.natural``).
 
@@ -30,6 +41,7 @@ def moments(linear: Tensor, quadratic: Tensor) -> tuple[Tensor, Tensor]:
     return _solve(lower, theta[..., None]).squeeze(-1).to(dtype), _inverse(lower).to(dtype)
 
 
+@without_autocast
 def natural(mean: Tensor, covariance: Tensor) -> tuple[Tensor, Tensor]:
     """Return θ₁ = Σ⁻¹μ and Θ₂ = −½Σ⁻¹ (``geometric.s8.natural``).
 
@@ -48,6 +60,7 @@ def natural(mean: Tensor, covariance: Tensor) -> tuple[Tensor, Tensor]:
     return _solve(lower, mu[..., None]).squeeze(-1).to(dtype), (-_inverse(lower) / 2).to(dtype)
 
 
+@without_autocast
 def scores(points: Tensor, linear: Tensor, quadratic: Tensor) -> Tensor:
     """Return f(t) = θ₁ᵀt + tᵀΘ₂t, for any Θ₂.
 
@@ -73,6 +86,7 @@ def scores(points: Tensor, linear: Tensor, quadratic: Tensor) -> Tensor:
     return value.to(result_dtype(points, linear, quadratic))
 
 
+@without_autocast
 def softmax_log_density(points: Tensor, mean: Tensor, covariance: Tensor) -> Tensor:
     """Return log N(t; μ, Σ), the logarithm of the continuous softmax (``geometric.s8.gaussian``).
 
@@ -93,6 +107,7 @@ def softmax_log_density(points: Tensor, mean: Tensor, covariance: Tensor) -> Ten
     return value.to(result_dtype(points, mean, covariance))
 
 
+@without_autocast
 def softmax_density(points: Tensor, mean: Tensor, covariance: Tensor) -> Tensor:
     """Return N(t; μ, Σ), the continuous softmax (``geometric.s8.gaussian``); arguments as for its logarithm."""
     dtype = result_dtype(points, mean, covariance)
@@ -100,6 +115,7 @@ def softmax_density(points: Tensor, mean: Tensor, covariance: Tensor) -> Tensor:
     return softmax_log_density(points.to(wide), mean, covariance).exp().to(dtype)
 
 
+@without_autocast
 def sparsemax_radius(covariance: Tensor) -> Tensor:
     """Return R, in units of Σ: the support of the continuous sparsemax is r ≤ R (``geometric.s8.paraboloid-mass``).
 
@@ -117,6 +133,7 @@ def sparsemax_radius(covariance: Tensor) -> Tensor:
     return radius(factor("covariance", covariance)).to(covariance.dtype)
 
 
+@without_autocast
 def sparsemax_density(points: Tensor, mean: Tensor, covariance: Tensor) -> Tensor:
     """Return ½(R² − r²)₊ with r² = (t − μ)ᵀΣ⁻¹(t − μ), the continuous sparsemax (``geometric.s8.sparsemax``).
 
@@ -127,6 +144,7 @@ def sparsemax_density(points: Tensor, mean: Tensor, covariance: Tensor) -> Tenso
     return value.to(result_dtype(points, mean, covariance))
 
 
+@without_autocast
 def sparsemax_covariance(covariance: Tensor) -> Tensor:
     """Return R²Σ/(d + 4), the covariance of the continuous sparsemax (``geometric.s8.paraboloid-covariance``).
 
@@ -140,6 +158,7 @@ def sparsemax_covariance(covariance: Tensor) -> Tensor:
     return ((scaled @ scaled.mT) / (lower.shape[-1] + 4)).to(covariance.dtype)
 
 
+@without_autocast
 def located(mean: Tensor, covariance: Tensor) -> tuple[Tensor, Tensor]:
     """Return μ and the Cholesky factor of Σ in one dtype, after checking their shapes.
 
@@ -153,6 +172,7 @@ def located(mean: Tensor, covariance: Tensor) -> tuple[Tensor, Tensor]:
     return mu, lower
 
 
+@without_autocast
 def factor(name: str, x: Tensor, sign: str = "positive") -> Tensor:
     """Return the Cholesky factor of the symmetric part of a square matrix (..., d, d).
 
@@ -179,6 +199,7 @@ def factor(name: str, x: Tensor, sign: str = "positive") -> Tensor:
     return torch.where(sound[..., None, None], lower, torch.nan)
 
 
+@without_autocast
 def radius(lower: Tensor) -> Tensor:
     """Return R = ((d + 2) Γ(d/2 + 1) / (π^{d/2} √|Σ|))^{1/(d+2)}, from the Cholesky factor of Σ."""
     d = lower.shape[-1]

@@ -14,7 +14,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from numerics.arguments import Positive, broadcast, check_mask, compute_dtype, floating, per_row, result_dtype
+from numerics.arguments import (
+    Positive,
+    broadcast,
+    check_mask,
+    check_mask_dtype,
+    compute_dtype,
+    floating,
+    per_row,
+    result_dtype,
+)
 
 Alpha = Positive
 
@@ -65,6 +74,7 @@ def weighted(templates: Tensor, prior: Tensor | None, mask: Tensor | None, dtype
         # The logarithm never sees a zero, whose slope there is infinite: such a template counts as absent.
         log_prior = torch.where(u == 0, -torch.inf, torch.where(u == 0, 1.0, u).log())
     if mask is not None:
+        mask = check_mask_dtype("mask", mask, t)
         bias = torch.where(mask, 0.0, -torch.inf).to(t) if mask.dtype == torch.bool else _near(mask.to(t), log_prior)
         log_prior = torch.where(bias == -torch.inf, -torch.inf, log_prior + bias)
     live = (log_prior != -torch.inf).any(-1, keepdim=True)

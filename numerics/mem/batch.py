@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from numerics.arguments import number
+from numerics.arguments import check_mask_dtype, number
 from numerics.mem.arguments import Alpha, Weighted, mean, positive, uniform, weighted
 from numerics.mem.prepared import prepared
 from numerics.mem.rows import Rows, mean_rounding
@@ -48,6 +48,7 @@ class Batch:
         if prior is None and mask is None and templates.device.type == "cpu":
             x = uniform(templates.double())
         else:
+            mask = None if mask is None else check_mask_dtype("mask", mask, templates)
             x = weighted(templates, prior, mask, torch.float64)
         z = evidence.double()
         a = positive(alpha, z) if isinstance(alpha, Tensor) else number("alpha", alpha, z.dtype)

@@ -38,7 +38,7 @@ import torch
 from torch import Tensor
 
 from numerics import one_sided
-from numerics.arguments import result_dtype
+from numerics.arguments import result_dtype, without_autocast
 from numerics.mem.arguments import Alpha, check, mean, positive, products, weighted
 
 
@@ -79,6 +79,7 @@ class Certificate:
     excess: Tensor
 
 
+@without_autocast
 def certificate(
     templates: Tensor,
     evidence: Tensor,

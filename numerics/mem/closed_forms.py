@@ -21,10 +21,11 @@ import torch
 from torch import Tensor
 
 from numerics import one_sided
-from numerics.arguments import result_dtype
+from numerics.arguments import result_dtype, without_autocast
 from numerics.mem.arguments import Alpha, check, mean, positive, products, weighted
 
 
+@without_autocast
 def tilt(dual: Tensor, templates: Tensor, prior: Tensor | None = None, mask: Tensor | None = None) -> Tensor:
     """Return the weights p_i = u_i e^{⟨t_i, λ⟩} / Σ_l u_l e^{⟨t_l, λ⟩} (``deciphering.11``).
 
@@ -46,6 +47,7 @@ def tilt(dual: Tensor, templates: Tensor, prior: Tensor | None = None, mask: Ten
     return one_sided.plan(scores).to(result_dtype(dual, templates, prior))
 
 
+@without_autocast
 def log_partition(dual: Tensor, templates: Tensor, prior: Tensor | None = None, mask: Tensor | None = None) -> Tensor:
     """Return log M(λ) = log Σ_i u_i e^{⟨t_i, λ⟩} (``deciphering.10``), which is zero at λ = 0.
 
@@ -60,6 +62,7 @@ def log_partition(dual: Tensor, templates: Tensor, prior: Tensor | None = None, 
     return one_sided.log_partition(scores).to(result_dtype(dual, templates, prior))
 
 
+@without_autocast
 def dual_objective(
     dual: Tensor,
     templates: Tensor,
@@ -96,6 +99,7 @@ def dual_objective(
     return torch.where(x.live.squeeze(-1), value, 0.0).to(result_dtype(dual, templates, evidence, prior))
 
 
+@without_autocast
 def dual_gradient(
     dual: Tensor,
     templates: Tensor,
@@ -119,6 +123,7 @@ def dual_gradient(
     return torch.where(x.live, gradient, 0.0).to(result_dtype(dual, templates, evidence, prior))
 
 
+@without_autocast
 def primal_objective(
     weights: Tensor,
     templates: Tensor,
@@ -149,6 +154,7 @@ def primal_objective(
     return torch.where(x.live.squeeze(-1), value, 0.0).to(result_dtype(weights, templates, evidence, prior))
 
 
+@without_autocast
 def moments(templates: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
     """Return the mean Σ_i w_i t_i and the covariance Σ_i w_i (t_i − mean)(t_i − mean)ᵀ (``deciphering.13``).
 
@@ -171,6 +177,7 @@ def moments(templates: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
     return center.to(out), covariance.to(out)
 
 
+@without_autocast
 def closed_form(
     templates: Tensor,
     evidence: Tensor,
@@ -198,6 +205,7 @@ def closed_form(
     return mean(weights.to(dtype), templates.to(dtype)).to(result_dtype(templates, evidence, prior))
 
 
+@without_autocast
 def resolvent(
     templates: Tensor,
     evidence: Tensor,

@@ -23,7 +23,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from numerics.arguments import result_dtype
+from numerics.arguments import result_dtype, without_autocast
 from numerics.mem import closed_forms, shared_templates
 from numerics.mem.arguments import Alpha, check, mean, positive, weighted
 from numerics.mem.batch import Batch
@@ -68,6 +68,7 @@ class Solution:
     converged: Tensor
 
 
+@without_autocast
 def solve(
     templates: Tensor,
     evidence: Tensor,

@@ -3,9 +3,9 @@
 The kernel does not keep the weights, and its own derivative has none. So backwards they are computed again, in operations that
 can be differentiated, as ``flash.tiled_gradients`` does.
 
-Limits      The kernel makes NaN of keys that are NaN although they are masked, and of scores beyond the range of the dtype.
-            Where its result has NaN in it, and under ``torch.func`` and forward differentiation, which it does not know,
-            there is none from here, and the weights are computed as they are elsewhere.
+Limits      The kernel makes NaN of scores beyond the range of the dtype. Where its result has NaN in it, and under
+            ``torch.func`` and forward differentiation, which it does not know, there is none from here, and the weights are
+            computed as they are elsewhere.
 """
 
 from typing import Any
@@ -15,7 +15,8 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
 from numerics import one_sided
-from numerics.arguments import known_true, on_cpu, transformed
+from numerics.arguments import known_true, on_cpu, transformed, without_autocast
+from numerics.masks import shielded, spoiled
 
 
 def fused_attention(query: Tensor, key: Tensor, value: Tensor, temperature: float, mask: Tensor | None) -> Tensor | None:
@@ -45,9 +46,14 @@ class _Fused(torch.autograd.Function):
         return scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=1 / temperature)
 
     @staticmethod
+    @without_autocast
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         (gradient,), (query, key, value, mask) = gradients, ctx.saved_tensors
-        plan = one_sided.plan(one_sided.scores_from(query, key), ctx.temperature, mask)
+        seen = None
+        if mask is not None:
+            (query, key), seen = shielded(mask, query, key)
+            (value,), _ = shielded(mask, None, value)
+        plan = spoiled(one_sided.plan(one_sided.scores_from(query, key), ctx.temperature, mask), seen)
         slope = one_sided.score_gradient(plan, -torch.matmul(gradient, value.mT), ctx.temperature)
         slopes = [torch.matmul(slope, key), torch.matmul(slope.mT, query), torch.matmul(plan.mT, gradient)]
         if ctx.needs_input_grad[3]:

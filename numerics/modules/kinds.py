@@ -8,7 +8,8 @@ Claims      eot.18, eot.prop4.2, eot.prop4.3, transport.s3.sinkhorn-attention, t
 Notation    τ = temperature, 1/scale; ρ = relaxation; α = alpha; φ = features
 Geometry    Optimal transport and maximum entropy need more than scores: their templates are the keys, and the evidence is q/α.
             So their closed forms at the first order in α are the transported softmax and softmax itself, whatever α is.
-Masks       Boolean, True takes part, or floating, added to the logits. A row with nothing left gives zeros.
+Masks       Boolean, True takes part, or floating, added to the logits. A row with nothing left gives zeros. Where keys have
+            mass (Sinkhorn, semi-relaxed, optimal transport), a number in the place of −inf is −inf: see ``numerics.masks``.
 """
 
 import math
@@ -22,6 +23,7 @@ from torch import Tensor
 
 from numerics import linear, mem, one_sided, ot_attention, regularizers, transport
 from numerics.arguments import check_positive
+from numerics.masks import with_infinities
 from numerics.modules.fused import fused_attention
 from numerics.priors import log_mask
 
@@ -30,9 +32,15 @@ CostFunction = Callable[[Tensor, Tensor], Tensor]
 
 
 class Attention(ABC):
-    """The attention of a drop-in, frozen and without parameters, so that it can be compared, copied and saved with a module."""
+    """The attention of a drop-in, frozen and without parameters, so that it can be compared, copied and saved with a module.
+
+    Attributes:
+        name: of the attention.
+        coupled: whether the weights of a query depend on the other queries.
+    """
 
     name: ClassVar[str]
+    coupled: ClassVar[bool] = False
 
     @abstractmethod
     def weights(self, query: Tensor, key: Tensor, temperature: float, mask: Tensor | None) -> Tensor:
@@ -52,6 +60,10 @@ class Attention(ABC):
         """Return W v, (..., n, dv), without returning W. Arguments as for ``weights``."""
         return torch.matmul(self.weights(query, key, temperature, mask), value)
 
+    def quick(self, query: Tensor, key: Tensor, value: Tensor, temperature: float, mask: Tensor | None) -> Tensor | None:
+        """Return W v for tensors that need not be finite where masked, or None where that has to be looked at first."""
+        return None if mask is not None else self.output(query, key, value, temperature, mask)
+
 
 @dataclass(frozen=True)
 class Softmax(Attention):
@@ -65,8 +77,12 @@ class Softmax(Attention):
 
     def output(self, query: Tensor, key: Tensor, value: Tensor, temperature: float, mask: Tensor | None) -> Tensor:
         """Return W v, by PyTorch's kernel where it computes the same."""
-        fused = fused_attention(query, key, value, temperature, mask)
+        fused = self.quick(query, key, value, temperature, mask)
         return super().output(query, key, value, temperature, mask) if fused is None else fused
+
+    def quick(self, query: Tensor, key: Tensor, value: Tensor, temperature: float, mask: Tensor | None) -> Tensor | None:
+        """Return W v by PyTorch's kernel, or None."""
+        return fused_attention(query, key, value, temperature, mask)
 
 
 @dataclass(frozen=True)
@@ -110,6 +126,7 @@ class Sinkhorn(Attention):
 
     half_steps: float = 4
     name: ClassVar[str] = "sinkhorn"
+    coupled: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         integer = isinstance(self.half_steps, int) and not isinstance(self.half_steps, bool)
@@ -131,6 +148,7 @@ class SemiRelaxed(Attention):
 
     relaxation: float = 1.0
     name: ClassVar[str] = "semi-relaxed"
+    coupled: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_positive("relaxation", self.relaxation)
@@ -207,7 +225,7 @@ class OptimalTransport(Attention):
         cost = ot_attention.negative_inner_product(key, key, 0.0) if self.cost is None else self.cost(key, key)
         cost, u = cost.unsqueeze(-3), query.new_ones(1, key.shape[-2])
         if mask is not None:
-            added = log_mask(mask, query.dtype).expand(*mask.shape[:-1], key.shape[-2])
+            added = log_mask(with_infinities(mask), query.dtype).expand(*mask.shape[:-1], key.shape[-2])
             u = (added != -torch.inf).to(query)
             cost = cost - temperature * added.unsqueeze(-1)
         u = u / u.sum(-1, keepdim=True).clamp(min=1)

@@ -10,17 +10,22 @@ Fast paths  PyTorch's encoder layers may skip the module's ``forward`` and compu
             ``_qkv_same_embed_dim`` first, which is False here whatever the widths, so that they never do.
 """
 
+import copy
 import functools
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any, Self, TypeVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear, pad
 
 from numerics.arguments import check_mask_dtype, describe, is_dense
+from numerics.masks import row_by_row
 from numerics.modules.functional import attend
 from numerics.modules.kinds import Attention, attention_of
 from numerics.priors import log_mask
+
+_Application = Callable[[Callable[[Tensor], Tensor], Tensor], Tensor]
 
 
 class MultiheadAttention(nn.MultiheadAttention):
@@ -74,30 +79,15 @@ class MultiheadAttention(nn.MultiheadAttention):
 
     @classmethod
     def from_torch(cls, module: nn.MultiheadAttention, attention: str | Attention = "softmax") -> Self:
-        """Return a module that shares the parameters, and the settings, of one of PyTorch's.
+        """Return a module that shares the parameters of one of PyTorch's, and has its settings, hooks and all else.
 
         Raises:
-            ValueError: for another module or attention.
+            ValueError: for another module, one of a subclass or with a forward of its own, or another attention.
         """
-        if not isinstance(module, nn.MultiheadAttention):
-            raise ValueError(f"module: expected a torch.nn.MultiheadAttention, got {type(module).__name__}")
-        with torch.device("meta"):  # no weights of its own: they are replaced at once
-            made = cls(
-                module.embed_dim,
-                module.num_heads,
-                module.dropout,
-                module.in_proj_bias is not None,
-                module.bias_k is not None,
-                module.add_zero_attn,
-                module.kdim,
-                module.vdim,
-                module.batch_first,
-                attention=attention,
-            )
-        for name in ("in_proj_weight", "q_proj_weight", "k_proj_weight", "v_proj_weight", "in_proj_bias", "bias_k", "bias_v"):
-            setattr(made, name, getattr(module, name))
-        made.out_proj = module.out_proj
-        return made.train(module.training)
+        _check_plain("module", module)
+        made = copy.copy(module)
+        vars(made).update({name: copy.copy(value) for name, value in vars(module).items() if isinstance(value, (dict, set))})
+        return _as(cls, made, attention_of(attention))
 
     def forward(
         self,
@@ -138,15 +128,15 @@ class MultiheadAttention(nn.MultiheadAttention):
             query, key, value = (x.transpose(0, 1) for x in (query, key, value))
         elif not batched:
             query, key, value = (x.unsqueeze(0) for x in (query, key, value))
-            key_padding_mask = key_padding_mask.unsqueeze(0) if isinstance(key_padding_mask, Tensor) else key_padding_mask
-        mask = self._merged(key_padding_mask, attn_mask, query.shape[0], query.shape[1], key.shape[1])
-        q, k, v = self._of_itself(query) if of_itself else self._projected(query, key, value)
+        mask = self._merged(key_padding_mask, attn_mask, query, key, batched)
+        apply = _plainly if mask is None else row_by_row
+        q, k, v = self._of_itself(query, apply) if of_itself else self._projected(query, key, value, apply)
         k, v, mask = self._extended(k, v, mask)
         dropout = self.dropout if self.training else 0.0
         heads, weights = attend(
             self.attention, self._split(q), self._split(k), self._split(v), mask, None, dropout, need_weights=need_weights
         )
-        output = linear(heads.transpose(1, 2).flatten(-2), self.out_proj.weight, self.out_proj.bias)
+        output = apply(lambda x: linear(x, self.out_proj.weight, self.out_proj.bias), heads.transpose(1, 2).flatten(-2))
         if weights is not None and average_attn_weights:
             weights = weights.mean(1)
         if not batched:
@@ -178,16 +168,19 @@ class MultiheadAttention(nn.MultiheadAttention):
             raise ValueError(f"value: expected {(*key.shape[:-1], self.vdim)} like the key, got {tuple(value.shape)}")
         return query.ndim == 3
 
-    def _merged(self, padding: Tensor | None, attn: Tensor | None, batch: int, n: int, m: int) -> Tensor | None:
+    def _merged(
+        self, padding: Tensor | None, attn: Tensor | None, query: Tensor, key: Tensor, batched: bool
+    ) -> Tensor | None:
         """Return both masks as one in this project's convention: boolean, True takes part, or floating; (B, H, n, m) or 1s."""
-        parts = []
+        parts, (batch, n), m = [], query.shape[:2], key.shape[1]
         if padding is not None:
-            check_mask_dtype("key_padding_mask", padding)
+            padding = check_mask_dtype("key_padding_mask", padding, query)
+            padding = padding if batched else padding.unsqueeze(0)
             if padding.shape != (batch, m):
                 raise ValueError(f"key_padding_mask: expected {(batch, m)}, or {(m,)} unbatched, got {tuple(padding.shape)}")
             parts.append(padding[:, None, None, :])
         if attn is not None:
-            check_mask_dtype("attn_mask", attn)
+            attn = check_mask_dtype("attn_mask", attn, query)
             if attn.shape not in ((n, m), (batch * self.num_heads, n, m)):
                 raise ValueError(f"attn_mask: expected {(n, m)} or {(batch * self.num_heads, n, m)}, got {tuple(attn.shape)}")
             parts.append(attn if attn.ndim == 2 else attn.reshape(batch, self.num_heads, n, m))
@@ -198,18 +191,19 @@ class MultiheadAttention(nn.MultiheadAttention):
         added = [log_mask(~x if x.dtype == torch.bool else x, dtype) for x in parts]
         return added[0] if len(added) == 1 else added[0] + added[1]
 
-    def _of_itself(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def _of_itself(self, x: Tensor, apply: _Application) -> tuple[Tensor, Tensor, Tensor]:
         """Return queries, keys and values of the same tensor, by one product."""
-        q, k, v = linear(x, self.in_proj_weight, self.in_proj_bias).chunk(3, -1)
+        q, k, v = apply(lambda y: linear(y, self.in_proj_weight, self.in_proj_bias), x).chunk(3, -1)
         return q, k, v
 
-    def _projected(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def _projected(self, query: Tensor, key: Tensor, value: Tensor, apply: _Application) -> tuple[Tensor, Tensor, Tensor]:
         if self.in_proj_weight is not None:
             weights = self.in_proj_weight.chunk(3)
         else:
             weights = (self.q_proj_weight, self.k_proj_weight, self.v_proj_weight)
         biases = (None, None, None) if self.in_proj_bias is None else self.in_proj_bias.chunk(3)
-        q, k, v = (linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases, strict=True))
+        maps = (functools.partial(linear, weight=w, bias=b) for w, b in zip(weights, biases, strict=True))
+        q, k, v = (apply(function, x) for function, x in zip(maps, (query, key, value), strict=True))
         return q, k, v
 
     def _extended(self, k: Tensor, v: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor, Tensor | None]:
@@ -232,26 +226,60 @@ class MultiheadAttention(nn.MultiheadAttention):
 
 
 def replace(model: nn.Module, attention: str | Attention) -> int:
-    """Replace every ``torch.nn.MultiheadAttention`` of a model, in place, by one that shares its weights.
+    """Turn every ``torch.nn.MultiheadAttention`` of a model into one of this package.
+
+    The modules themselves change: weights, hooks, buffers, flags and whoever else holds them stay as they are.
 
     Args:
-        model: any module that contains some; those of this package are changed to the attention given.
+        model: any module that is or contains some; those of this package are changed to the attention given.
         attention: a name of ``KINDS``, or an ``Attention``.
 
     Returns:
-        How many were replaced.
+        How many were changed; one that a model has under several names counts once.
 
     Raises:
-        ValueError: for another attention, or if the model contains none (one that *is* one: see ``from_torch``).
+        ValueError: for another attention; if the model contains none; or if one of them is of a subclass or has a forward of
+            its own, which would be lost. Then nothing is changed.
     """
-    chosen, count = attention_of(attention), 0
-    for parent in list(model.modules()):
-        if isinstance(parent, nn.TransformerEncoder):
-            parent.use_nested_tensor = False
-        for name, child in list(parent.named_children()):
-            if isinstance(child, nn.MultiheadAttention):
-                setattr(parent, name, MultiheadAttention.from_torch(child, chosen))
-                count += 1
-    if not count:
+    chosen = attention_of(attention)
+    found = {path: module for path, module in model.named_modules() if isinstance(module, nn.MultiheadAttention)}
+    if not found:
         raise ValueError(f"model: expected one that contains a torch.nn.MultiheadAttention, got {type(model).__name__}")
-    return count
+    for path, module in found.items():
+        _check_plain(f"model.{path}" if path else "model", module)
+    for module in found.values():
+        _as(type(module) if isinstance(module, MultiheadAttention) else MultiheadAttention, module, chosen)
+    for encoder in model.modules():
+        if isinstance(encoder, nn.TransformerEncoder):
+            encoder.use_nested_tensor = False
+    return len(found)
+
+
+_M = TypeVar("_M", bound=MultiheadAttention)
+
+
+def _as(kind: type[_M], module: nn.MultiheadAttention, attention: Attention) -> _M:
+    """Return a module of PyTorch's or ours, now of this class and with this attention."""
+    module.__class__ = kind
+    assert isinstance(module, kind)
+    module.attention = attention
+    module._qkv_same_embed_dim = False  # see the module's notes on fast paths
+    return module
+
+
+def _check_plain(name: str, module: nn.Module) -> None:
+    """Refuse what is no attention, or may do something of its own, which would be lost."""
+    kind, forward = type(module), type(module).forward
+    if not isinstance(module, nn.MultiheadAttention):
+        got = kind.__name__
+    elif kind is not nn.MultiheadAttention and forward is not MultiheadAttention.forward:
+        got = f"{kind.__name__}, a subclass"
+    elif "forward" in vars(module):
+        got = "one with another forward"
+    else:
+        return
+    raise ValueError(f"{name}: expected a torch.nn.MultiheadAttention, got {got}")
+
+
+def _plainly(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
+    return function(x)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from numerics import arguments
+from numerics.arguments import without_autocast
 
 
 def squared_distance(templates: Tensor, sources: Tensor | None = None) -> Tensor:
@@ -29,6 +30,7 @@ def squared_distance(templates: Tensor, sources: Tensor | None = None) -> Tensor
     return (t.unsqueeze(-2) - s.unsqueeze(-3)).square().sum(-1).to(dtype)
 
 
+@without_autocast
 def negative_inner_product(templates: Tensor, sources: Tensor | None = None, constant: float | Tensor | None = None) -> Tensor:
     """Return M_ij = C − ⟨t_i, s_j⟩, the cost of Section 9's experiment.
 

@@ -31,7 +31,7 @@ import torch
 from torch import Tensor
 
 from numerics import arguments, tolerances
-from numerics.arguments import Positive
+from numerics.arguments import Positive, without_autocast
 from numerics.line_search import backtrack
 from numerics.ot_attention.problem import Problem, problem
 from numerics.ot_attention.transport import covariance, mean, project, resolve
@@ -85,6 +85,7 @@ class ApproximationBound:
     weights: Tensor
 
 
+@without_autocast
 def solve(
     templates: Tensor,
     evidence: Tensor,
@@ -145,6 +146,7 @@ def solve(
     )
 
 
+@without_autocast
 def approximation_bound(
     templates: Tensor,
     evidence: Tensor,

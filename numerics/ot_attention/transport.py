@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from numerics import arguments
-from numerics.arguments import Positive
+from numerics.arguments import Positive, without_autocast
 from numerics.one_sided import entropy
 from numerics.ot_attention.problem import check_cost, problem
 
@@ -38,6 +38,7 @@ def kernel(cost: Tensor, temperature: Positive = 1.0) -> Tensor:
     return _conditional(M.new_zeros(M.shape[-2]), M, gamma).to(dtype)
 
 
+@without_autocast
 def true_preference(prior: Tensor, cost: Tensor, temperature: Positive = 1.0) -> Tensor:
     """Return ũ_i = Σ_j u_j q(i|j), which minimizes W_γ(p, u; M) over p (``deciphering.prop1``, ``deciphering.40``).
 
@@ -60,6 +61,7 @@ def true_preference(prior: Tensor, cost: Tensor, temperature: Positive = 1.0) ->
     return _carry(_conditional(M.new_zeros(M.shape[-2]), M, gamma), u).to(dtype)
 
 
+@without_autocast
 def conjugate(potential: Tensor, prior: Tensor, cost: Tensor, temperature: Positive = 1.0) -> Tensor:
     """Return W*_γ(g; u, M) = γ (H(u) + Σ_j u_j log Σ_i exp((g_i − M_ij)/γ)) (``deciphering.36``).
 
@@ -82,6 +84,7 @@ def conjugate(potential: Tensor, prior: Tensor, cost: Tensor, temperature: Posit
     return (gamma * entropy(u) + (u * total).sum(-1)).to(dtype)
 
 
+@without_autocast
 def coupling(potential: Tensor, prior: Tensor, cost: Tensor, temperature: Positive = 1.0) -> Tensor:
     """Return X_ij = u_j softmax over i of (g_i − M_ij)/γ: the optimal coupling between u and ∇W*_γ(g).
 
@@ -94,6 +97,7 @@ def coupling(potential: Tensor, prior: Tensor, cost: Tensor, temperature: Positi
     return (_conditional(g, M, gamma) * u.unsqueeze(-2)).to(dtype)
 
 
+@without_autocast
 def transported(potential: Tensor, prior: Tensor, cost: Tensor, temperature: Positive = 1.0) -> Tensor:
     """Return ∇_g W*_γ(g; u, M), p_i = Σ_j u_j exp((g_i − M_ij)/γ) / Σ_k exp((g_k − M_kj)/γ) (``deciphering.37``).
 
@@ -106,6 +110,7 @@ def transported(potential: Tensor, prior: Tensor, cost: Tensor, temperature: Pos
     return _carry(_conditional(g, M, gamma), u).to(dtype)
 
 
+@without_autocast
 def weights(
     templates: Tensor, evidence: Tensor, prior: Tensor, cost: Tensor, alpha: Positive = 1.0, temperature: Positive = 1.0
 ) -> Tensor:
@@ -132,6 +137,7 @@ def weights(
     return _carry(_conditional(g, x.cost, x.temperature), x.prior).to(x.dtype)
 
 
+@without_autocast
 def attend(
     templates: Tensor, evidence: Tensor, prior: Tensor, cost: Tensor, alpha: Positive = 1.0, temperature: Positive = 1.0
 ) -> Tensor:
@@ -147,6 +153,7 @@ def attend(
     return mean(x.templates, _carry(_conditional(g, x.cost, x.temperature), x.prior)).to(x.dtype)
 
 
+@without_autocast
 def attend_by_inner_products(
     templates: Tensor,
     evidence: Tensor,
@@ -190,6 +197,7 @@ def attend_by_inner_products(
     return mean(t, mean(each, u)).to(dtype)
 
 
+@without_autocast
 def mean_covariance(templates: Tensor, prior: Tensor, cost: Tensor, temperature: Positive = 1.0) -> Tensor:
     """Return Σ̄ = Σ_j u_j Σ_j, with Σ_j the covariance of the templates under q(·|j) (``deciphering.45``).
 
@@ -211,6 +219,7 @@ def mean_covariance(templates: Tensor, prior: Tensor, cost: Tensor, temperature:
     return _covariance(x.templates, x.prior, q).to(x.dtype)
 
 
+@without_autocast
 def resolvent(
     templates: Tensor, evidence: Tensor, prior: Tensor, cost: Tensor, alpha: Positive = 1.0, temperature: Positive = 1.0
 ) -> Tensor:

@@ -17,7 +17,8 @@ import torch
 from torch import Tensor
 
 from numerics import arguments, one_sided, tolerances
-from numerics.arguments import Positive
+from numerics.arguments import Positive, without_autocast
+from numerics.masks import shielded, spoiled, with_infinities
 from numerics.transport.sinkhorn import scaling, solved
 
 
@@ -71,7 +72,7 @@ def sinkhorn_weights(
         raise ValueError(f"half_steps: expected an integer ≥ 0 or math.inf, got {half_steps!r}")
     if half_steps == math.inf:
         return relaxed_weights(scores, temperature, math.inf, target, mask)
-    kernel, queries, share, dtype = _shares(scores, temperature, target, mask)
+    kernel, queries, share, dtype = _shares(scores, temperature, target, _infinite(mask, scores))
     if half_steps and target is not None:
         _check_target(target)
     mass = queries.sum(-1, keepdim=True) * share
@@ -110,6 +111,7 @@ def relaxed_weights(
     return certified_weights(scores, temperature, relaxation, target, mask).weights
 
 
+@without_autocast
 def certified_weights(
     scores: Tensor,
     temperature: Positive = 1.0,
@@ -134,6 +136,7 @@ def certified_weights(
         ValueError: as for ``relaxed_weights``.
         RuntimeError: if ``strict``, and a problem did not converge.
     """
+    mask = _infinite(mask, scores)
     _, queries, share, dtype = _shares(scores, temperature, target, mask)
     if target is not None:
         _check_target(target)
@@ -153,6 +156,7 @@ def certified_weights(
     )
 
 
+@without_autocast
 def sinkhorn_attention(
     query: Tensor,
     key: Tensor,
@@ -182,8 +186,15 @@ def sinkhorn_attention(
     """
     (q, k, v), dtype = arguments.tensors(query=(query, 2), key=(key, 2), value=(value, 2))
     tau = math.sqrt(q.shape[-1]) if temperature is None else temperature
+    seen = hidden = None
+    if mask is not None:
+        batch = arguments.broadcast(query=q.shape[:-2], key=k.shape[:-2])
+        mask = arguments.check_mask(mask, (*batch, q.shape[-2], k.shape[-2]), q, own=2)
+        (q, k), seen = shielded(mask, q, k)
+        (v,), hidden = shielded(mask, None, v)
+        seen = None if seen is None else seen.any(-2, keepdim=True)
     weights = sinkhorn_weights(one_sided.scores_from(q, k), tau, half_steps, target, mask)
-    return one_sided.context(weights, v).to(dtype)
+    return spoiled(spoiled(one_sided.context(weights, v), seen), hidden).to(dtype)
 
 
 def _shares(
@@ -199,6 +210,10 @@ def _shares(
     share = keys / keys.sum(-1, keepdim=True).clamp(min=1) if target is None else x.target
     dtype = torch.promote_types(scores.dtype, scores.dtype if target is None else reference.dtype)
     return kernel, allowed.any(-1).to(kernel), share, dtype
+
+
+def _infinite(mask: Tensor | None, scores: Tensor) -> Tensor | None:
+    return None if mask is None else with_infinities(arguments.check_mask_dtype("mask", mask, scores))
 
 
 def _check_target(target: Tensor) -> None:

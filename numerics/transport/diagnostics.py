@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from numerics import arguments, one_sided
+from numerics.arguments import without_autocast
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ class Diagnostics:
     imbalance: Tensor
 
 
+@without_autocast
 def diagnose(plan: Tensor, target: Tensor | None = None) -> Diagnostics:
     """Measure a plan, or attention weights: rows may sum to anything, and count by their sum.
 

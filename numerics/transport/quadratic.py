@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from numerics import arguments, tolerances
-from numerics.arguments import Positive
+from numerics.arguments import Positive, without_autocast
 from numerics.line_search import backtrack
 from numerics.transport.sinkhorn import scaling
 
@@ -58,6 +58,7 @@ class QuadraticTransport:
     steps: int
 
 
+@without_autocast
 def quadratic_plan(
     cost: Tensor,
     source: Tensor | None = None,

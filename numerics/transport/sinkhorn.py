@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from numerics import arguments, tolerances
-from numerics.arguments import Positive
+from numerics.arguments import Positive, without_autocast
 from numerics.transport import feasibility, solver
 from numerics.transport.parts import Parts
 from numerics.transport.solver import Scaling
@@ -49,6 +49,7 @@ class Transport:
     steps: int
 
 
+@without_autocast
 def sinkhorn(
     cost: Tensor,
     source: Tensor | None = None,
@@ -106,6 +107,7 @@ def solved(
     The certificate is that of the plan in ``stored``, by default the dtype to return.
     """
     arguments.check_count("max_steps", max_steps)
+    mask = None if mask is None else arguments.check_mask_dtype("mask", mask, cost)
     x, source_mass, epsilon, floor, dtype = scaling(cost, source, target, temperature, relaxation, mask, double=True)
     allowed, _ = masked(cost, mask)
     feasibility.check_data(cost, allowed, x, source_mass, epsilon, mask)
@@ -135,6 +137,7 @@ def solved(
     ), dtype
 
 
+@without_autocast
 def one_sided_plan(
     cost: Tensor,
     source: Tensor | None = None,
@@ -163,6 +166,7 @@ def one_sided_plan(
     return solver.plan(x, solver.evaluate(x, torch.zeros_like(x.target))).to(dtype)
 
 
+@without_autocast
 def sinkhorn_divergence(
     cross: Tensor,
     within_source: Tensor,
@@ -293,7 +297,7 @@ def masked(cost: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
     allowed, added = cost != torch.inf, cost.new_zeros(())
     if mask is None:
         return allowed, added
-    arguments.check_mask(mask, cost.shape, own=2)
+    mask = arguments.check_mask(mask, cost.shape, cost, own=2)
     if mask.dtype == torch.bool:
         return allowed & mask, added
     bias = mask.to(cost)

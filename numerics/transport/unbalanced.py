@@ -24,7 +24,7 @@ import torch
 from torch import Tensor
 
 from numerics import arguments, tolerances
-from numerics.arguments import Positive
+from numerics.arguments import Positive, without_autocast
 from numerics.line_search import backtrack
 from numerics.transport import feasibility, gaps
 from numerics.transport.sinkhorn import masked, scaling
@@ -93,6 +93,7 @@ class _Point(NamedTuple):
         return self.w - self.plan.sum(-2)
 
 
+@without_autocast
 def unbalanced(
     cost: Tensor,
     source: Tensor | None = None,
@@ -165,6 +166,7 @@ def _problem(
     strict: bool,
 ) -> tuple[_Problem, Tensor, tuple[Tensor, Tensor], torch.dtype]:
     """Check the data; return the problem, ε (...), 1/ρ (..., 1) for rows and columns, and the dtype of the result."""
+    mask = None if mask is None else arguments.check_mask_dtype("mask", mask, cost)
     x0, a, epsilon, floor, dtype = scaling(cost, source, target, temperature, math.inf, mask)
     feasibility.check_data(cost, masked(cost, mask)[0], x0, a, epsilon, mask)
     batch = x0.source.shape[:-1]

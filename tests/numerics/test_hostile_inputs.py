@@ -12,13 +12,16 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
+from torch.testing import assert_close
 
-from numerics import one_sided
-from tests.numerics.hostile.functions import FUNCTIONS, Function
+from numerics import fenchel_young, flash, linear_program, mem, one_sided, ot_attention, regularizers, sparse_maps, transport
+from tests.numerics.hostile.definitions import D
+from tests.numerics.hostile.functions import FUNCTIONS, PROBLEM, Function, M, N, V, base
 from tests.numerics.hostile.inputs import cells
 from tests.numerics.hostile.judge import judge
 
 KINDS = ("right", "refused", "limit")
+LOSSES = [getattr(fenchel_young, name) for name in dir(fenchel_young) if name.endswith("_loss") and name[0] != "_"]
 
 
 def judged(function: Function, dtype: torch.dtype) -> dict[str, str]:
@@ -37,6 +40,57 @@ def test_no_cell_is_silently_wrong(name: str, dtype: torch.dtype, inference: boo
     counts = Counter(verdicts.values())
     assert counts["right"] >= 15
     assert counts["refused"] >= 8
+
+
+X, ROWS, PLANE = {"X": (N, M)}, {"X": (N, M), "target": (N, M)}, {"cost": (N, M)}
+ATTENTION = {"query": (N, D), "key": (M, D), "value": (M, V)}
+TRANSPORT = {"templates": (M, D), "evidence": (N, D), "prior": (M,), "cost": (M, M)}
+
+
+def tiled_gradients(**x: Tensor) -> Tensor:
+    found = flash.tiled_attention(**x, tile=3)
+    return torch.cat([y.flatten() for y in flash.tiled_gradients(**x, attention=found, output_gradient=found.output, tile=3)])
+
+
+MORE: dict[str, tuple[Callable[..., Any], dict[str, tuple[int, ...]]]] = {
+    **{f"fenchel_young.{loss.__name__}": (loss, ROWS) for loss in LOSSES},
+    "sparse_maps.normmax_bisect": (sparse_maps.normmax_bisect, X),
+    "sparse_maps.budget_bisect": (sparse_maps.budget_bisect, X),
+    "sparse_maps.entmax15_threshold": (lambda X: sparse_maps.entmax15_threshold(X)[0], X),
+    "regularizers.entmax_bisect": (lambda X: regularizers.entmax_bisect(X, 1.3), X),
+    "flash.tiled_gradients": (tiled_gradients, ATTENTION),
+    "transport.sinkhorn": (lambda cost: transport.sinkhorn(cost).plan, PLANE),
+    "transport.sinkhorn_divergence": (
+        lambda cost: transport.sinkhorn_divergence(cost, cost[:, :3] + cost[:, :3].mT, cost[0] + cost[0, :, None]), PLANE),
+    "transport.unbalanced": (lambda cost: transport.unbalanced(cost).plan, PLANE),
+    "transport.quadratic_plan": (lambda cost: transport.quadratic_plan(cost).plan, PLANE),
+    "transport.relaxed_weights": (lambda scores: transport.relaxed_weights(scores, 1.0, 0.5), {"scores": (N, M)}),
+    "transport.sinkhorn_attention": (lambda **x: transport.sinkhorn_attention(**x, half_steps=2), ATTENTION),
+    "linear_program.exact_plan": (lambda cost: linear_program.exact_plan(cost).value, PLANE),
+    "mem.solve": (lambda **x: mem.solve(**x).weights, PROBLEM),
+    "ot.solve": (lambda **x: ot_attention.solve(**x).weights, TRANSPORT),
+    "ot.weights": (ot_attention.weights, TRANSPORT),
+    "ot.attend": (ot_attention.attend, TRANSPORT),
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize("name", [*FUNCTIONS, *MORE])
+def test_autocast_changes_neither_numbers_nor_dtypes(name: str, dtype: torch.dtype) -> None:
+    positive = ("plan", "prior", "target", "weights", "query_features", "key_features")
+    function = FUNCTIONS.get(name) or Function(MORE[name][0], MORE[name][0], MORE[name][1], positive)
+    results = []
+    for enabled, inside in ((False, False), (True, False), (True, True)):
+        arguments = {key: x.requires_grad_() for key, x in base(function, torch.float32).items()}
+        with torch.autocast("cpu", dtype, enabled=enabled):
+            result = function.call(**arguments)
+        result = result[0] if isinstance(result, tuple) else result
+        with torch.autocast("cpu", dtype, enabled=inside):
+            gradients = torch.autograd.grad(result.square().sum(), list(arguments.values()), materialize_grads=True)
+        results.append((result, *gradients))
+    assert_close(results[1], results[0], rtol=0.0, atol=0.0)
+    # Backwards inside of autocast, products are in its dtype, as in PyTorch, and may leave the range of float16.
+    assert all(x.dtype == torch.float32 and (dtype == torch.float16 or x.isfinite().all()) for x in results[2])
 
 
 # ── the judge refuses ───────────────────────────────────────────────────────────────────────────────────────────────

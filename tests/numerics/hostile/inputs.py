@@ -8,8 +8,10 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.masked import masked_tensor
+from torch.nn.attention.bias import causal_lower_right, causal_upper_left
 
-from tests.numerics.hostile.functions import Arguments, Function, M, base
+from tests.numerics.hostile.functions import Arguments, Function, M, N, base
 
 
 def entry(value: float) -> Callable[[Tensor], Tensor]:
@@ -22,6 +24,18 @@ def entry(value: float) -> Callable[[Tensor], Tensor]:
 
 def strided(x: Tensor) -> Tensor:
     return x.new_zeros(*x.shape[:-1], 2 * x.shape[-1])[..., ::2].copy_(x)
+
+
+class Plain(torch.Tensor):
+    """A subclass without operations of its own."""
+
+
+class Own(torch.Tensor):
+    """A subclass with operations of its own: its memory may be anything."""
+
+    @classmethod
+    def __torch_function__(cls, *call: Any, **options: Any) -> Any:
+        return super().__torch_function__(*call, **options)
 
 
 TENSORS: dict[str, Callable[[Tensor], Any]] = {
@@ -44,6 +58,11 @@ TENSORS: dict[str, Callable[[Tensor], Any]] = {
     "complex": lambda x: x.to(torch.complex128),
     "sparse": lambda x: x.to_sparse(),
     "meta": lambda x: x.to("meta"),
+    "of a plain subclass": lambda x: x.as_subclass(Plain),
+    "a parameter": lambda x: torch.nn.Parameter(x),
+    "of a subclass with operations": lambda x: x.as_subclass(Own),
+    "masked": lambda x: masked_tensor(x, x > 0),
+    "nested": lambda x: torch.nested.nested_tensor([x, x], layout=torch.jagged),
     "a list": lambda x: x.tolist(),
     "nothing": lambda _: None,
     "made in inference mode": lambda x: torch.inference_mode()(x.clone)(),
@@ -80,6 +99,7 @@ NUMBERS: dict[str, Any] = {
 MASKS: dict[str, Any] = {
     "all": torch.ones(M, dtype=torch.bool), "some": torch.arange(M) != 1, "none": torch.zeros(M, dtype=torch.bool),
     "too long": torch.ones(M + 1, dtype=torch.bool), "integers": torch.ones(M, dtype=torch.long), "a list": [True] * M,
+    "causal": causal_upper_left(N, M), "causal from the right": causal_lower_right(N, M), "own": torch.ones(M).as_subclass(Own),
     "sparse": torch.ones(M).to_sparse(), "meta": torch.ones(M, dtype=torch.bool, device="meta"),
 }
 

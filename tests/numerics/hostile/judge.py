@@ -8,11 +8,15 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.attention.bias import CausalBias
 
 from tests.numerics.hostile.definitions import Array
 from tests.numerics.hostile.functions import Arguments, Function
+from tests.numerics.hostile.inputs import Plain
 
 _DRAWS = 6
+_HOLD = (Tensor, Plain, torch.nn.Parameter)
+"""Types of tensors whose memory is what they mean."""
 
 
 def judge(function: Function, changed: str, arguments: Arguments) -> str:
@@ -44,7 +48,7 @@ def _names(message: str, changed: str, function: Function) -> bool:
 
 def _is_real(x: Any) -> bool:
     if isinstance(x, Tensor):
-        return x.is_floating_point() and x.layout == torch.strided and not x.is_meta
+        return type(x) in _HOLD and x.is_floating_point() and x.layout == torch.strided and not x.is_meta
     return x is None or (isinstance(x, float | int) and not isinstance(x, bool))
 
 
@@ -53,6 +57,8 @@ def _wide(x: Any) -> Any:
         return None
     if not isinstance(x, Tensor):
         return np.longdouble(x)
+    if isinstance(x, CausalBias):
+        return x._materialize().numpy()
     return x.numpy() if x.dtype == torch.bool else x.detach().double().numpy().astype(np.longdouble)
 
 
