@@ -28,8 +28,8 @@ FORBIDDEN = [
 ]
 
 PEERS = {("numerics.benchmarks.sinkhorn", "ot"), ("numerics.benchmarks.packages", "ot"),
-         ("numerics.benchmarks.packages", "entmax")}
-"""What a benchmark measures itself against, where it is installed."""
+         ("numerics.benchmarks.packages", "entmax"), ("numerics.network", "ot.lp")}
+"""What a benchmark measures itself against, where it is installed; and the simplex of ``exact_plan``, which casts no vote."""
 
 
 def modules(root: Path) -> dict[str, str]:

@@ -8,14 +8,15 @@ Limit       Flows are computed for problems with up to ``_LARGEST`` allowed pair
             columns are looked at, and a problem without a solution ends as one that did not converge.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from numerics.arguments import check_entries
+from numerics import tolerances
+from numerics.arguments import check_entries, compute_dtype
 from numerics.transport.parts import Parts
 from numerics.transport.solver import Scaling
 
@@ -28,11 +29,60 @@ _START, _UNSEEN = -1, -2
 _NAMED = 8
 
 
-def check_data(
-    cost: Tensor, allowed: Tensor, x: Scaling, source: Tensor, temperature: Tensor, mask: Tensor | None
-) -> None:
+class Data(NamedTuple):
+    """The arguments that a solver was given.
+
+    Attributes:
+        cost: (..., n, m).
+        source: (..., n), or None for uniform masses.
+        target: (..., m), or None.
+        mask: or None.
+        allowed: where a plan may have mass, boolean, (..., n, m).
+    """
+
+    cost: Tensor
+    source: Tensor | None
+    target: Tensor | None
+    mask: Tensor | None
+    allowed: Tensor
+
+    @property
+    def slack(self) -> float:
+        """How far apart, relatively, masses may be that agree but for rounding, each in its own dtype."""
+        uniform, size = compute_dtype(self.cost.dtype), max(self.cost.shape[-2:])
+        dtypes = (uniform if mass is None else mass.dtype for mass in (self.source, self.target))
+        return sum(tolerances.rounding(dtype, size) for dtype in dtypes)
+
+    @property
+    def forbids(self) -> str:
+        """The argument that forbids pairs."""
+        return "cost" if self.mask is None else "mask"
+
+
+def checked(data: Data, x: Scaling, source: Tensor, temperature: Tensor, *, strict: bool) -> tuple[Scaling, Parts]:
+    """Return the problems with masses that agree, and their parts.
+
+    Args:
+        data: what they were made of.
+        x: the problems.
+        source: a as given; in ``x`` rows that may reach nothing have none.
+        temperature: ε, (...).
+        strict: whether a problem that no plan solves is refused.
+
+    Raises:
+        ValueError: for data that no problem may contain; if ``strict``, for masses that differ or cannot be carried.
+    """
+    check_data(data, x, source, temperature)
+    parts = Parts.of((x.source > 0).unsqueeze(-1) & (x.target > 0).unsqueeze(-2) & (x.log_kernel != -torch.inf))
+    if strict:
+        check_solvable(x, source, parts, data)
+    return agreeing(x, parts, data.slack), parts
+
+
+def check_data(data: Data, x: Scaling, source: Tensor, temperature: Tensor) -> None:
     """Refuse data that no problem may contain: NaN, −∞ in a cost, masses or temperatures out of range."""
-    check_entries("cost", cost, ~allowed | (cost > -torch.inf), "numbers, or +inf where forbidden")
+    cost, mask = data.cost, data.mask
+    check_entries("cost", cost, ~data.allowed | (cost > -torch.inf), "numbers, or +inf where forbidden")
     if mask is not None and mask.is_floating_point():
         check_entries("mask", mask, mask < torch.inf, "numbers, or −inf where forbidden")
     for name, mass in (("source", source), ("target", x.target)):
@@ -43,19 +93,19 @@ def check_data(
     check_entries("cost", cost, ~x.log_kernel.isnan(), "costs whose differences are finite over the temperature")
 
 
-def check_solvable(x: Scaling, source: Tensor, parts: Parts, slack: float, forbids: str) -> None:
+def check_solvable(x: Scaling, source: Tensor, parts: Parts, data: Data) -> None:
     """Refuse problems that no plan solves.
 
     Args:
         x: the problems.
         source: a as given; in ``x`` rows that may reach nothing have none.
         parts: the connected parts of the problems.
-        slack: how far two masses may be apart, relatively, that are equal but for rounding.
-        forbids: the argument that forbids pairs, "cost" or "mask".
+        data: what they were made of.
 
     Raises:
         ValueError: naming rows, columns and masses.
     """
+    slack, forbids = data.slack, data.forbids
     check_entries("source", source, (source == 0) | (x.source > 0),
                   f"no mass in a row whose {forbids} forbids every column with mass")
     balanced = (x.kappa == 0).unsqueeze(-1)
@@ -78,20 +128,19 @@ def check_solvable(x: Scaling, source: Tensor, parts: Parts, slack: float, forbi
     _check_flows(x, parts, slack, forbids)
 
 
-def check_unbalanced(x: Scaling, source: Tensor, met: tuple[Tensor, Tensor], slack: float, forbids: str) -> None:
+def check_unbalanced(x: Scaling, source: Tensor, met: tuple[Tensor, Tensor], data: Data) -> None:
     """Refuse problems with a marginal to be met that no plan has.
 
     Args:
         x: the problems, as for ``check_solvable``.
         source: a as given; in ``x`` rows that may reach nothing have none.
         met: whether the source is met exactly, and whether the target is, (..., 1) each.
-        slack: how far two masses may be apart, relatively, that are equal but for rounding.
-        forbids: the argument that forbids pairs, "cost" or "mask".
+        data: what they were made of.
 
     Raises:
         ValueError: naming rows, columns and masses.
     """
-    alive = (x.log_kernel != -torch.inf) & (x.source > 0).unsqueeze(-1)
+    alive, forbids = (x.log_kernel != -torch.inf) & (x.source > 0).unsqueeze(-1), data.forbids
     check_entries("source", source, ~met[0] | (source == 0) | (x.source > 0),
                   f"no mass in a row whose {forbids} forbids every column with mass")
     check_entries("target", x.target, ~met[1] | (x.target == 0) | alive.any(-2),
@@ -99,7 +148,7 @@ def check_unbalanced(x: Scaling, source: Tensor, met: tuple[Tensor, Tensor], sla
     both = (met[0] & met[1]).squeeze(-1)
     if bool(both.any()):
         parts = Parts.of(alive & (x.target > 0).unsqueeze(-2))
-        check_solvable(x._replace(kappa=(~both).to(x.source)), x.source, parts, slack, forbids)
+        check_solvable(x._replace(kappa=(~both).to(x.source)), x.source, parts, data)
 
 
 def agreeing(x: Scaling, parts: Parts, slack: float) -> Scaling:

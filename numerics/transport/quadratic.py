@@ -23,6 +23,7 @@ from torch import Tensor
 from numerics import arguments, tolerances
 from numerics.arguments import Positive, without_autocast
 from numerics.line_search import backtrack
+from numerics.transport import feasibility
 from numerics.transport.sinkhorn import scaling
 
 _ROUGH_TOLERANCE, _ANNEALING_RATE, _RIDGE, _THRESHOLD_STEPS = 0.1, 8.0, 1e-4, 16
@@ -73,22 +74,23 @@ def quadratic_plan(
     Args:
         cost: C, floating, (..., n, m), finite.
         source: a, floating, (..., n), nonnegative; uniform by default.
-        target: b, floating, (..., m), nonnegative, of the same mass; uniform by default.
+        target: b, floating, (..., m), nonnegative; uniform by default. The masses agree as for ``sinkhorn``.
         temperature: γ, positive; a number, or a tensor that broadcasts over (...).
         max_steps: ≥ 1.
         strict: whether a problem that did not converge is an error. Otherwise ``converged`` says which they are.
 
     Raises:
-        ValueError: for a shape, dtype or number other than these.
+        ValueError: for a shape, dtype or number other than these; if ``strict``, for masses that differ.
         RuntimeError: if ``strict``, and a problem did not converge.
     """
     arguments.check_count("max_steps", max_steps)
     x, a, gamma, _, dtype = scaling(cost, source, target, temperature, math.inf, None)
+    arguments.check_entries("cost", cost, cost.isfinite(), "finite numbers")
+    data = feasibility.Data(cost, source, target, None, torch.ones_like(cost, dtype=torch.bool))
+    x, _ = feasibility.checked(data, x, a, gamma, strict=strict)
     batch = x.source.shape[:-1]
     C, a, b = cost.to(a).expand(*batch, *cost.shape[-2:]), a.expand(*batch, -1), x.target
     gamma = gamma.expand(batch)[..., None]
-    if not bool(C.isfinite().all()):
-        raise ValueError("cost: expected finite numbers, got others")
     fixed = (C.detach(), a.detach(), b.detach(), gamma.detach())
     g, steps = torch.zeros_like(b), 0
     for factor in _schedule(*fixed):

@@ -14,7 +14,6 @@ from torch import Tensor
 from numerics import arguments, tolerances
 from numerics.arguments import Positive, without_autocast
 from numerics.transport import feasibility, solver
-from numerics.transport.parts import Parts
 from numerics.transport.solver import Scaling
 
 
@@ -109,13 +108,8 @@ def solved(
     arguments.check_count("max_steps", max_steps)
     mask = None if mask is None else arguments.check_mask_dtype("mask", mask, cost)
     x, source_mass, epsilon, floor, dtype = scaling(cost, source, target, temperature, relaxation, mask, double=True)
-    allowed, _ = masked(cost, mask)
-    feasibility.check_data(cost, allowed, x, source_mass, epsilon, mask)
-    parts = Parts.of((x.source > 0).unsqueeze(-1) & (x.target > 0).unsqueeze(-2) & (x.log_kernel != -torch.inf))
-    slack = tuple(tolerances.rounding((cost if y is None else y).dtype, max(cost.shape[-2:])) for y in (source, target))
-    if strict:
-        feasibility.check_solvable(x, source_mass, parts, sum(slack), "cost" if mask is None else "mask")
-    x = feasibility.agreeing(x, parts, sum(slack))
+    data = feasibility.Data(cost, source, target, mask, masked(cost, mask)[0])
+    x, parts = feasibility.checked(data, x, source_mass, epsilon, strict=strict)
     fixed = x.detached()
     psi, steps = solver.solve(fixed, parts, max_steps)
     psi = solver.completed(x, solver.centred(x, solver.refined(x, psi, parts), parts))

@@ -27,6 +27,7 @@ from numerics import arguments, tolerances
 from numerics.arguments import Positive, without_autocast
 from numerics.line_search import backtrack
 from numerics.transport import feasibility, gaps
+from numerics.transport.parts import Parts
 from numerics.transport.sinkhorn import masked, scaling
 from numerics.transport.solver import Scaling
 
@@ -115,7 +116,8 @@ def unbalanced(
         target: b, floating, (..., m), nonnegative, of any mass; uniform by default.
         temperature: ε, positive; a number, or a tensor that broadcasts over (...).
         source_relaxation: ρ_a, as the temperature, or ``math.inf`` for P1 = a.
-        target_relaxation: ρ_b, as the temperature, or ``math.inf`` for Pᵀ1 = b. With both infinite the masses must agree.
+        target_relaxation: ρ_b, as the temperature, or ``math.inf`` for Pᵀ1 = b. With both infinite the masses agree as for
+                ``sinkhorn``.
         start: a column potential g to start from, floating, (..., m): that of a similar problem saves steps.
         mask: broadcastable to (..., n, m): boolean, True takes part; or floating, added to −C/ε.
         max_steps: ≥ 1.
@@ -168,7 +170,8 @@ def _problem(
     """Check the data; return the problem, ε (...), 1/ρ (..., 1) for rows and columns, and the dtype of the result."""
     mask = None if mask is None else arguments.check_mask_dtype("mask", mask, cost)
     x0, a, epsilon, floor, dtype = scaling(cost, source, target, temperature, math.inf, mask)
-    feasibility.check_data(cost, masked(cost, mask)[0], x0, a, epsilon, mask)
+    data = feasibility.Data(cost, source, target, mask, masked(cost, mask)[0])
+    feasibility.check_data(data, x0, a, epsilon)
     batch = x0.source.shape[:-1]
     rhos = [
         None if not isinstance(rho, Tensor) and rho == math.inf else arguments.positive(name, rho, batch, x0.source)
@@ -185,11 +188,13 @@ def _problem(
     kernel = (x0.log_kernel - (floor / epsilon[..., None]).unsqueeze(-1)).expand(*batch, -1, -1)
     kernel = torch.where(dead.unsqueeze(-1), -torch.inf, kernel)
     kappa_a, kappa_b, rate_a, rate_b = (y.expand(batch).unsqueeze(-1) for y in (*kappas, *rates))
+    both = (kappa_a == 0) & (kappa_b == 0)
+    problem = Scaling(kernel, torch.where(dead, 0.0, a), b, (~both).to(a).squeeze(-1), relaxed=True, target_mask=None)
     if strict:
-        parts = (kernel.detach(), torch.where(dead, 0.0, a).detach(), b.detach())
-        slack = tolerances.rounding(dtype, max(cost.shape[-2:]))
-        feasibility.check_unbalanced(Scaling(*parts, kappa_a, relaxed=True, target_mask=None), a.detach(),
-                                     (kappa_a == 0, kappa_b == 0), 2 * slack, "cost" if mask is None else "mask")
+        feasibility.check_unbalanced(problem.detached(), a.detach(), (kappa_a == 0, kappa_b == 0), data)
+    if bool(both.any()):
+        alive = (kernel != -torch.inf) & (problem.source > 0).unsqueeze(-1) & (b > 0).unsqueeze(-2)
+        b = feasibility.agreeing(problem, Parts.of(alive), data.slack).target
     nothing = torch.zeros_like(kappa_a)
     x = _Problem(kernel, kernel, dead, a, b, kappa_a, kappa_b, dead, nothing, nothing).on(kernel)
     return x, epsilon.expand(batch), (rate_a, rate_b), dtype

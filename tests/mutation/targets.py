@@ -9,9 +9,9 @@ ROOT = Path(__file__).parents[2]
 
 CLOSED_FORMS = (
     "sparse_maps", "regularizers", "fenchel_young", "fisher", "one_sided", "linear", "flash", "attention", "priors",
-    "line_search", "linear_program", "arguments", "tolerances", "mem.arguments", "mem.closed_forms", "mem.certificate",
-    "mem.bounds", "mem.rows", "mem.newton", "mem.batch", "mem.solver", "mem.shared_templates", "mem.prepared",
-    "mem.pcg_state", "mem.pcg_torch", "mem.pcg_threads", "mem.huge_pages", "transport.parts",
+    "line_search", "linear_program", "network", "arguments", "tolerances", "mem.arguments", "mem.closed_forms",
+    "mem.certificate", "mem.bounds", "mem.rows", "mem.newton", "mem.batch", "mem.solver", "mem.shared_templates",
+    "mem.prepared", "mem.pcg_state", "mem.pcg_torch", "mem.pcg_threads", "mem.huge_pages", "transport.parts",
     "transport.feasibility", "transport.diagnostics", "transport.quadratic", "transport.solver", "transport.sinkhorn",
     "transport.unbalanced", "transport.gaps", "transport.attention", "modules.functional", "modules.fused", "modules.kinds",
     "modules.multihead", "modules.hugging_face", "ot_attention.costs", "ot_attention.problem", "ot_attention.exact",

@@ -210,8 +210,9 @@ def test_refusals() -> None:
             quadratic_plan(**({"cost": cost, "source": a, "target": b} | options))
     with pytest.raises(RuntimeError, match="quadratic_plan: 1 of 1 problems did not converge in 1 steps"):
         quadratic_plan(cost, a, b, 0.01, max_steps=1)
-    with pytest.raises(RuntimeError, match="quadratic_plan: 1 of 1 problems did not converge"):
+    with pytest.raises(ValueError, match="target: expected the mass of the source, 1, got 2"):
         quadratic_plan(cost, a, 2 * b)
+    assert not bool(quadratic_plan(cost, a, 2 * b, strict=False).converged)
 
 
 def test_a_problem_that_is_done_waits_for_the_others() -> None:
