@@ -275,6 +275,8 @@ def _check(relation: Relation, name: str, final: bool, earlier: list[Proved], su
         example = replace(relation, at={}).counterexample()
     if final and not (example or holds or relation.ill_posed()):
         example = further.counterexample(relation)
+    if holds and not example:
+        example = next(filter(None, map(further.beyond, relation.consequences())), None)
     if holds and example:
         raise BrokenError(f"{name}: the kernel contradicts itself: proved, but {rendering.witness(example.witness)}")
     checked = _Checked(holds=holds, given=tuple(relation.given))

@@ -166,6 +166,10 @@ class Relation(ABC):
     def _finite_at(self, point: Point) -> bool:
         return all(side.is_finite() for side in enclose_all(self.sides, point))
 
+    def consequences(self) -> tuple["Relation", ...]:
+        """Return statements about points that a proof of this one implies: itself, or what the proof rests on."""
+        return (self,)
+
     # ── refutation ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def refute(self) -> Witness | None:

@@ -5,6 +5,7 @@ refute it than on one that is proved, for which the sample only has to expose er
 """
 
 import math
+import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -14,6 +15,7 @@ import sympy as sp
 
 from derivations.calculus import far
 from derivations.calculus.balls import Point, Value, enclose_all
+from derivations.calculus.points import with_indices
 from derivations.calculus.search import descent
 from derivations.calculus.variables import Kind, Variable
 from derivations.claims import Witness
@@ -23,8 +25,9 @@ from derivations.relations.implication import Follows
 from derivations.relations.inequality import AtLeast, StrictUnlessEqual
 
 BRIEF = 15_000                                               # nodes evaluated for a statement that is proved
-TURNS = 3                                                    # points of each size, for such a statement
-SKEWED = (0, 1, -1, 3, -3)                                   # powers of 10 among its entries
+SKEWED = (                                                   # how its entries differ: one dominates, is tiny, and so on
+    far.Look(far.Pattern.ONE, 3), far.Look(far.Pattern.RAMP), far.Look(far.Pattern.ONE, -3), far.Look(far.Pattern.HALVING),
+    far.Look(far.Pattern.RAMP, signs=far.Signs.ALTERNATING), far.Look(far.Pattern.SPREAD, 2, far.Signs.FIRST), far.Look())
 STARTS = 4                                                   # starting points of a search for near-equality
 EFFORT = 60_000                                              # approximate number of nodes evaluated from each of them
 MOST = 400                                                   # further points of one statement
@@ -53,17 +56,27 @@ def beyond(relation: Relation) -> Counterexample | None:
     relation, names = replace(relation, at={}), relation.variables()
     if not any(v.domain.kind is Kind.SIZE for v in names):
         return None
-    effort = float(BRIEF)
-    drawn = [(far.cost(relation.sides, names, sizes), far.points_at(names, sizes, seed, SKEWED))
-             for seed, sizes in enumerate(far.ladders(names, (), far.BEYOND))]
-    for _ in range(TURNS):
-        for spent, points in drawn:
-            point = next(points, None) if spent <= effort else None
+    effort, ladder = float(BRIEF), list(far.ladders(names, (), far.BEYOND))
+    costs = [far.cost(relation.sides, names, sizes) for sizes in ladder]
+    for turn in range(len(SKEWED)):
+        for step, (sizes, spent) in enumerate(zip(ladder, costs, strict=True)):
+            point = _skewed(names, sizes, turn + step) if spent <= effort else None
             if point is not None:
                 effort -= spent
                 if admissible(relation, point) and (witness := failure(relation, point)):
                     return Counterexample(dict(point), witness)
     return None
+
+
+def _skewed(names: Sequence[Variable], sizes: far.Sizes, turn: int) -> Point | None:
+    """A point of these sizes at which the variables look different, each another way at every turn."""
+    point: dict[Variable, Value] = dict(sizes)
+    free = [v for v in names if v.domain.kind not in (Kind.SIZE, Kind.INDEX)]
+    for place, var in enumerate(sorted(free, key=lambda v: v.domain.kind in (Kind.COUPLING, Kind.SLACK))):
+        point[var] = far.looking(var, SKEWED[(turn + place) % len(SKEWED)], point)
+    indices = [v for v in names if v.domain.kind is Kind.INDEX]
+    placed = list(with_indices(indices, point, lambda size: sorted({1, min(2, size), size})))
+    return random.Random(turn).choice(placed) if placed else None
 
 
 def admissible(relation: Relation, point: Point) -> bool:

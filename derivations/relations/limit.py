@@ -161,11 +161,17 @@ class Limit(Relation):
             return "between: expected a lower and an upper bound of a path in a scalar"
         if foreign := set(variables_of(sp.Tuple(*self.between))) - {*self.variables(), self.moving}:
             return f"between: expected variables of the statement, got {', '.join(sorted(v.name for v in foreign))}"
-        facts, (low, high) = self.facts(), self.between
-        if missing := [condition for part in (low, self.path, high) for condition in undefined(part, facts)]:
+        facts = self.facts()
+        if missing := [condition for part in (*self.between, self.path) for condition in undefined(part, facts)]:
             return f"between: it is not shown that {missing[0]}"
-        orders = AtLeast(self.path, low, given=self.given), AtLeast(high, self.path, given=self.given)
-        return first(f"between: {left}" if (left := order.remainder()) else PROVED for order in orders)
+        return first(f"between: {left}" if (left := order.remainder()) else PROVED for order in self.consequences())
+
+    def consequences(self) -> tuple[Relation, ...]:
+        """Return the inequalities with the bounds; without these, nothing at a point."""
+        if not self.between:
+            return ()
+        low, high = self.between
+        return AtLeast(self.path, low, given=self.given), AtLeast(high, self.path, given=self.given)
 
     def _unequal(self, path: sp.Expr) -> str:
         """Return why the limit is not proved from some side for all values of the parameters; empty if it is."""

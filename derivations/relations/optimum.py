@@ -26,7 +26,8 @@ from derivations.calculus.signs import nonnegative, strictly_positive
 from derivations.calculus.variables import Domain, Kind, Variable, apart, fresh, rival, variables_of
 from derivations.claims import Witness
 from derivations.relations.base import PROVED, Entry, Relation, first, foreign, witness
-from derivations.relations.inequality import divergence
+from derivations.relations.equation import Equation
+from derivations.relations.inequality import AtLeast, divergence
 
 LARGEST = 4                                                  # entries of a candidate whose rivals are tried
 
@@ -150,6 +151,12 @@ class _Minimizer(Relation):
             f"objective(rival) − objective(candidate) is not the divergence: they differ by "
             f"{text(sums.normal(objective - self.gap))}",
         ))
+
+    def consequences(self) -> tuple[Relation, ...]:
+        """Return the identity with the divergence, the mass of the candidate and the sign of the slack."""
+        objective, given = self.open_objective - self.own_value, self.given
+        return (Equation(objective, self.gap, given=given), Equation(sums.total(self.places[-1], self.entry), 1, given=given),
+                AtLeast(self.entry, 0, given=given), AtLeast(self.spare, 0, given=given))
 
     def _infeasible(self, point: Point, entries: Sequence[arb]) -> Witness | None:
         mass = sum(entries, arb(0))

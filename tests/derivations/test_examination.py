@@ -12,19 +12,33 @@ import pytest
 import sympy as sp
 
 from derivations import catalogue
+from derivations.calculus.functions import xlogx
 from derivations.calculus.sums import total
-from derivations.calculus.variables import index, positive, scalar, size, vector
+from derivations.calculus.variables import Kind as Kinds
+from derivations.calculus.variables import index, interior, positive, scalar, size, vector
 from derivations.catalogue import claim, examine, reprint
 from derivations.claims import Correction, Kind, Outcome, Severity, Statement, Verdict, judge
 from derivations.entry import Entry
 from derivations.examination import run
-from derivations.relations import AtLeast, Equation, Fails, Follows, Relation
+from derivations.relations import (
+    AtLeast,
+    Differs,
+    Equation,
+    Expansion,
+    Fails,
+    Follows,
+    Limit,
+    Relation,
+    StrictUnlessEqual,
+    UniqueMinimum,
+    UniquePlan,
+)
 from derivations.showing import quoted
 from derivations.theorems import SQUEEZE
 from tests.processes import derivations
 
 m = size("m")
-l = index("l", m)  # noqa: E741
+l, j, h = index("l", m), index("j", m), index("h", m)  # noqa: E741
 a, x, y, t = vector("a", m), scalar("x"), scalar("y"), positive("t")
 
 SQUARE, FALSE = Equation((x + y) ** 2, x**2 + 2 * x * y + y**2), Equation((x + y) ** 2, x**2 + y**2)
@@ -104,6 +118,39 @@ def test_a_kernel_that_also_refutes_proves_nothing(monkeypatch: pytest.MonkeyPat
     assert examination.outcome is Outcome.ERROR
     assert "step 1: the kernel contradicts itself: proved, but at x = " in examination.error
     assert not examination.proved
+
+
+K7 = sp.Mul(*(m - number for number in range(1, 8))) ** 2    # 0 at every size of the usual sample
+b = vector("b", m, kind=Kinds.POSITIVE)
+B = total(l, b[l])
+FALSE_FROM_EIGHT: dict[str, Relation] = {
+    "an equation": Equation(total(l, a[l]) + K7, total(l, a[l])),
+    "an inequality": AtLeast(K7 * B * sp.exp(-B), K7 * total(l, b[l] * sp.exp(-b[l]))),
+    "a difference": Differs(B, B * K7 / 5040**2),
+    "an implication": Follows((AtLeast(x, 0),), AtLeast(x, K7), (sp.S.One,)),
+    "a strict inequality": StrictUnlessEqual(1 - K7, 0, B, t, B, (t, t)),
+    "a limit between bounds": Limit(K7 * total(l, b[l] * t / (1 + b[l] * t)), t, sp.oo, K7,
+                                    between=(K7 * B * t / (1 + B * t), K7 * B * t / (1 + B * t))),
+    "a coefficient": Expansion(B * t + K7 * t, B * t, t, 1),
+    "a minimizer without mass 1": UniqueMinimum(lambda p: total(l, xlogx(p(l))), lambda _: 1 / m + K7, m, sp.S.One),
+    "a minimizer of another function": UniqueMinimum(lambda p: total(l, xlogx(p(l))) + K7 * p(1), lambda _: 1 / m, m, sp.S.One),
+    "a plan of another function": UniquePlan(
+        lambda p: total((l, h), xlogx(p(l, h))) + K7 * p(1, 1), lambda *_: 1 / m, m, m, sp.S.One),
+}
+SKEWED: dict[str, Relation] = {
+    "a dominant entry": AtLeast(7 * B**2, m * total(l, b[l] ** 2)),
+    "a tiny mass": AtLeast(interior("u", m)[j], sp.Rational(1, 100) / m),
+}
+
+
+@pytest.mark.parametrize("name", FALSE_FROM_EIGHT | SKEWED)
+def test_what_is_proved_is_tried_beyond_the_usual_sample(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever its kind and whether it is the last step."""
+    relation = (FALSE_FROM_EIGHT | SKEWED)[name]
+    assert relation.counterexample() is None
+    monkeypatch.setattr(type(relation), "prove", lambda self: True)
+    for text in (steps(relation), steps(relation, SQUARE)):
+        assert "step 1: the kernel contradicts itself: proved, but " in run(text, tuple).error
 
 
 @pytest.mark.parametrize(("at", "fails"), [(1, "at x = -11/4: -2.75000000000 < 0"), (-1, "at x = -1: -1.00000000000 < 0")])
