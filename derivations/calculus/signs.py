@@ -11,6 +11,7 @@ import sympy as sp
 
 from derivations.calculus.bounds import MOST_TERMS, follows, merged
 from derivations.calculus.functions import is_delta, kl, lemmas_hold, pinsker, xlogx
+from derivations.calculus.instances import instances
 from derivations.calculus.powers import bregman, plus
 from derivations.calculus.screening import Facts, refuted
 from derivations.calculus.variables import Kind, Variable
@@ -35,7 +36,8 @@ def nonzero(expr: sp.Expr, facts: Facts = ()) -> bool:
         return all(nonzero(factor, facts) for factor in expr.args)
     if isinstance(expr, sp.Pow):
         return nonzero(expr.base, facts) or strictly_positive(expr, facts)
-    if any(sp.expand(sign * expr - fact) == 0 for fact, strict in facts if strict is not False for sign in (1, -1)):
+    told = (fact for fact, strict in instances(facts, expr) if strict is not False)
+    if any(sp.expand(sign * expr - fact) == 0 for fact in told for sign in (1, -1)):
         return True
     return strictly_positive(expr, facts) or strictly_positive(-expr, facts)
 
@@ -70,7 +72,7 @@ def _by_bounds(expr: sp.Add, strict: bool, facts: Facts) -> bool:
     def sign(part: sp.Expr, sharp: bool) -> bool:
         return _at_least(part, sharp, facts)
 
-    known = tuple((fact, positive) for fact, positive in facts if positive is not None)
+    known = tuple((fact, positive) for fact, positive in instances(facts, expr) if positive is not None)
     if follows(expr, strict, sign, known):
         return True
     together = merged(expr)
@@ -85,7 +87,7 @@ def _by_bounds(expr: sp.Add, strict: bool, facts: Facts) -> bool:
 
 def _by_terms(expr: sp.Expr, strict: bool, facts: Facts) -> bool:
     """Whether every term is ≥ 0, and at least one > 0 if `strict`; a fact may stand for the terms that it is made of."""
-    for fact, positive in facts:
+    for fact, positive in instances(facts, expr):
         if positive is None or not _monomials(fact) & _monomials(expr):      # only ≠ 0, or no part of the expression
             continue
         rest = _expanded(expr) - _expanded(fact)
@@ -137,7 +139,7 @@ def _is_number_at_least(expr: sp.Expr, bound: int) -> bool:
 
 def _sign(term: sp.Expr, strict: bool, facts: Facts) -> bool:
     """Whether a single term is ≥ 0 or > 0."""
-    if any(fact == term and (positive or (positive is False and not strict)) for fact, positive in facts):
+    if any(fact == term and (positive or (positive is False and not strict)) for fact, positive in instances(facts, term)):
         return True
     if isinstance(term, sp.Sum):
         return _sum(term, strict, facts)

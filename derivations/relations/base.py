@@ -19,7 +19,7 @@ from derivations.calculus.balls import Point, Value, digits, enclose_all
 from derivations.calculus.defined import strangers, undefined
 from derivations.calculus.points import points
 from derivations.calculus.printing import text
-from derivations.calculus.screening import Facts
+from derivations.calculus.screening import Fact, Facts
 from derivations.calculus.sums import alike, normal
 from derivations.calculus.variables import NAME, Kind, Variable, apart, assumed_beyond, variables_of
 from derivations.claims import Witness
@@ -95,9 +95,9 @@ class Relation(ABC):
 
     def facts(self) -> Facts:
         """The hypotheses, as expressions of known sign."""
-        written = [hypothesis.fact for hypothesis in self.given if hypothesis.fact is not None]
+        written = [hypothesis.fact for hypothesis in self.given]
         with suppress(ValueError):                           # without a normal form, keep the expression as written
-            written += [(normal(expr), sense) for expr, sense in written]
+            written += [(normal(expr), sense, over) for expr, sense, over in written]
         return tuple(written)
 
     # ── proof ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -248,8 +248,8 @@ class Hypothesis(Relation):
 
     @property
     @abstractmethod
-    def fact(self) -> tuple[sp.Expr, bool | None] | None:
-        """An expression that is ≥ 0 (False), > 0 (True) or ≠ 0 (None); None where no expression has a sign by it."""
+    def fact(self) -> Fact:
+        """An expression that is ≥ 0 (False), > 0 (True) or ≠ 0 (None), and the indices for all values of which it is."""
 
 
 HYPOTHESES: list[type[Hypothesis]] = []                      # the kernel's classes; subclasses defined elsewhere are rejected

@@ -7,6 +7,7 @@ import sympy as sp
 from derivations.calculus import sums
 from derivations.calculus.balls import Point, enclose_all
 from derivations.calculus.printing import text
+from derivations.calculus.screening import Fact
 from derivations.calculus.signs import nonzero
 from derivations.claims import Witness
 from derivations.relations.base import HYPOTHESES, PROVED, Hypothesis, Relation, differ, remaining, witness
@@ -49,9 +50,9 @@ class Differs(Hypothesis):
         return self.left, self.right
 
     @property
-    def fact(self) -> tuple[sp.Expr, bool | None]:
+    def fact(self) -> Fact:
         """The difference is not 0."""
-        return self.sides[0] - self.sides[1], None
+        return self.sides[0] - self.sides[1], None, ()
 
     def remainder(self) -> str:
         """The difference, where it may be 0."""

@@ -58,7 +58,7 @@ class Taylor:
             return f"taylor: {strange} ({type(strange).__name__}) is no part of the calculus"
         if missing := undefined(self.at, facts):
             return f"taylor: it is not shown that {missing[0]} in the point {text(self.at)}"
-        if any(self.variable in fact.free_symbols for fact, _ in facts):
+        if any(self.variable in fact.free_symbols for fact, *_ in facts):
             return f"taylor: expected hypotheses that do not restrict {self.variable}"
         if self.order % 2 and not self._forwards:
             return f"taylor: expected an even order, as {self.variable} goes to both sides of {text(self.at)}"

@@ -7,6 +7,7 @@ import sympy as sp
 
 from derivations.calculus.balls import Point
 from derivations.calculus.points import with_indices
+from derivations.calculus.screening import Fact
 from derivations.calculus.variables import Kind, Variable
 from derivations.claims import Witness
 from derivations.relations.base import HYPOTHESES, Hypothesis
@@ -17,8 +18,9 @@ from derivations.relations.inequality import AtLeast
 class ForAll(Hypothesis):
     """`bound` for all values of the indices `over`: that no two templates are farther apart than D, say.
 
-    As a premise of `Follows` it has weights that may depend on these indices, and is summed over them.  Raises ValueError for
-    anything but an inequality without hypotheses of its own, and for anything but different indices.
+    As a hypothesis it gives signs to expressions with other indices over the same ranges, bound ones included; as a premise of
+    `Follows` it has weights that may depend on these indices, and is summed over them.  Raises ValueError for anything but an
+    inequality without hypotheses of its own, and for anything but different indices.
     """
 
     bound: AtLeast = field()
@@ -48,9 +50,10 @@ class ForAll(Hypothesis):
         return [v for v in self.bound.variables() if v not in self.over]
 
     @property
-    def fact(self) -> None:
-        """Return None: it serves as a premise and gives no single expression a sign."""
-        return
+    def fact(self) -> Fact:
+        """The difference, with the indices."""
+        expr, strict, _ = self.bound.fact
+        return expr, strict, self.over
 
     def remainder(self) -> str:
         """Return why the inequality with free indices is not proved."""

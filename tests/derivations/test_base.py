@@ -171,7 +171,7 @@ def test_variables_are_those_of_sides_hypotheses_and_about() -> None:
 def test_hypotheses_are_facts_as_written_and_in_normal_form() -> None:
     relation = AtLeast(x, 0, given=(AtLeast((x + 1) ** 2, x, strict=True), Differs(w, 1)))
     assert relation.facts() == (
-        ((x + 1) ** 2 - x, True), (w - 1, None), (x**2 + x + 1, True), (w - 1, None))
+        ((x + 1) ** 2 - x, True, ()), (w - 1, None, ()), (x**2 + x + 1, True, ()), (w - 1, None, ()))
     odd = AtLeast(derivative(plus(x), x) * x, 0)
     assert AtLeast(x, 0, given=(odd,)).facts() == (odd.fact,)
 

@@ -37,7 +37,7 @@ def test_a_difference() -> None:
     assert Differs(y + x**2, 0).remainder() == ""
     assert Differs(x, w, given=(AtLeast(x, w, strict=True),)).remainder() == ""
     assert Differs(x, w).remainder() == "it is not shown that -w + x ≠ 0"
-    assert Differs(x, w).fact == (x - w, None)
+    assert Differs(x, w).fact == (x - w, None, ())
     assert str(Differs(x, w)) == "x ≠ w"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
-from derivations.calculus.screening import _hold, refuted
+from derivations.calculus.screening import Facts, _hold, refuted
 from derivations.calculus.sums import total
 from tests.derivations.grammar import a, b, i, j, l, q, x, y, z
 
@@ -31,23 +31,23 @@ def test_only_a_strict_sign_is_refuted_by_0() -> None:
 
 @pytest.mark.parametrize("sense", [False, True])
 def test_a_point_must_satisfy_the_facts(sense: bool) -> None:
-    assert not refuted(x - y, sense, ((x - y, sense),))
-    assert refuted(x - 2 * y, sense, ((x - y, sense),))
+    assert not refuted(x - y, sense, ((x - y, sense, ()),))
+    assert refuted(x - 2 * y, sense, ((x - y, sense, ()),))
 
 
 @pytest.mark.parametrize(("value", "holds"), [(sp.Rational(1, 2), (True, True, True)), (sp.S.Zero, (False, True, False)),
                                               (-sp.S.One, (False, False, True))], ids=str)
 def test_which_facts_hold_at_a_point(value: sp.Expr, holds: tuple[bool, bool, bool]) -> None:
     """That x is positive, not negative, and not 0."""
-    assert tuple(_hold(((x, sense),), {x: value}) for sense in (True, False, None)) == holds
+    assert tuple(_hold(((x, sense, ()),), {x: value}) for sense in (True, False, None)) == holds
 
 
 def test_a_fact_may_be_that_something_is_not_0() -> None:
-    assert not refuted(x**2, True, ((x, None),))
+    assert not refuted(x**2, True, ((x, None, ()),))
 
 
-@pytest.mark.parametrize("facts", [((-y, True),), ((sp.log(-y), False),)], ids=str)
-def test_facts_that_never_hold_leave_no_point(facts: tuple[tuple[sp.Expr, bool], ...]) -> None:
+@pytest.mark.parametrize("facts", [((-y, True, ()),), ((sp.log(-y), False, ()),)], ids=str)
+def test_facts_that_never_hold_leave_no_point(facts: Facts) -> None:
     assert not refuted(-y, False, facts)
 
 

@@ -235,7 +235,8 @@ GIVEN: dict[str, tuple[sp.Expr, Facts, tuple[bool, bool, bool]]] = {
 
 @pytest.mark.parametrize("name", GIVEN)
 def test_sign_by_facts(name: str) -> None:
-    expr, facts, expected = GIVEN[name]
+    expr, known, expected = GIVEN[name]
+    facts = tuple((fact, sense, ()) for fact, sense in known)
     assert (nonnegative(expr, facts), strictly_positive(expr, facts), nonzero(expr, facts)) == expected
 
 

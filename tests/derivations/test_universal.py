@@ -54,10 +54,40 @@ def test_a_weight_can_single_out_one_index() -> None:
     assert not Follows((signs,), AtLeast(x[j] - 1, 0), (delta(i, j),), given=(signs,)).prove()
 
 
-def test_its_indices_are_no_facts_about_other_indices() -> None:
-    signs = ForAll(AtLeast(x[i], 0), (i,))
-    assert AtLeast(x[i], 0, given=(signs,)).facts() == ()
-    assert not AtLeast(x[i], 0, given=(signs,)).prove()
+def test_it_is_a_fact_about_all_indices_over_its_range_and_no_others() -> None:
+    signs, h, free = ForAll(AtLeast(x[i], 0), (i,)), index("h", n), vector("z", n)
+    assert AtLeast(2 * x[h], 0, given=(signs,)).prove()
+    assert AtLeast(total(h, p[h] * x[h]), 0, given=(signs,)).prove()
+    assert not AtLeast(x[h], 0, given=(signs,), strict=True).prove()
+    assert not AtLeast(free[h], 0, given=(signs,)).prove()
+    assert not AtLeast(x[h], 0, given=(ForAll(AtLeast(free[i], 0), (i,)),)).prove()
+    assert not AtLeast(x[h], 0, given=(AtLeast(x[i], 0),)).prove()
+
+
+def test_of_an_index_that_differs_from_another_it_is_no_fact_about_that_one() -> None:
+    h, k = index("h", n), index("k", n, other_than=(j,))
+    others = ForAll(AtLeast(x[k], 0), (k,))
+    for statement in (x[h], x[j], total(h, x[h])):
+        assert not AtLeast(statement, 0, given=(others,)).prove()
+        assert AtLeast(statement, 0, given=(others,)).counterexample() is not None
+
+
+def test_an_index_that_its_sums_bind_is_not_captured() -> None:
+    h, k, B = index("h", n), index("k", n), vector("B", n, n)
+    rows = ForAll(AtLeast(total(k, B[i, k]), 0), (i,))       # each row has a sum ≥ 0, the diagonal need not
+    assert AtLeast(total(h, p[h] * total(k, B[h, k])), 0, given=(rows,)).prove()
+    assert AtLeast(total(k, total(h, B[k, h])), 0, given=(rows,)).prove()
+    for statement in (total(h, B[h, h]), total(h, B[h, j]), total((h, k), p[k] * B[h, k])):
+        assert not AtLeast(statement, 0, given=(rows,)).prove()
+        assert AtLeast(statement, 0, given=(rows,)).counterexample() is not None
+
+
+def test_of_several_indices_each_has_its_own_range() -> None:
+    h, k, B = index("h", n), index("k", n), vector("B", n, n)
+    ordered = ForAll(AtLeast(B[i, j], B[j, i]), (i, j))
+    assert AtLeast(B[h, k], B[k, h], given=(ordered,)).prove()
+    assert AtLeast(total((h, k), p[k] * B[h, k]), total((h, k), p[k] * B[k, h]), given=(ordered,)).prove()
+    assert not AtLeast(B[h, k], B[h, h], given=(ordered,)).prove()
 
 
 def test_a_counterexample_satisfies_it_at_all_indices() -> None:
