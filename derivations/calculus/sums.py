@@ -69,6 +69,8 @@ def _opened(expr: sp.Expr) -> sp.Expr:
         expr = expr.func(*[normal(arg) for arg in expr.args])
     if isinstance(expr, plus):
         return _positive_part(expr.args[0])
+    if isinstance(expr, sp.Abs):
+        return _absolute(expr.args[0])
     if isinstance(expr, xlogx) and strictly_positive(expr.args[0]):
         return sp.expand_mul(expr.args[0] * _log(expr.args[0]), deep=False)  # formal: rule_xlogx_open
     if expr.has(sp.log):
@@ -208,6 +210,12 @@ def _positive_part(arg: sp.Expr) -> sp.Expr:  # formal: rule_positive_part
     above = sp.Add(*[term for term in terms if nonnegative(term)])
     below = above - arg
     return above if nonnegative(below) and normal(above * below) == 0 else plus(arg)
+
+
+def _absolute(arg: sp.Expr) -> sp.Expr:
+    """|xy| = |x| |y|, as far as the factors of a sum are common to its terms."""
+    factors = sp.Mul.make_args(sp.factor_terms(arg))
+    return sp.Mul(*[sp.Abs(sp.expand_mul(factor, deep=False)) for factor in factors]) if len(factors) > 1 else sp.Abs(arg)
 
 
 def _is_complementary(term: sp.Expr) -> bool:
