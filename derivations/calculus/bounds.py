@@ -32,7 +32,7 @@ def follows(expr: sp.Expr, strict: bool, check: Check, known: tuple[Bound, ...] 
         return False
     unsigned = without_sign[0]
     for bound, sharp in (*known, *bounds(expr, check)):
-        for factor in _factors(unsigned, bound, check):
+        for factor in dividing(unsigned, bound, check):
             rest = sp.expand_mul(expr - sp.expand_mul(factor * bound, deep=False), deep=False)
             still = strict and not (sharp and check(factor, True))
             if follows(rest, still, check, known, depth - 1):
@@ -74,7 +74,7 @@ def merged(expr: sp.Expr) -> sp.Expr:
     return sp.Add(*rest)
 
 
-def _factors(unsigned: sp.Expr, bound: sp.Expr, check: Check) -> Iterator[sp.Expr]:
+def dividing(unsigned: sp.Expr, bound: sp.Expr, check: Check) -> Iterator[sp.Expr]:
     """The factors c with term = c · (a term of a bound), where c ≥ 0 and c is defined wherever the term is."""
     for term in sp.Add.make_args(bound):
         factor = unsigned / term

@@ -6,17 +6,17 @@ import sympy as sp
 
 from derivations.calculus import sums
 from derivations.calculus.balls import Point, enclose_all
+from derivations.calculus.deduction import LONGEST, deduced, factored
 from derivations.calculus.functions import kl
 from derivations.calculus.parts import oriented
 from derivations.calculus.powers import bregman
 from derivations.calculus.printing import text
+from derivations.calculus.screening import Fact
 from derivations.calculus.signs import nonnegative, strictly_positive
 from derivations.calculus.variables import Variable, fresh, variables_of
 from derivations.claims import Witness
 from derivations.relations.base import HYPOTHESES, PROVED, Hypothesis, Relation, witness
 from derivations.relations.taylor import Taylor
-
-LONGEST_FACTORED = 200                                       # operations of an expression that is factored for its sign
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,9 @@ class AtLeast(Hypothesis):
         return self.sides if self.because is None else (*self.sides, self.because)
 
     @property
-    def fact(self) -> tuple[sp.Expr, bool | None]:
+    def fact(self) -> Fact:
         """The difference, which is ≥ 0 or > 0."""
-        return self.sides[0] - self.sides[1], self.strict
+        return self.sides[0] - self.sides[1], self.strict, ()
 
     def remainder(self) -> str:
         """Which half of the proof failed: the sign of the nonnegative form, or that it is the difference."""
@@ -61,11 +61,15 @@ class AtLeast(Hypothesis):
             if not sums.equal(difference, gap):
                 rest = sums.normal(difference - gap)
                 return f"because is not left − right: they differ by {text(rest)} in normal form"
-        if self._signed(gap) or (self.because is None and (
-                self._signed(difference) or ((turned := oriented(gap)) != gap and self._signed(turned)) or self._squared()
-                or self._signed(_factored(gap)) or ((gathered := _gathered(gap)) != gap and self._signed(gathered)))):
+        if self._signed(gap) or (self.because is None and self._deduced(gap, difference)):
             return PROVED
         return f"no sign of {text(gap)}: expected every term {'≥ 0 and one > 0' if self.strict else '≥ 0'}"
+
+    def _deduced(self, gap: sp.Expr, difference: sp.Expr) -> bool:
+        """Whether the sign is found in another way than from the normal form as it is, the quick ways first."""
+        forms = (form(gap) for form in (oriented, factored, _gathered))
+        return (self._signed(difference) or any(map(self._signed, forms)) or self._squared()
+                or deduced(gap, self.strict, self.facts()))
 
     def _signed(self, gap: sp.Expr) -> bool:
         return strictly_positive(gap, self.facts()) if self.strict else nonnegative(gap, self.facts())
@@ -74,7 +78,7 @@ class AtLeast(Hypothesis):
         """Whether left ≥ 0 and left² ≥ right², where roots are compared."""
         left, right = self.sides
         roots = any(part.exp == sp.S.Half for part in (left - right).atoms(sp.Pow))
-        return roots and nonnegative(left, self.facts()) and self._signed(sums.normal(left**2 - right**2))
+        return roots and nonnegative(left, self.facts()) and deduced(sums.normal(left**2 - right**2), self.strict, self.facts())
 
     def contradicted_at(self, point: Point) -> Witness | None:
         """Two certified values in the wrong order."""
@@ -94,17 +98,6 @@ class AtLeast(Hypothesis):
         return f"{text(self.sides[0])} {'>' if self.strict else '≥'} {text(self.sides[1])}"
 
 
-def _factored(expr: sp.Expr) -> sp.Expr:
-    """A short expression over one denominator, in factors, of which squares have a sign: 1/4 − x(1 − x) = (1 − 2x)²/4.
-
-    Each sum is a symbol meanwhile, since SymPy would write the exponential of a sum as a product.
-    """
-    if sp.count_ops(expr) > LONGEST_FACTORED:
-        return expr
-    symbols = {part: sp.Dummy() for part in sp.ordered(expr.atoms(sp.Sum))}
-    return sp.factor(expr.xreplace(symbols)).xreplace({symbol: part for part, symbol in symbols.items()})
-
-
 def _gathered(gap: sp.Expr) -> sp.Expr:
     """The sums over one range as a sum of a factored expression: Σ x_i² − 2 Σ x_i y_i + Σ y_i² = Σ (x_i − y_i)²."""
     bodies: dict[tuple[sp.Expr, sp.Expr], list[sp.Expr]] = {}
@@ -113,7 +106,7 @@ def _gathered(gap: sp.Expr) -> sp.Expr:
     for term in sp.Add.make_args(gap):
         factors = sp.Mul.make_args(term)
         inside = [factor for factor in factors if isinstance(factor, sp.Sum)]
-        if len(inside) != 1 or len(inside[0].limits) != 1 or sp.count_ops(term) > LONGEST_FACTORED:
+        if len(inside) != 1 or len(inside[0].limits) != 1 or sp.count_ops(term) > LONGEST:
             rest.append(term)
             continue
         index, *ends = inside[0].limits[0]
@@ -121,7 +114,7 @@ def _gathered(gap: sp.Expr) -> sp.Expr:
         body = inside[0].function.xreplace({index: own})
         others = (factor for factor in factors if factor is not inside[0])   # the same sum inside of another is not replaced
         bodies.setdefault((ends[0], ends[1]), []).append(sp.Mul(*others, body))
-    return sp.Add(*rest, *(sp.Sum(_factored(sp.Add(*parts)), (indices[ends], *ends)) for ends, parts in bodies.items()))
+    return sp.Add(*rest, *(sp.Sum(factored(sp.Add(*parts)), (indices[ends], *ends)) for ends, parts in bodies.items()))
 
 
 HYPOTHESES.append(AtLeast)

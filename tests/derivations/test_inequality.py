@@ -9,12 +9,13 @@ import sympy as sp
 
 from derivations import rendering
 from derivations.calculus.balls import enclose
+from derivations.calculus.deduction import factored
 from derivations.calculus.functions import kl
 from derivations.calculus.powers import bregman, plus
 from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, Variable, index, positive, scalar, size, vector
 from derivations.relations import AtLeast, Differs, Follows, StrictUnlessEqual
-from derivations.relations.inequality import _factored, _gathered, divergence
+from derivations.relations.inequality import _gathered, divergence
 
 x, w, v = scalar("x"), scalar("w"), scalar("v")
 y, t, tau = positive("y"), positive("t"), positive("tau")
@@ -209,4 +210,4 @@ def test_a_function_of_a_sum_is_no_sum_of_the_function(shape: str, factor: sp.Ex
 
 
 def test_factors_of_an_exponential_of_a_sum_have_no_product() -> None:
-    assert _factored(x * sp.exp(T) + sp.exp(T)) == (x + 1) * sp.exp(T)
+    assert factored(x * sp.exp(T) + sp.exp(T)) == (x + 1) * sp.exp(T)
