@@ -8,7 +8,8 @@ Layouts     Tensors that hold their entries: strided ones, expanded and non-cont
             A ``CausalBias`` is a mask: 0 in its triangle, −inf outside.
 Shapes      Leading axes, (...), broadcast as in NumPy, those of a mask too. Temperatures and the like are numbers, or tensors
             that broadcast over (...), and are brought to the dtype of the data. A tensor is not read back from its device:
-            entries that are not positive and normal in that dtype give NaN.
+            entries that are not positive and normal in that dtype give NaN,
+            and so does the derivative in them.
 Dtypes      Arguments of several dtypes are brought to the widest. float16 and bfloat16 are computed in float32 and returned in
             the dtype of the input; nothing is promoted to float64 unless an input is float64. Autocast changes neither
             numbers nor dtypes, but for drop-ins and projections of modules: they return the dtype that PyTorch's return.
@@ -268,7 +269,8 @@ def autocast_dtype(x: Tensor) -> torch.dtype | None:
 
 
 def positive(name: str, value: Positive, batch: torch.Size, like: Tensor) -> Tensor:
-    """Return a positive number or tensor as a tensor that broadcasts with (...); NaN where an entry is not positive and normal.
+    """Return a positive number or tensor as a tensor that broadcasts with (...); NaN where an entry is not positive and normal,
+    and so is the derivative in it.
 
     Args:
         name: of the argument.
@@ -284,7 +286,7 @@ def positive(name: str, value: Positive, batch: torch.Size, like: Tensor) -> Ten
             f"got {describe(value)}"
         )
     converted = value.to(like)
-    return torch.where(converted >= torch.finfo(like.dtype).tiny, converted, torch.nan)
+    return _or_nan(converted, converted >= torch.finfo(like.dtype).tiny)
 
 
 def number(name: str, value: float, dtype: torch.dtype) -> float:
@@ -332,6 +334,22 @@ def check_entries(name: str, x: Tensor, fine: Tensor, expected: str) -> None:
         index = tuple((~fine).nonzero()[0].tolist())
         value = float(x.detach().expand(fine.shape)[index])
         raise ValueError(f"{name}: expected {expected}, got {value:.6g} at {index}")
+
+
+def within(name: str, x: Tensor, fine: Tensor, expected: str) -> Tensor:
+    """Return a parameter that may be learned. Entries out of its domain are refused where looking at them is cheap; elsewhere
+    they are NaN, and so are derivatives in them: a derivative of zero would leave them there for good.
+
+    Args and errors as for ``check_entries``.
+    """
+    if on_cpu(x):
+        check_entries(name, x, fine, expected)
+    return _or_nan(x, fine)
+
+
+def _or_nan(x: Tensor, fine: Tensor) -> Tensor:
+    """Return x with NaN for the entries that are not fine and for the derivatives in them."""
+    return x * torch.where(fine, x.new_ones(()), torch.nan)
 
 
 def readable(x: Tensor) -> bool:

@@ -41,6 +41,7 @@ from numerics.arguments import (
     on_cpu,
     one_per_row,
     readable,
+    within,
     without_autocast,
 )
 
@@ -85,7 +86,7 @@ def entmax_bisect(
     Args:
         X: scores, floating, with at least one entry along ``dim``.
         alpha: positive; 1 is softmax and 2 sparsemax. A number, or a floating tensor that expands to the shape of X with
-            ``dim`` of size 1. A tensor is not read back from its device: what is not positive in it gives rows of NaN.
+            ``dim`` of size 1. What is not positive in a tensor is refused as ``arguments.within`` says.
         dim: where the rows live.
         n_iter: how many times to halve the interval that holds the solution, ≥ 1; fewer, once the dtype can no longer
             tell its ends apart.
@@ -95,7 +96,7 @@ def entmax_bisect(
         The shape and dtype of X.
 
     Raises:
-        ValueError: for a shape, dtype or number other than these.
+        ValueError: for a shape, dtype or number other than these, also of a learned α on the CPU.
         IndexError: if X has no dimension ``dim``.
     """
     check_count("n_iter", n_iter)
@@ -438,14 +439,14 @@ def _entmax15_threshold(top: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _beta(alpha: Positive, X: Tensor, dim: int) -> Positive:
-    """Return α − 1, with the rows' dimension moved last if it is a tensor; NaN where a tensor is not positive."""
+    """Return α − 1, with the rows' dimension moved last if it is a tensor."""
     if not isinstance(alpha, Tensor):
         check_positive("alpha", alpha)
         return float(alpha) - 1.0
     if not isinstance(X, Tensor) or not X.is_floating_point() or X.ndim == 0:
         return 0.0                                           # X will be refused
     a = one_per_row("alpha", alpha, X, dim)
-    return torch.where(a > 0, a, torch.nan) - 1
+    return within("alpha", a, a > 0, "positive numbers") - 1
 
 
 def _check_k(k: int | None) -> None:

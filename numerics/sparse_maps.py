@@ -22,7 +22,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from numerics.arguments import Positive, check_count, compute_dtype, describe, known_true, on_cpu, one_per_row
+from numerics.arguments import Positive, check_count, compute_dtype, describe, known_true, on_cpu, one_per_row, within
 from numerics.regularizers import entmax15, entmax_bisect, sparsemax
 
 _TURNS_UNSEEN = 20
@@ -39,8 +39,8 @@ def normmax_bisect(X: Tensor, alpha: Positive = 2, dim: int = -1, n_iter: int = 
 
     Args:
         X: scores, floating, with at least one entry along ``dim``.
-        alpha: above 1, a number, or a floating tensor that expands to the shape of X with ``dim`` of size 1. A tensor is
-            not read back from its device: what is not above 1 in it gives rows of NaN.
+        alpha: above 1, a number, or a floating tensor that expands to the shape of X with ``dim`` of size 1. What is
+            not above 1 in a tensor is refused as ``arguments.within`` says.
         dim: where the rows live.
         n_iter: how many times to halve the interval that holds τ, ≥ 1; the steps that follow supply the missing digits.
 
@@ -54,7 +54,7 @@ def normmax_bisect(X: Tensor, alpha: Positive = 2, dim: int = -1, n_iter: int = 
     check_count("n_iter", n_iter)
     x, live = _rows(X, dim)
     a = _per_row("alpha", alpha, X, dim, lambda value: 1 < value < math.inf, "a number above 1")
-    a = torch.where(a > 1, a, torch.nan)
+    a = within("alpha", a, a > 1, "numbers above 1")
     x = x - x.amax(-1, keepdim=True).detach()
 
     def excess(tau: Tensor, x: Tensor, a: Tensor) -> tuple[Tensor, Tensor]:
@@ -81,8 +81,8 @@ def budget_bisect(X: Tensor, budget: Positive = 2, dim: int = -1, n_iter: int = 
     Args:
         X: scores, floating, with at least one entry along ``dim``.
         budget: B, from 0 to the number of entries; a number, or a floating tensor that expands to the shape of X with
-            ``dim`` of size 1. A tensor is not read back from its device: what is negative in it gives rows of NaN. A row in
-            which fewer than B entries are left gives ones there.
+            ``dim`` of size 1. What is negative in a tensor is refused as ``arguments.within`` says. A row in which fewer than
+            B entries are left gives ones there.
         dim: where the rows live.
         n_iter: how many times to halve the interval that holds τ, ≥ 1; entries left in it are then separated exactly.
 
@@ -97,7 +97,7 @@ def budget_bisect(X: Tensor, budget: Positive = 2, dim: int = -1, n_iter: int = 
     x, live = _rows(X, dim)
     m = x.shape[-1]
     total = _per_row("budget", budget, X, dim, lambda value: 0 <= value <= m, f"a number from 0 to {m}")
-    total = torch.where(total >= 0, total, torch.nan)
+    total = within("budget", total, total >= 0, "numbers from 0 on")
     x = x - x.amax(-1, keepdim=True).detach()
 
     def sum_at_least_budget(tau: Tensor) -> Tensor:

@@ -242,6 +242,49 @@ def test_the_small_numbers() -> None:
         assert bool(one_sided.plan(SCORES.float(), torch.tensor(entry, dtype=torch.float64)).isnan().all())
 
 
+def test_the_learned_alpha() -> None:
+    alpha = torch.full((3, 1), -0.1)
+    for function, name in (
+        (regularizers.entmax_bisect, "alpha"), (sparse_maps.normmax_bisect, "alpha"), (sparse_maps.budget_bisect, "budget"),
+    ):
+        with pytest.raises(ValueError, match=f"^{name}: expected (positive )?numbers"):
+            function(SCORES, alpha)
+        weights, vjp = torch.func.vjp(torch.func.vmap(function), SCORES, alpha)
+        assert bool(weights.isnan().all())
+        assert bool(vjp(SCORES)[1].isnan().all())
+    for entry in (0.0, -1.0):
+        temperature = torch.tensor(entry, requires_grad=True)
+        assert bool(torch.autograd.grad(one_sided.plan(SCORES, temperature).sum(), temperature)[0].isnan())
+
+
+def test_the_masses() -> None:
+    source, target = SCORES[:, 0].softmax(0).float(), SCORES[0].softmax(0)
+    solvers = (transport.sinkhorn, transport.quadratic_plan, linear_program.exact_plan,
+               lambda *x: transport.unbalanced(*x, 1.0, math.inf, math.inf))
+    for solve in solvers:
+        plan = solve(-SCORES, source, target.half()).plan
+        assert_close(plan.sum(-1), source.double(), rtol=0.0, atol=1e-12)
+        assert_close(plan.sum(-2), target.half().double(), rtol=1e-3, atol=0.0)
+        for change, message in (
+            ({"target": 1.01 * target}, r"^target: expected the mass of the source, 1, got 1\.01"),
+            ({"source": -source}, "^source: expected nonnegative finite masses"),
+            ({"target": math.nan * target}, "^target: expected nonnegative finite masses"),
+        ):
+            with pytest.raises(ValueError, match=message):
+                solve(*({"cost": -SCORES, "source": source, "target": target} | change).values())
+        assert bool((solve(-SCORES, 0 * source, 0 * target).plan == 0).all())
+
+
+def test_the_exact_costs() -> None:
+    forbidden = SCORES.median() > SCORES
+    forbidden[:, 0] = forbidden[0] = False
+    expected = linear_program.exact_plan((-SCORES).masked_fill(forbidden, math.inf))
+    for big in (1e9, 1e14, 1e200):
+        solution = linear_program.exact_plan((-SCORES).masked_fill(forbidden, big))
+        assert_close(solution.plan, expected.plan, rtol=0.0, atol=0.0)
+        assert_close(solution.value, expected.value, rtol=0.0, atol=1e-15)
+
+
 def test_the_negative_mass() -> None:
     prior = torch.tensor([0.5, 0.5, 0.5, -0.5, 0.0], dtype=torch.float64)
     assert bool(mem.tilt(SCORES[:, 0], SCORES.T, prior).isnan().all())

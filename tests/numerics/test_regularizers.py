@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from evidence.instances.one_sided import OneSided
 from numerics import one_sided, regularizers, tolerances
-from numerics.regularizers import entmax15, entmax_bisect, sparsemax
+from numerics.regularizers import EntmaxBisect, entmax15, entmax_bisect, sparsemax
 from tests.numerics.common import close, in_dtypes, on_devices
 from tests.numerics.sparse_rows import FEW, FUNCTIONS, drawn, every_function, normal, scores_of
 
@@ -228,9 +228,29 @@ def test_alpha_broadcasts_as_in_the_package() -> None:
         close(plan[..., j], entmax_bisect(x[..., j], one, dim=-1), 1e-14)
 
 
-def test_an_alpha_that_is_not_positive_gives_nan() -> None:
-    plan = entmax_bisect(torch.zeros(4, 2), torch.tensor([[1.0], [0.0], [-1.0], [math.nan]]))
-    assert plan.isnan().any(-1).tolist() == [False, True, True, True]
+def test_an_alpha_that_is_not_positive_is_refused() -> None:
+    for wrong in (0.0, -1.0, math.nan):
+        alpha = torch.tensor([[1.0], [wrong]])
+        with pytest.raises(ValueError, match=r"^alpha: expected positive numbers, got (-?\d|nan)\S* at \(1, 0\)$"):
+            entmax_bisect(torch.zeros(2, 2), alpha)
+        # Where it cannot be read, it shows in the result and in the derivative.
+        plan, vjp = torch.func.vjp(torch.func.vmap(entmax_bisect), torch.ones(2, 3).cumsum(1), alpha)
+        assert plan.isnan().any(-1).tolist() == [False, True]
+        assert vjp(torch.eye(3)[:2])[1].isnan().squeeze(-1).tolist() == [False, True]
+
+
+def test_training_does_not_stay_where_alpha_is_out_of_its_domain() -> None:
+    module = EntmaxBisect(torch.nn.Parameter(torch.tensor(0.2)))
+    optimizer = torch.optim.SGD(module.parameters(), lr=10.0)
+
+    def step() -> None:
+        optimizer.zero_grad()
+        module(torch.tensor([0.0, 0.5, 2.0])).amax().backward()
+        optimizer.step()
+
+    step()
+    with pytest.raises(ValueError, match=r"^alpha: expected positive numbers, got -"):
+        step()
 
 
 def test_few_iterations_give_a_rough_plan() -> None:

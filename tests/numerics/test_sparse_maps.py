@@ -316,6 +316,18 @@ def test_refusals() -> None:
     close(budget_bisect(x, 3), torch.ones_like(x), 1e-15)
     close(budget_bisect(x[:, :1], 0.5), torch.full_like(x[:, :1], 0.5), 1e-15)
     close(normmax_bisect(x[:, :1]), torch.ones_like(x[:, :1]), 0.0)
-    wrong = torch.tensor([[1.0], [2.0]], dtype=torch.float64)
-    assert normmax_bisect(x, wrong).isnan().all(-1).tolist() == [True, False]
-    assert budget_bisect(x, wrong - 2).isnan().all(-1).tolist() == [True, False]
+
+
+def test_a_parameter_out_of_its_domain_is_refused() -> None:
+    """Where it cannot be read, it shows in the result and in the derivative."""
+    for function, edge, message in (
+        (normmax_bisect, 1.0, "alpha: expected numbers above 1, got 1 at"),
+        (budget_bisect, -0.5, "budget: expected numbers from 0 on, got -0.5 at"),
+    ):
+        wrong = torch.tensor([[edge], [2.5]], dtype=torch.float64)
+        for module in (function, NormmaxBisect(wrong) if function is normmax_bisect else BudgetBisect(wrong)):
+            with pytest.raises(ValueError, match=f"^{message}"):
+                module(normal(2, 3), *([wrong] if module is function else []))
+        result, vjp = torch.func.vjp(torch.func.vmap(function), normal(2, 4), wrong)
+        assert result.isnan().all(-1).tolist() == [True, False]
+        assert vjp(normal(2, 4))[1].isnan().squeeze(-1).tolist() == [True, False]
