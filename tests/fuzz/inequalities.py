@@ -7,9 +7,9 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from tests.fuzz.grammar import Grammar, sign_of
-from tests.fuzz.kinds import expression, kind, written
+from tests.fuzz.kinds import expression, kind, vanishing, written
 from tests.fuzz.mutation import mutate
-from tests.fuzz.nodes import Node, entry, leaf, make, number, over
+from tests.fuzz.nodes import Node, axis, entry, leaf, make, number, over
 from tests.fuzz.rewriting import ONE, rewrite
 
 
@@ -77,6 +77,59 @@ def signed_product(rng: random.Random) -> Node:
         gap = make(rng.choice(("mul", "mul", "add")), gap, part)
     sides = (gap, leaf(0)) if rng.random() < 0.8 else (leaf(0), gap)
     return _at_least(*sides, gap if rng.random() < 0.2 else None, rng.random() < 0.35)
+
+
+@kind(6)
+def function_of_a_sum(rng: random.Random) -> Node:
+    """S f(S) against Σ r f(r) with S = Σ r, in both directions, and as bounds of a limit: most are false from two terms on."""
+    name, another = rng.choice(("ll", "lh", "hh", "lk"))
+    body = rng.choice(_summands(name))
+    total = over(name, body)
+    function = rng.choice(_functions(total, rng))
+    of_sum, of_terms = make("mul", total, function(total)), over(name, make("mul", body, function(body)))
+    if rng.random() < 0.3:
+        second = over(another, rng.choice(_summands(another)))
+        of_sum, of_terms = make("mul", second, of_sum), make("mul", second, of_terms)
+    if rng.random() < 0.3:
+        rest = expression(rng, "real")
+        of_sum, of_terms = make("add", of_sum, rest), make("add", of_terms, rest)
+    if rng.random() < 0.4:
+        factor = vanishing(rng, axis(name))
+        of_sum, of_terms = make("mul", factor, of_sum), make("mul", factor, of_terms)
+    if rng.random() < 0.25:
+        return written("Limit({0} + 1/t, t, sp.oo, {1}, between=({1} + 1/t, {1} + 1/t))", of_terms, of_sum)
+    return _at_least(*rng.sample((of_sum, of_terms), 2), None, rng.random() < 0.3)
+
+
+def _summands(name: str) -> list[Node]:
+    letters = {"l": "abzduq", "k": "abzduq", "h": "cwp"}[name]
+    return [part for letter in letters for part in (entry(letter, name), make("mul", leaf("y"), entry(letter, name)))]
+
+
+def _functions(total: Node, rng: random.Random) -> list[Callable[[Node], Node]]:
+    square = leaf(2)
+    return [
+        lambda r: make("exp", make("neg", r)),
+        lambda r: make("exp", r),
+        lambda r: make("abs", r),
+        lambda r: make("plus", r),
+        lambda r: make("sqrt", make("add", ONE, make("pow", r, square))),
+        lambda r: make("sqrt", make("abs", r)),
+        lambda r: make("div", ONE, make("add", ONE, make("abs", r))),
+        lambda r: make("div", ONE, make("add", ONE, make("pow", r, square))),
+        lambda r: make("div", ONE, make("add", ONE, make("exp", make("neg", r)))),
+        lambda r: make("log", make("add", ONE, make("exp", r))),
+        lambda r: make("exp", make("neg", make("add", r, total))),
+        lambda r: make("pow", make("add", ONE, make("abs", r)), rng.choice((leaf("x"), number(Fraction(-1, 2))))),
+    ]
+
+
+@kind(4)
+def vanishing_at_small_sizes(rng: random.Random) -> Node:
+    """Both sides of a statement, mostly a false one, times what hides it at small sizes."""
+    factor, makers = vanishing(rng, rng.choice("mn")), (mutated_inequality, signed_product, wild_inequality)
+    node = rng.choice(makers)(rng)
+    return Node(node.op, tuple(make("mul", factor, side) for side in node.args), node.text)
 
 
 @kind(9)

@@ -69,7 +69,8 @@ def draw(names: Sequence[Variable], rng: random.Random, largest: int = 7) -> dic
     mood = rng.choice(("simple", "simple", "simple", "odd", "extreme", "tied", "near"))
     for name in names:
         if name.domain.kind is Kind.SIZE:
-            point[name] = rng.choice((1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 5, 6, 7)[: 2 * largest - 1 if largest < 7 else 13])
+            sizes = (8, 9, 12) if largest > 7 and rng.random() < 0.7 else (1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 5, 6, 7)
+            point[name] = rng.choice(sizes[: 2 * largest - 1 if largest < 7 else 13])
     indices = [v for v in names if v.domain.kind is Kind.INDEX]
     for name in sorted(indices, key=lambda v: (len(v.domain.other_than), v.name)):
         forbidden = {point.get(other) for other in name.domain.other_than}

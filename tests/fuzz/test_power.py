@@ -11,7 +11,7 @@ import sympy as sp
 
 from derivations.calculus import balls, points, series, signs, sums
 from derivations.calculus.variables import Kind
-from derivations.relations import base
+from derivations.relations import base, inequality
 from tests.fuzz.campaign import examine
 from tests.fuzz.statements import KINDS
 
@@ -82,7 +82,28 @@ def one_order_is_lost(product: Any) -> Any:
     return lambda a, b: [*product(a, b)[:-1], product(a, b)[-1] * 2] if len(a) > 1 else product(a, b)
 
 
+def sums_are_replaced_in_every_factor(_: Any) -> Any:
+    """Put the term in place of the sum also inside of functions of it, so that S f(S) becomes Σ r f(r)."""
+
+    def wrong(gap: sp.Expr) -> sp.Expr:
+        terms = []
+        for term in sp.Add.make_args(gap):
+            one = next((factor for factor in sp.Mul.make_args(term) if isinstance(factor, sp.Sum)), None)
+            terms.append(term if one is None else sp.Sum(term.xreplace({one: one.function}), *one.limits))
+        gathered: dict[Any, list[sp.Expr]] = {}
+        for term in terms:
+            gathered.setdefault(term.limits if isinstance(term, sp.Sum) else (), []).append(term)
+        return sp.Add(*(
+            sp.Sum(sp.factor(sp.Add(*(term.function for term in group))), *limits) if limits else sp.Add(*group)
+            for limits, group in gathered.items()))
+
+    return wrong
+
+
 BROKEN = {
+    "gathered": (inequality, "_gathered", sums_are_replaced_in_every_factor, ("function_of_a_sum",), "proved and refuted"),
+    "gathered, beyond small sizes": (
+        inequality, "_gathered", sums_are_replaced_in_every_factor, ("function_of_a_sum",), "proved and false"),
     "marginal": (sums, "_marginal", any_index_is_summed, ("marginal_identity",), "normal form"),
     "power": (signs, "_power", every_real_power_is_even, ("signed_product",), "sign"),
     "sign": (signs, "_product", products_lose_their_sign, ("signed_product",), "sign"),
