@@ -49,7 +49,7 @@ class Coupling:
         potentials: (f, g), float64, (n,) and (m,). Where a marginal of an entropic problem is zero, −inf.
         status: as reported by the solver. It decides nothing.
         certified: whether P is a coupling, and its gap, up to rounding, is within ``tolerances.SOLVER_GAP`` times ε
-            (times the spread of the cost, if ε = 0).
+            (if ε = 0: times what the dearest used entry of the cost exceeds the least one by).
     """
 
     plan: Array
@@ -182,10 +182,11 @@ def _certify(
         rounding = tolerances.eps("float64") * (np.abs(c) + np.abs(f)[:, None] + np.abs(g))
         terms = p * np.abs(residual) + epsilon * np.abs(information) + image * (epsilon + np.abs(residual))
         slack = tolerances.rounding("float64", 1, float(terms.sum())) + float((np.abs(p - image) * rounding).sum())
-        slack += float((image * rounding**2).sum()) / epsilon if epsilon else float(rounding.max())
+        tight = rounding[residual <= rounding]  # elsewhere rounding cannot make R negative
+        slack += float((image * rounding**2).sum()) / epsilon if epsilon else float(tight.max(initial=0.0))
         slack += infeasibility * float(np.abs(f).max() + np.abs(g).max())
 
-    allowed = tolerances.SOLVER_GAP * (epsilon or float(np.ptp(cost)))
+    allowed = tolerances.SOLVER_GAP * (epsilon or float(c[p > 0].max(initial=c.min()) - c.min()))
     return Coupling(
         plan=plan,
         objective=objective if feasible else math.inf,

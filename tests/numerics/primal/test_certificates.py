@@ -283,3 +283,16 @@ def test_neither_torch_nor_a_closed_form_is_imported() -> None:
         "sys.exit(int(bool({'torch', 'numerics.one_sided', 'sympy'} & set(sys.modules))))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("big", [1e3, 1e9, 1e10, 1e12, 1e14, 1e32])
+def test_a_large_cost_does_not_certify_a_dear_plan(big: float) -> None:
+    """The linear solver's tolerances are absolute, and so it returns plans that are far from optimal."""
+    rng = np.random.default_rng(0)
+    cost, a, b = rng.random((6, 5)), rng.dirichlet(np.ones(6)), rng.dirichlet(np.ones(5))
+    forbidden = rng.random((6, 5)) < 0.3
+    forbidden[:, 0] = forbidden[0] = False
+    expected = coupling.solve_transport(np.where(forbidden, 100.0, cost), a, b)
+    solution = coupling.solve_transport(np.where(forbidden, big, cost), a, b)
+    assert expected.certified
+    assert not solution.certified or abs(solution.objective - expected.objective) <= 1e-9
