@@ -8,9 +8,10 @@ Claims       `claim` registers one, `reprint` the same one printed elsewhere; a 
              `Undecidable`; a correction has a `Severity`, and a `Statement` where it is reprinted in other words
 Variables    `size`, `index`, `scalar`, `positive`, `vector`, `simplex`, `interior`, `coupling`, `stochastic`, ... say what a
              symbol ranges over; `Kind` names the domains; `Point` and `Value` are the types of exact sample points
-Expressions  SymPy's, with `total` for sums over an index, Kronecker's `delta`, `derivative`, `xlogx`, `kl`, `pinsker`,
-             `bregman`, the positive part `plus`, `maximum`, `minimum`, `sigmoid`, `softplus`, `tanh`, `norm`,
-             `relative` for x log(x/y), and `expectation` and `variance` of random vectors
+Expressions  SymPy's, with `total` for sums over an index, Kronecker's `delta`, `upto` for [i ≤ j] in sums up to an index and
+             over pairs, `derivative`, `xlogx`, `kl`, `pinsker`, `bregman`, the positive part `plus`, `maximum`, `minimum`,
+             `sigmoid`, `softplus`, `tanh`, `norm`, `relative` for x log(x/y), and `expectation` and `variance` of random
+             vectors
 Statements   the kinds of `Relation`: `Equation`, `AtLeast`, `UniqueMinimum`, `Limit`, ...; `Follows` concludes from earlier
              steps and from hypotheses, also `ForAll` indices, `Fails` refutes at an exact point
 Theorems     `WEIERSTRASS`, `SLATER`, ... are quoted and not proved; `Theorem` states another one
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from derivations.calculus.functions import xlogx as xlogx
     from derivations.calculus.moments import expectation as expectation
     from derivations.calculus.moments import variance as variance
+    from derivations.calculus.orders import upto as upto
     from derivations.calculus.powers import bregman as bregman
     from derivations.calculus.powers import plus as plus
     from derivations.calculus.shorthands import maximum as maximum
@@ -125,6 +127,7 @@ _NAMES = {
     "derivations.calculus.sums": ("total", "delta", "normal"),
     "derivations.calculus.functions": ("derivative", "kl", "pinsker", "xlogx"),
     "derivations.calculus.shorthands": ("maximum", "minimum", "norm", "relative", "sigmoid", "softplus", "tanh"),
+    "derivations.calculus.orders": ("upto",),
     "derivations.calculus.powers": ("bregman", "plus"),
     "derivations.calculus.moments": ("expectation", "variance"),
     # statements

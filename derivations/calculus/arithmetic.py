@@ -8,6 +8,7 @@ import sympy as sp
 from flint import arb, fmpq
 
 from derivations.calculus.functions import kl, pinsker, reciprocal, xlogx
+from derivations.calculus.orders import upto
 from derivations.calculus.powers import bregman, plus
 
 Number: TypeAlias = Any                                      # fmpq where the value is exact, else arb
@@ -117,6 +118,10 @@ def _bregman(y: Number, x: Number, alpha: Number) -> Number:
     return (power(y, alpha) - tangent) / (alpha * (alpha - 1))
 
 
+def _upto(i: Number, j: Number) -> Number:
+    return fmpq(int(i <= j)) if isinstance(i, fmpq) and isinstance(j, fmpq) else undefined()
+
+
 FUNCTIONS: dict[type[sp.Basic], Any] = {
     sp.log: _log,
     sp.Abs: _abs,
@@ -127,4 +132,5 @@ FUNCTIONS: dict[type[sp.Basic], Any] = {
     pinsker: _pinsker,
     reciprocal: lambda x: integer_power(x, -1),
     bregman: _bregman,
+    upto: _upto,
 }

@@ -10,6 +10,7 @@ from itertools import combinations_with_replacement, permutations
 
 import sympy as sp
 
+from derivations.calculus.orders import upto
 from derivations.calculus.powers import plus
 from derivations.calculus.variables import Kind, Variable
 
@@ -108,9 +109,11 @@ def _parts(expr: sp.Expr) -> set[sp.Expr]:
 
 
 def _of_function(part: sp.Expr, check: Check) -> Iterator[Bound]:
-    """x ≤ x₊ and |x|, |Σ x| ≤ Σ |x|; 1 + x ≤ exp x, log x ≤ x − 1; for x ≤ 0 also exp x ≤ 1."""
+    """[i ≤ j] ≤ 1, x ≤ x₊ and |x|, |Σ x| ≤ Σ |x|; 1 + x ≤ exp x, log x ≤ x − 1; for x ≤ 0 also exp x ≤ 1."""
     x = part.args[0] if part.args else sp.S.Zero
-    if isinstance(part, plus):  # formal: rule_positive_part_above
+    if isinstance(part, upto):
+        yield 1 - part, False
+    elif isinstance(part, plus):  # formal: rule_positive_part_above
         yield part - x, False
     elif isinstance(part, sp.Abs) and x.is_real:
         yield part - x, False

@@ -14,6 +14,7 @@ import sympy as sp
 
 from derivations.calculus.differentiation import differentiate
 from derivations.calculus.functions import Partial, kl, pinsker, reciprocal, xlogx
+from derivations.calculus.orders import upto
 from derivations.calculus.powers import bregman, plus
 from derivations.calculus.printing import text
 from derivations.calculus.screening import Facts
@@ -22,7 +23,7 @@ from derivations.calculus.sums import normal
 from derivations.calculus.variables import Kind, Variable
 
 _OPERATIONS = (sp.Add, sp.Mul, sp.Pow, sp.exp, sp.log, sp.Abs, sp.KroneckerDelta, sp.Sum, sp.Indexed,
-               xlogx, kl, plus, bregman, pinsker, reciprocal, Partial)
+               xlogx, kl, plus, bregman, pinsker, reciprocal, upto, Partial)
 _NUMBERS = tuple(map(type, (sp.Integer(2), sp.Rational(2, 3), sp.S.Zero, sp.S.One, sp.S.NegativeOne, sp.S.Half)))
 
 
@@ -64,7 +65,7 @@ def strangers(expr: sp.Basic) -> Iterator[sp.Basic]:
                 yield var
             for end in ends:
                 yield from strangers(end)
-    elif kind is sp.KroneckerDelta and not all(arg.is_integer for arg in expr.args):
+    elif kind in (sp.KroneckerDelta, upto) and not all(arg.is_integer for arg in expr.args):
         yield expr
     elif kind in _OPERATIONS and kind is not sp.Indexed and _is_evaluated(expr):
         for arg in expr.args:

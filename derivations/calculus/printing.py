@@ -36,6 +36,9 @@ class _Printer(StrPrinter):  # type: ignore[misc]
     def _print_bregman(self, expr: sp.Expr) -> str:
         return f"D({self._print(expr.args[0])} ‖ {self._print(expr.args[1])})"
 
+    def _print_upto(self, expr: sp.Expr) -> str:
+        return f"[{self._print(expr.args[0])} ≤ {self._print(expr.args[1])}]"
+
     def _print_plus(self, expr: sp.Expr) -> str:
         return f"({self._print(expr.args[0])})₊"
 

@@ -14,6 +14,7 @@ from derivations.calculus import logs
 from derivations.calculus.functions import Partial, kl, pinsker, reciprocal, xlogx
 from derivations.calculus.lengths import check_length
 from derivations.calculus.naming import canonical_names
+from derivations.calculus.orders import counted, halved, is_turned, reversed_order, upto, within_one_range
 from derivations.calculus.parts import oriented
 from derivations.calculus.powers import bregman, plus
 from derivations.calculus.signs import nonnegative, strictly_positive
@@ -71,6 +72,8 @@ def _opened(expr: sp.Expr) -> sp.Expr:
         return _positive_part(expr.args[0])
     if isinstance(expr, sp.Abs):
         return _absolute(expr.args[0])
+    if isinstance(expr, upto):
+        return _order(expr)
     if isinstance(expr, xlogx) and strictly_positive(expr.args[0]):
         return sp.expand_mul(expr.args[0] * _log(expr.args[0]), deep=False)  # formal: rule_xlogx_open
     if expr.has(sp.log):
@@ -212,6 +215,12 @@ def _positive_part(arg: sp.Expr) -> sp.Expr:  # formal: rule_positive_part
     return above if nonnegative(below) and normal(above * below) == 0 else plus(arg)
 
 
+def _order(order: upto) -> sp.Expr:
+    """[i ≤ j] is 1 or 0 where the order is known, as that of an index and its greatest value."""
+    i, j = order.args
+    return sp.S.One if nonnegative(j - i) else sp.S.Zero if strictly_positive(i - j) else order
+
+
 def _absolute(arg: sp.Expr) -> sp.Expr:
     """|xy| = |x| |y|, as far as the factors of a sum are common to its terms."""
     factors = sp.Mul.make_args(sp.factor_terms(arg))
@@ -232,6 +241,8 @@ def _term(term: sp.Expr) -> sp.Expr:
         return sp.S.Zero
     term = sp.Mul(*map(_primitive, sp.Mul.make_args(_log_of_root(term))))
     for factor in sp.Mul.make_args(term):
+        if is_turned(factor):
+            return normal(sp.expand_mul(reversed_order(factor) * term / factor, deep=False))
         if isinstance(factor.as_base_exp()[0], sp.KroneckerDelta) and factor.as_base_exp()[1].is_positive:
             keep, drop = sorted(factor.as_base_exp()[0].args, key=sp.default_sort_key)  # formal: rule_delta_substitution
             if drop in keep_out(keep) or keep in keep_out(drop):  # formal: rule_delta_apart
@@ -302,6 +313,10 @@ def _sum_of_product(factors: list[sp.Expr], bound: list[Variable]) -> sp.Expr:
             marginal, summed = collapsed
             rest = [*flat[:position], marginal, *flat[position + 1 :]]
             return _sum_of_product(rest, [v for v in bound if v != summed])
+    if (count := counted(flat, bound)) is not None:
+        return _sum(normal(count[0]), [v for v in bound if v != count[1]])
+    if (half := halved(flat, bound)) is not None:
+        return _sum(normal(half), bound)
     if (row := _row_sum(flat, bound)) is not None:
         return _sum(normal(row[0]), [v for v in bound if v != row[1]])
     single = next((v for v in bound if v.domain.shape[0] == 1), None)
@@ -368,10 +383,33 @@ def _atom(factors: list[sp.Expr], bound: list[Variable]) -> sp.Expr:
         return sp.Mul(*[v.domain.shape[0] for v in bound])  # formal: rule_size
     if len(factors) == 1 and _has_unit_mass(factors[0], bound):  # formal: rule_unit_mass
         return sp.S.One
+    base, k = factors[0].as_base_exp()
+    if [base] == bound and len(factors) == 1 and k.is_Integer and k > 0:
+        return _powers_of_integers(int(k), bound[0].domain.shape[0])
     number = sp.Mul(*[f for f in factors if f.is_number])
     body = sp.Mul(*[f for f in factors if not f.is_number])
     named = canonical_names(body, bound)  # formal: rule_exchange
+    if (other := _turned(body, bound, named)) is not None:
+        return _sum(sp.expand_mul(number * other, deep=False), bound)
     return number * sp.Sum(body.xreplace(named), *[(v, 1, v.domain.shape[0]) for v in named.values()])
+
+
+def _powers_of_integers(k: int, size: sp.Expr) -> sp.Expr:
+    """1^k + … + m^k, by Faulhaber's formula."""
+    return sp.expand((sp.bernoulli(k + 1, size + 1) - sp.bernoulli(k + 1, 1)) / (k + 1))
+
+
+def _turned(body: sp.Expr, bound: list[Variable], named: dict[Variable, Variable]) -> sp.Expr | None:
+    """The summand with one [i ≤ j] by [j ≤ i], where the normal form writes the sum so."""
+    for order in filter(within_one_range, sp.Mul.make_args(body)):
+        rest = sp.Mul(*[factor for factor in sp.Mul.make_args(body) if factor is not order])
+        turned = rest * upto(*order.args[::-1])
+        before, after = order.args[0] not in bound, order.args[1] not in bound
+        keys = [sp.default_sort_key(each.xreplace(names)) for each, names in
+                ((turned, canonical_names(turned, bound)), (body, named))]
+        if (after, keys[0]) < (before, keys[1]):
+            return reversed_order(order) * rest
+    return None
 
 
 def _runs_over(var: sp.Expr, size: sp.Expr) -> bool:

@@ -109,6 +109,9 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
     def _print_KroneckerDelta(self, expr: sp.KroneckerDelta) -> str:
         return f"\\delta_{{{' '.join(sorted(self._print(i) for i in expr.args))}}}"
 
+    def _print_upto(self, expr: sp.Expr) -> str:
+        return f"[{self._print(expr.args[0])} \\le {self._print(expr.args[1])}]"
+
     def _print_Sum(self, expr: sp.Sum) -> str:
         bound = [limit[0] for limit in expr.limits]
         used = {self._print(v) for v in expr.function.free_symbols if isinstance(v, sp.Symbol) and v not in bound}

@@ -86,7 +86,7 @@ def test_an_entry_has_one_index_per_axis() -> None:
 
 def test_facts_show_conditions() -> None:
     expr = sp.log(x) + 1 / v + sp.sqrt(x - 1)
-    facts = ((x - 1, False), (v, None))
+    facts = ((x - 1, False, ()), (v, None, ()))
     assert sorted(map(str, undefined(expr))) == ["v ≠ 0", "x - 1 ≥ 0", "x > 0"]
     assert undefined(expr, facts) == []
 
