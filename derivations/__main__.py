@@ -7,7 +7,7 @@ import difflib
 import gc
 import io
 import os
-import platform
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -23,7 +23,9 @@ from derivations.claims import Verdict
 from derivations.differences import Change
 from derivations.documents import DOCUMENTS, VARIABLE, checks, documents
 from derivations.entry import Entry
+from derivations.journal import place
 from derivations.loading import SELDOM, check_interpreter
+from derivations.options import last_ledger, read_ledger
 from derivations.records import to_json
 from derivations.rows import states
 from derivations.selection import selected
@@ -84,18 +86,10 @@ def known(name: str) -> str:
 
 def last_run(path: Path) -> tuple[dict[str, dict[str, Any]], dict[str, incremental.Reason]]:
     """Return the last run's rows of unchanged claims, by id, and why some are outdated; both are empty before the first run."""
-    if not path.exists():
+    if (written := last_ledger(path)) is None:
         return {}, {}
-    last = ledger.current(read_ledger(path))
+    last = ledger.current(written)
     return {row["id"]: row for row in last["claims"]}, incremental.outdated_rows(incremental.project(), last)
-
-
-def read_ledger(path: Path) -> dict[str, Any]:
-    """Return the ledger at a path; raises click.UsageError if it is not a ledger or contradicts its own evidence."""
-    try:
-        return ledger.read(path)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
 
 
 def load_baseline() -> dict[str, baseline.Kept]:
@@ -130,37 +124,45 @@ def verify(
         raise click.UsageError(f"--balance: expected --shard beside it, got {balance} alone")
     if watch:
         return keep_verifying()
-    if again:
-        again = reusable(path, chosen, {"device": device, "quick": quick, "model": model})
+    if not path.resolve().parent.is_dir():
+        raise click.UsageError(f"--json: expected a file in an existing folder, got {path}")
+    if again and not place(path).exists():                   # else the journal of an interrupted run is taken up first
+        again = reusable(path, chosen, ledger.settings(device, quick, model))
     import pytest  # here, since no other command needs it
 
     from derivations.progress import Progress
 
-    if not path.resolve().parent.is_dir():
-        raise click.UsageError(f"--json: expected a file in an existing folder, got {path}")
     arguments = [*voters(only), *WITHOUT, f"--claims={','.join(chosen)}", f"--ledger={path}", f"--device={device}",
                  f"-n{processes(chosen) if workers is None else workers}"]
     arguments += [f"--incremental={path}"] if again else []
     arguments += ["--quick"] if quick else []
     arguments += [f"--model={model}"] if model else []
     arguments += [f"--shard={shard}", f"--asked={','.join(requested)}"] if shard else []
-    progress, stderr = Progress(), io.StringIO()
+    progress, stderr, status = Progress(), io.StringIO(), pytest.ExitCode.INTERRUPTED
     with contextlib.redirect_stderr(stderr), progress.interruptible():
-        status = pytest.main(arguments, plugins=[progress])
+        status = pytest.ExitCode(pytest.main(arguments, plugins=[progress]))
     if status == pytest.ExitCode.USAGE_ERROR:
         raise click.UsageError(stderr.getvalue().strip().removeprefix("ERROR: "))
     click.echo(stderr.getvalue(), err=True, nl=False)
     if progress.interrupted or (status == pytest.ExitCode.INTERRUPTED and not progress.failures):
-        click.echo("interrupted: no ledger was written", err=True)
-        raise SystemExit(130)
+        click.echo(f"interrupted: {kept_in(place(path))}", err=True)
+        raise SystemExit(128 + (progress.interrupted or signal.SIGINT))
     if progress.collector is None or progress.collector.result is None:
         click.echo("verify: no verdict was reached: " + "; ".join(progress.failures or ["no test ran"]), err=True)
         raise SystemExit(1)
     result, alarms = seal(progress.collector.result, path) if sealing else (progress.collector.result, [])
     summarize(result, path)
+    if keeper := progress.collector.keeper:
+        explain(keeper.before or {}, result, keeper.stay)
     for line in [*progress.failures, *progress.collector.problems, *alarms]:
         click.secho(f"FAILED  {line}", fg="red")
     raise SystemExit(0 if status == pytest.ExitCode.OK and not alarms else 1)
+
+
+def kept_in(journal: Path) -> str:
+    """Say what is kept of a run that was interrupted."""
+    votes = journal.read_text(encoding="utf-8").count("\n") - 1 if journal.exists() else 0
+    return f"{votes} checks are kept in {journal}; the next `verify` goes on from there" if votes > 0 else "no check had ended"
 
 
 def seal(result: dict[str, Any], path: Path) -> tuple[dict[str, Any], list[str]]:
@@ -175,7 +177,9 @@ def seal(result: dict[str, Any], path: Path) -> tuple[dict[str, Any], list[str]]
         return result, []
     rows = [{**row, "kernel": to_json(findings.seals.get(row["id"], []))} for row in result["claims"]]
     sealed = {**result, **ledger.assemble(rows, result["environment"])}
-    ledger.write(sealed, path)
+    written, seals = ledger.read(path), {row["id"]: row["kernel"] for row in rows}
+    own = [{**row, "kernel": seals.get(row["id"], row["kernel"])} for row in written["claims"]]
+    ledger.write({**written, **ledger.assemble(own, written["environment"], written["documents"])}, path)
     differ = belief.differences(*belief.of_rows(rows))
     click.echo("\n".join([layer.summary(findings, {row["id"]: row["verdict"] for row in rows}), *belief.described(differ)]))
     return sealed, [*findings.alarms, *belief.alarms(differ)]
@@ -204,22 +208,21 @@ def processes(names: list[str]) -> int:
     return 0 if len(selected(",".join(names))) <= FEW else os.cpu_count() or 1
 
 
-def reusable(path: Path, names: list[str], options: dict[str, Any]) -> bool:
+def reusable(path: Path, names: list[str], settings: dict[str, Any]) -> bool:
     """Return whether rows of the last ledger can be reused; ends the command, reporting them, if nothing changed at all."""
     if not path.exists():
         click.echo(f"{path} does not exist: everything is run")
         return False
-    last = ledger.current(read_ledger(path))
-    settings = {"python": platform.python_version(), "packages": ledger.packages(), "profile": incremental.profile(), **options}
-    if why := incremental.other_settings(last, settings):
-        click.echo(f"everything is run: {why}")
-        return False
+    before = read_ledger(path)
+    last = ledger.current(before)
     sources, catalogue = incremental.project(), entries()
     parts = {id for id, entry in catalogue.items() if entry.part_of in names}
     needs = {id: entry.needs for id, entry in catalogue.items() if {id, entry.claim.document} & {*names, *parts}}
     voting = {*(f"evidence.{document}" for document in DOCUMENTS), *checks()}
-    removed = len(last["claims"]) < len(read_ledger(path)["claims"])
-    if removed or incremental.stale(last, sources, needs) or incremental.may_have_new_votes(sources, last, voting):
+    asked = [row["id"] for row in before["claims"] if {row["id"], row["document"]} & {*names, *parts}]
+    all_stated = {row["id"] for row in last["claims"]}.issuperset(asked)
+    stale = incremental.stale(last, sources, needs, settings=settings)
+    if not all_stated or stale or incremental.may_have_new_votes(sources, last, voting):
         return True
     reused = ledger.assemble([row for row in last["claims"] if row["id"] in needs], last["environment"])
     click.echo(f"nothing changed: {len(reused['claims'])} claims reused")
@@ -254,6 +257,16 @@ def summarize(result: dict[str, Any], path: Path) -> None:
     click.echo(f"{path} written; {skipped} tests skipped; {result['environment']['seconds']:.0f} s")
 
 
+def explain(written: dict[str, Any], result: dict[str, Any], stay: list[str]) -> None:
+    """Print what the ledger has besides the rows of a run, and which of them it does not have."""
+    own = {row["id"] for row in result["claims"]}
+    if others := len({row["id"] for row in written.get("claims", ())} - own):
+        click.echo(f"the rows of {others} other claims are those of earlier runs")
+    if stay:
+        more = f" and {len(stay) - MOST} more" if len(stay) > MOST else ""
+        click.echo(f"the fuller rows of earlier runs stay for {', '.join(stay[:MOST])}{more}")
+
+
 @main.command(name="list")
 @click.argument("document", required=False)
 @click.option("--json", "path", type=Path, default=LEDGER, show_default=True, help="the ledger to read verdicts from")
@@ -265,7 +278,7 @@ def list_claims(document: str | None, path: Path, places: bool) -> None:
     rows, outdated = last_run(path)
     for id, entry in entries().items():
         if document is None or id.startswith(f"{document}."):
-            mark = "" if id not in rows or rows[id]["print"] else f"  (print {rendering.UNCOMPARED})"
+            mark = "" if id not in rows or rows[id].get("print") else f"  (print {rendering.UNCOMPARED})"
             mark += f"  (outdated: {rendering.reason(outdated[id])})" if id in outdated else ""
             click.echo(f"{id:30} {rows[id]['verdict'] if id in rows else 'not verified':13} {entry.title}{mark}")
             votes = [vote["where"] for vote in rows[id]["evidence"] if vote.get("where")] if id in rows else []
@@ -297,6 +310,7 @@ def regress(path: Path, accept: bool) -> None:
     now = read_ledger(path)
     if unknown := ledger.unknown_ids(now["claims"]):
         raise click.UsageError(f"--json: {path}: expected claims of installed documents, got {unknown[0]}; verify it again")
+    now = {**now, "claims": [row for row in now["claims"] if row["document"] in documents()]}
     before = load_baseline()
     age = outdated_by(now)
     if accept and (why := baseline.rejection(now, before) or (age and f"expected an up-to-date ledger, got one that {age}")):

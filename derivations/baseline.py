@@ -33,6 +33,7 @@ from derivations.ledger import problems_of
 from derivations.normal_form import Canonical, Form
 from derivations.prints.outcome import Standing
 from derivations.records import Record, decoded, encoded, from_json
+from derivations.runs import environments
 
 STRENGTH = {
     Verdict.OPEN: 0,
@@ -112,7 +113,7 @@ def _remembered(row: Mapping[str, Any]) -> Kept:
         **{name: [[step["statement"], step["reason"]] for step in row[name]] for name in ("derivation", "repair")},
         "quotes": sorted({theorem["name"] for theorem in row["quotes"]}),
         **{name: row[name] and hashed(from_json(row[name], Canonical)) for name in ("canonical", "canonical_repair")},
-        **{name: row[name] and row[name]["standing"] for name in ("print", "print_repair")},
+        **{name: own["standing"] if (own := row.get(name)) else None for name in ("print", "print_repair")},
     }, Kept)
 
 
@@ -180,10 +181,10 @@ def rejection(ledger: Mapping[str, Any], baseline: Mapping[str, Kept]) -> str:
 
     Losses against the old baseline are no obstacle, since accepting them is the purpose of a new baseline.
     """
-    environment = ledger["environment"]
-    if environment.get("quick") or not environment.get("complete"):
-        what = "a quick run" if environment.get("quick") else "a run that did not include every layer"
-        return f"expected a ledger from a complete `verify`, got one from {what}"
+    for environment in environments(ledger):
+        if environment.get("quick") or not environment.get("complete"):
+            what = "a quick run" if environment.get("quick") else "a run that did not include every layer"
+            return f"expected a ledger from a complete `verify`, got one with rows from {what}"
     now = snapshot(ledger)
     wrong = {row["id"]: why for row in ledger["claims"] if (why := _problem(row, now[row["id"]], baseline.get(row["id"])))}
     more = f" (and problems of {', '.join([*wrong][1:])})" if len(wrong) > 1 else ""

@@ -30,12 +30,22 @@ def _note(event: str, arguments: tuple[object, ...]) -> None:
 sys.addaudithook(_note)
 
 
-def opened(known: Collection[Path], outputs: Iterable[str]) -> set[str]:
-    """Return the files opened so far that are neither installed nor known nor named like an output of a command."""
+_TOLD: set[str] = set()
+
+
+def opened_since() -> list[str]:
+    """Return the files, of any kind but installed ones, that were opened since the last call."""
+    new = {*map(os.path.realpath, _sources(_OPENED - _TOLD))}
+    _TOLD.update(_OPENED)
+    return sorted(path for path in new if not path.startswith(INSTALLED) and os.path.isfile(path))
+
+
+def opened(known: Collection[Path], outputs: Iterable[str], paths: Iterable[str] | None = None) -> set[str]:
+    """Return the files, those opened so far or `paths`, that are neither installed nor known nor named like an output."""
     left_out = {*map(os.path.realpath, known)}
     return {
         path
-        for path in map(os.path.realpath, _sources())
+        for path in map(os.path.realpath, _sources(_OPENED) if paths is None else paths)
         if path not in left_out
         and not path.startswith(INSTALLED)
         and os.path.basename(path) not in outputs
@@ -43,9 +53,9 @@ def opened(known: Collection[Path], outputs: Iterable[str]) -> set[str]:
     }
 
 
-def _sources() -> Iterator[str]:
-    """Yield the files opened; for compiled code, which Python opens instead of a module, the module."""
-    for path in map(Path, sorted(_OPENED)):
+def _sources(names: Iterable[str]) -> Iterator[str]:
+    """Yield files; for compiled code, which Python opens instead of a module, the module."""
+    for path in map(Path, sorted(names)):
         if path.parent.name != "__pycache__":
             yield str(path)
         elif path.suffix == ".pyc":

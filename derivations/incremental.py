@@ -23,6 +23,7 @@ from typing import Any
 
 from derivations import elsewhere
 from derivations.documents import NOTATION, outside
+from derivations.runs import runs_of
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("derivations", "numerics", "evidence")
@@ -32,7 +33,7 @@ ALWAYS = ("derivations.pytest_plugin", "derivations.conftest", "evidence.conftes
 PLUGINS = {"evidence.test_votes": "evidence.pytest_plugin"}
 """The plugin that pytest imports for the tests of a module."""
 
-OUTPUT = frozenset({"baseline.json", "ledger.json"})         # written by `verify` and `regress`, not an input of any evidence
+OUTPUT = frozenset({"baseline.json", "ledger.json", "ledger.json.journal"})    # written by commands, not an input of evidence
 SETTINGS = ("python", "packages", "device", "quick", "model", "profile")
 
 
@@ -79,9 +80,10 @@ class Sources:
             parts = imported.split(".")
             yield from (outer for n in range(1, len(parts) + 1) if (outer := ".".join(parts[:n])) in self.modules)
 
-    def opened_elsewhere(self) -> set[str]:
-        """Return the files that this process opened and that are neither of the project nor installed."""
-        return elsewhere.opened([*self.modules.values(), *(path for paths in self.data.values() for path in paths)], OUTPUT)
+    def opened_elsewhere(self, paths: Iterable[str] | None = None) -> set[str]:
+        """Return the files that are neither of the project nor installed, of these or of those that this process opened."""
+        known = [*self.modules.values(), *(path for paths in self.data.values() for path in paths)]
+        return elsewhere.opened(known, OUTPUT, paths)
 
     def unchanged_since(self, before: Mapping[str, str], time: float) -> dict[str, str]:
         """Return those hashes of an earlier reading that are still right, of files that did not change after a time.
@@ -174,6 +176,7 @@ class ReasonKind(StrEnum):
     UNKNOWN = "unknown"
     NEED = "a need was run again"
     OTHER_VOTERS = "other voters"
+    SETTINGS = "other settings"
 
 
 @dataclass(frozen=True)
@@ -190,27 +193,31 @@ def hashes_elsewhere(names: Iterable[str], before: float = math.inf) -> dict[str
     return {str(path): _hash([path]) for path in paths}
 
 
-def changed_files(sources: Sources, ledger: Mapping[str, Any]) -> set[str]:
-    """Return the modules and data files that changed since the ledger was written."""
-    before = ledger.get("files", {})
+def changed_files(sources: Sources, run: Mapping[str, Any]) -> set[str]:
+    """Return the modules and data files that changed since a run."""
+    before = run.get("files", {})
     now = sources.hashes | hashes_elsewhere(before)
     return {name for name in before.keys() | now.keys() if before.get(name) != now.get(name)}
 
 
 def outdated(sources: Sources, ledger: Mapping[str, Any]) -> set[str]:
     """Return the changed modules and data files that some row of the ledger depends on."""
-    if "files" not in ledger:
-        return set()
-    changed = changed_files(sources, ledger)
-    return {name for row in ledger["claims"] for name in _touching(row, changed, sources)}
+    recorded = {date: changed_files(sources, run) for date, run in runs_of(ledger).items() if "files" in run}
+    return {name for row in ledger["claims"] for name in _touching(row, recorded.get(row.get("run", ""), set()), sources)}
+
+
+def _changed_since(sources: Sources, ledger: Mapping[str, Any]) -> dict[str, set[str]]:
+    """Return the files that changed since each run of a ledger."""
+    return {date: changed_files(sources, run) for date, run in runs_of(ledger).items()}
 
 
 def outdated_rows(sources: Sources, ledger: Mapping[str, Any]) -> dict[str, Reason]:
     """Return, by claim, why its row or the row of one of its parts is outdated."""
     rows = {row["id"]: row for row in ledger["claims"]}
-    changed = changed_files(sources, ledger)
-    reasons = {id: Reason(ReasonKind.OUTDATED, name) for id, row in rows.items() if (name := _touched(row, changed, sources))}
-    silent = [id for id, row in rows.items() if "files" not in ledger or "sources" not in row]
+    changed, runs = _changed_since(sources, ledger), runs_of(ledger)
+    reasons = {id: Reason(ReasonKind.OUTDATED, name) for id, row in rows.items()
+               if (name := _touched(row, changed[row.get("run", "")], sources))}
+    silent = [id for id, row in rows.items() if "files" not in runs[row.get("run", "")] or "sources" not in row]
     reasons |= dict.fromkeys(silent, Reason(ReasonKind.UNKNOWN))
     return {id: reasons[own] for id, row in rows.items() for own in (*row["parts"], id) if own in reasons}
 
@@ -234,15 +241,15 @@ def profile() -> str:
     return os.environ.get("HYPOTHESIS_PROFILE", "gate")
 
 
-def other_settings(ledger: Mapping[str, Any], environment: Mapping[str, Any]) -> str | None:
-    """Return why no row of a ledger can be reused under these settings; None if rows can be reused."""
-    if "files" not in ledger:
-        return "the last ledger does not record its source files"
-    was = ledger["environment"]
+def other_settings(run: Mapping[str, Any], environment: Mapping[str, Any]) -> str | None:
+    """Return why no row of a run can be reused under these settings; None if rows can be reused, also by a quick run."""
+    if "files" not in run:
+        return "the last run does not record its source files"
+    was = run["environment"]
     if not was.get("complete"):
-        return "the last ledger is from a run that did not include every layer"
+        return "the last run did not include every layer"
     for name in SETTINGS:
-        if was.get(name) != environment.get(name):
+        if was.get(name) != environment.get(name) and (name != "quick" or was.get(name)):
             return f"{name}: {_shown(was.get(name), environment.get(name))}"
     return "the files of a model given by --model are not tracked" if environment.get("model") else None
 
@@ -259,17 +266,25 @@ def stale(
     sources: Sources,
     needs: Mapping[str, Iterable[str]],
     voters: Mapping[str, Iterable[str]] | None = None,
+    settings: Mapping[str, Any] | None = None,
 ) -> dict[str, Reason]:
     """The claims of `needs` whose row cannot be used again, each with the reason.
 
-    `needs` maps each claim to the claims it rests on; `voters` maps it to the modules that vote on it now, if known.
+    `needs` maps each claim to the claims it rests on; `voters` maps it to the modules that vote on it now, if known, and
+    `settings` are those of the run that would use the rows.
     """
     rows = {row["id"]: row for row in ledger["claims"]}
-    changed = changed_files(sources, ledger)
+    changed = _changed_since(sources, ledger)
+    others = {date: why for date, run in runs_of(ledger).items() if settings and (why := other_settings(run, settings))}
     reasons: dict[str, Reason] = {}
     for id in needs:
-        if why := _own_reason(rows.get(id), changed, sources, None if voters is None else set(voters.get(id, ()))):
-            reasons[id] = why
+        row = rows.get(id)
+        if row is None:
+            reasons[id] = Reason(ReasonKind.NEW)
+        elif other := others.get(run := row.get("run", "")):
+            reasons[id] = Reason(ReasonKind.SETTINGS, other)
+        elif own := _own_reason(row, changed[run], sources, None if voters is None else set(voters.get(id, ()))):
+            reasons[id] = own
     while more := {id: Reason(ReasonKind.NEED, need) for id, needed in needs.items() if id not in reasons
                    for need in needed if need in reasons}:
         reasons |= more
@@ -277,10 +292,8 @@ def stale(
 
 
 def _own_reason(
-    row: Mapping[str, Any] | None, changed: set[str], sources: Sources, voters: set[str] | None
+    row: Mapping[str, Any], changed: set[str], sources: Sources, voters: set[str] | None
 ) -> Reason | None:
-    if row is None:
-        return Reason(ReasonKind.NEW)
     if not row.get("complete"):
         return Reason(ReasonKind.INCOMPLETE)
     if voters is not None and not voters <= set(row["sources"]):
@@ -294,4 +307,5 @@ def _own_reason(
 def may_have_new_votes(sources: Sources, ledger: Mapping[str, Any], folders: Iterable[str]) -> bool:
     """Return whether a module changed in a package of votes: only test collection can tell which claims it votes on."""
     prefixes = tuple(f"{folder}." for folder in folders)
-    return any(name.startswith(prefixes) or name in folders for name in changed_files(sources, ledger))
+    changed = set[str]().union(*_changed_since(sources, ledger).values())
+    return any(name.startswith(prefixes) or name in folders for name in changed)

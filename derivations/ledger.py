@@ -11,9 +11,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from derivations import rendering
+from derivations import incremental, rendering
 from derivations.catalogue import entries
 from derivations.claims import SUPPORTING_VERDICTS, Evidence, Layer, Outcome, Verdict, judge
 from derivations.documents import documents, title
@@ -37,13 +38,16 @@ def build(evidence: Sequence[Evidence], ids: Iterable[str], environment: Mapping
     return assemble([row_of(catalogue[id], [e for e in evidence if e.claim == id]) for id in requested], environment)
 
 
-def assemble(rows: Sequence[Mapping[str, Any]], environment: Mapping[str, Any]) -> dict[str, Any]:
-    """The ledger of these rows, with the verdicts that follow from their evidence."""
+def assemble(
+    rows: Sequence[Mapping[str, Any]], environment: Mapping[str, Any], titles: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, Any]:
+    """The ledger of these rows, with the verdicts that follow from their evidence; `titles` has those of other documents."""
     settled = settle(rows)
-    counts = summary(settled)
+    counts, known = summary(settled), documents()
     return {
         "schema": SCHEMA,
-        "documents": {document: title(document) for document in counts["by_document"]},
+        "documents": {document: title(document) if document in known else titles.get(document, document)
+                      for document in counts["by_document"]},
         "environment": dict(environment),
         "claims": settled,
         "summary": counts,
@@ -76,7 +80,7 @@ def quoting(rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:
 def environment(devices: Sequence[str], seconds: float, seed: int, skipped: Mapping[str, int]) -> dict[str, Any]:
     """Return where and when the evidence was produced; `skipped` counts the skipped tests by reason."""
     return {
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "date": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "commit": _commit(),
         "python": platform.python_version(),
         "packages": packages(),
@@ -85,6 +89,12 @@ def environment(devices: Sequence[str], seconds: float, seed: int, skipped: Mapp
         "seconds": round(seconds, 1),
         "skipped": dict(skipped),
     }
+
+
+def settings(device: str, quick: bool, model: str | None) -> dict[str, Any]:
+    """Return on what, besides the sources, evidence depends: the packages, and the options of the run."""
+    return {"python": platform.python_version(), "packages": packages(), "profile": incremental.profile(), "device": device,
+            "quick": quick, "model": model}
 
 
 def packages() -> dict[str, str]:

@@ -130,6 +130,7 @@ class LedgerRow(Record, frozen=True):
     voters: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     complete: bool = False
+    run: str = ""
     kernel: tuple[Seal, ...] = ()
 
 
@@ -173,6 +174,16 @@ class Environment(Record, frozen=True):
     shard: Shard | None = None
 
 
+class EarlierRun(Record, frozen=True):
+    """An earlier run that the ledger has rows of, with the hashes of files that differ from the newest run's, null for none.
+
+    `files` is null if the run does not record its source files.
+    """
+
+    environment: Environment
+    files: Mapping[str, str | None] | None
+
+
 class Ledger(Record, frozen=True):
     """A ledger; its rows are decoded one by one, so that an error names the claim."""
 
@@ -182,6 +193,7 @@ class Ledger(Record, frozen=True):
     summary: dict[str, Any]
     documents: Mapping[str, str] = {}
     files: Mapping[str, str] = {}
+    runs: Mapping[str, EarlierRun] = {}
 
 
 def check(data: Any) -> None:
@@ -189,7 +201,8 @@ def check(data: Any) -> None:
     version = data.get("schema") if isinstance(data, dict) else None
     if version not in (None, SCHEMA):
         raise ValueError(f"schema: expected {SCHEMA}, got {version!r}")
-    rows = from_json(data, Ledger).claims
+    ledger = from_json(data, Ledger)
+    rows, runs = ledger.claims, {"", ledger.environment.date, *ledger.runs}
     if not rows:
         raise ValueError("claims: expected at least one, got none")
     ids = [row.get("id") for row in rows]
@@ -198,6 +211,8 @@ def check(data: Any) -> None:
             wrong = next(_faults(from_json(row, LedgerRow)), "")
         except ValueError as error:
             wrong = str(error)
+        if not wrong and (run := row.get("run", "")) not in runs:
+            wrong = f"run: expected the date of a run of the ledger, got {run!r}"
         if not wrong and row["id"] in ids[:number - 1]:
             wrong = "id: expected every claim once, got it twice"
         if wrong:

@@ -11,12 +11,12 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from derivations import ledger
 from derivations.catalogue import entries
 from derivations.documents import documents
 from derivations.entry import Entry
 from derivations.examination import written
 from derivations.mutants import WEAK, Fate, Trial, power, tried
+from derivations.options import last_ledger
 
 
 def trials(entry: Entry) -> tuple[Trial, ...]:
@@ -42,6 +42,7 @@ def mutants(ids: tuple[str, ...], path: Path) -> None:
     known = {*entries(), *documents()}
     if unknown := [name for name in ids if name not in known]:
         raise click.UsageError(f"ID: expected a claim or a document, got {unknown[0]}; see `python -m derivations list`")
+    last = last_ledger(path)
     chosen = [entry for id, entry in entries().items() if not ids or {id, entry.claim.document} & set(ids)]
     by_claim = {entry.id: trials(entry) for entry in track(chosen, "mutants", console=Console(stderr=True), transient=True)}
     Console().print(table(by_claim))
@@ -49,8 +50,8 @@ def mutants(ids: tuple[str, ...], path: Path) -> None:
         for trial in each:
             if trial.fate is Fate.UNDECIDED or (len(by_claim) == 1 and trial.fate is not Fate.REFUTED):
                 click.echo(f"{trial.fate}  {id}  {trial.name}: {trial.detail}")
-    if path.exists():
-        click.echo(votes(ledger.read(path)["claims"], set(by_claim)))
+    if last:
+        click.echo(votes(last["claims"], set(by_claim)))
 
 
 def table(by_claim: Mapping[str, Sequence[Trial]]) -> Table:

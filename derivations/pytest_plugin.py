@@ -12,10 +12,13 @@ import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")                # before anything numeric is imported, here or in a worker
 
+import ctypes
 import gc
+import signal
+import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +26,12 @@ import click
 import pytest
 
 import derivations
-from derivations import baseline, incremental, ledger, rendering
+from derivations import baseline, elsewhere, incremental, ledger, rendering
 from derivations.catalogue import Catalogue, entries
 from derivations.claims import Evidence, Layer, Outcome
 from derivations.documents import documents, outside
+from derivations.journal import place
+from derivations.keeping import Keeper
 from derivations.loading import SELDOM, check_interpreter
 from derivations.records import decoded, encoded, from_json
 from derivations.selection import all_needs, needs_of, selected
@@ -70,8 +75,23 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.claims, config.option.keyword = config.option.keyword, ""
         if config.args_source is pytest.Config.ArgsSource.TESTPATHS:         # no other file votes on a claim
             config.args = [str(file) for file in incremental.voting_files().values()]
-    if not hasattr(config, "workerinput"):
-        config.pluginmanager.register(Collector(config), PLUGIN)
+    if hasattr(config, "workerinput"):
+        end_with_parent()
+        return
+    collector = Collector(config)
+    config.pluginmanager.register(collector, PLUGIN)
+    if config.option.ledger:
+        try:
+            collector.keeper = Keeper(config, collector)
+        except ValueError as error:
+            raise pytest.UsageError(str(error)) from None
+
+
+def end_with_parent() -> None:
+    """Let the kernel end this worker process when the process that reports is killed; an interruption is for that one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)           # PR_SET_PDEATHSIG
 
 
 def requested_claims(config: pytest.Config) -> set[str] | None:
@@ -130,11 +150,27 @@ def _select(config: pytest.Config, items: list[pytest.Item]) -> None:
     if chosen is None:
         return
     if config.option.incremental:
-        last = ledger.current(ledger.read(Path(config.option.incremental)))
-        chosen &= set(incremental.stale(last, incremental.project(), needs_of(chosen), voters))
-    remaining = [item for item in items if (marker := item.get_closest_marker("claim")) and marker.args[0] in chosen]
+        last, settings = last_ledger(config), ledger.settings(*map(config.getoption, ("device", "quick", "model")))
+        chosen &= set(incremental.stale(last, incremental.project(), needs_of(chosen), voters, settings))
+    done = votes_kept(config)
+    remaining = [item for item in items if item.nodeid not in done
+                 and (marker := item.get_closest_marker("claim")) and marker.args[0] in chosen]
     config.hook.pytest_deselected(items=[item for item in items if item not in remaining])
     items[:] = remaining
+
+
+def votes_kept(config: pytest.Config) -> set[str]:
+    """Return the tests whose votes the journal of an interrupted run has."""
+    if hasattr(config, "workerinput"):
+        return set(config.workerinput["kept"])
+    collector = config.pluginmanager.get_plugin(PLUGIN)
+    return set(collector.keeper.kept) if collector and collector.keeper else set()
+
+
+def last_ledger(config: pytest.Config) -> dict[str, Any]:
+    """Return the last ledger with its rows of unchanged claims; an empty one if there is none yet."""
+    path = Path(config.option.incremental)
+    return ledger.current(ledger.read(path)) if path.exists() else {"environment": {}, "claims": []}
 
 
 def _side_by_side(items: list[pytest.Item]) -> None:
@@ -168,6 +204,8 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     Catalogue.accessed_ids.clear()
     result = yield
     item.user_properties.append(("used", sorted(Catalogue.accessed_ids)))
+    if outside():
+        item.user_properties.append(("opened", elsewhere.opened_since()))
     return result
 
 
@@ -208,6 +246,8 @@ class Collector:
         self.sources = incremental.project()
         self.files: dict[str, str] = {}
         self.opened: set[str] = set()
+        self.started = derivations.STARTED
+        self.keeper: Keeper | None = None
 
     def pytest_sessionstart(self) -> None:
         """Record the hashes of the source files before the tests run."""
@@ -217,14 +257,23 @@ class Collector:
     def recorded_files(self) -> dict[str, str]:
         """Return the hashes of all sources unchanged during the run, for outside documents also of files elsewhere."""
         now = incremental.project()
-        files = now.unchanged_since(self.files, derivations.STARTED)
-        own = {os.path.realpath(path) for path in (self.config.option.ledger, self.config.option.incremental) if path}
-        opened = self.opened | now.opened_elsewhere() - own if outside() else set[str]()
-        return files | dict.fromkeys(opened, "") | incremental.hashes_elsewhere(opened, derivations.STARTED)
+        files = now.unchanged_since(self.files, self.started)
+        opened = (self.opened | now.opened_elsewhere()) - self.outputs() if outside() else set[str]()
+        return files | dict.fromkeys(opened, "") | incremental.hashes_elsewhere(opened, self.started)
+
+    def outputs(self) -> set[str]:
+        """Return the files that the run itself writes."""
+        ledgers = [Path(path) for path in (self.config.option.ledger, self.config.option.incremental) if path]
+        return {os.path.realpath(path) for each in ledgers for path in (each, place(each))}
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Take note of a file whose tests are not known, which does not stop a run with worker processes."""
         self.uncollected |= report.failed
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Tell a worker process which votes the journal of an interrupted run has."""
+        node.workerinput["kept"] = self.keeper.kept if self.keeper else []
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
@@ -244,9 +293,14 @@ class Collector:
         if report.skipped:
             reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
             self.skipped[reason.removeprefix("Skipped: ")] += 1
-        if report.when != "call" and not report.failed:
-            return
         accepted = len(self.misplaced)
+        if report.when == "call" or report.failed:
+            self._take(report, properties)
+        if self.keeper and claim:
+            self.keeper.note(report, clean=len(self.misplaced) == accepted)
+
+    def _take(self, report: pytest.TestReport, properties: dict[str, Any]) -> None:
+        claim, accepted = properties.get("claim"), len(self.misplaced)
         sent = self.sent(report, claim)
         self.evidence += sent
         if claim and len(self.misplaced) > accepted:
@@ -316,33 +370,45 @@ class Collector:
         if not ended or not (self.claims_with_evidence or reused):
             return
         self.evidence += self.silent()
-        environments = [e.environment for e in self.evidence]
-        environments += [e["environment"] for row in reused.values() for e in row["evidence"]]
-        devices = sorted({where.split(",")[0] for where in environments})
-        surroundings = ledger.environment(devices, time.perf_counter() - self.start, 0, self.skipped) | self.options()
+        surroundings = ledger.environment([], time.perf_counter() - self.start, 0, self.skipped) | self.options()
         if option.incremental:
             surroundings["incremental"] = {"ran": len(self.claims_with_evidence), "because": self.why()}
-        fresh = ledger.build(self.evidence, [id for id in entries() if id in self.claims_with_evidence], surroundings)
-        rows = reused | {row["id"]: {**row, **self.rests_on(row["id"])} for row in fresh["claims"]}
-        surroundings["complete"] &= rows.keys() >= (requested_claims(self.config) or set())
-        assembled = ledger.assemble([rows[id] for id in entries() if id in rows], surroundings)
-        self.result = assembled | {"files": self.recorded_files()}
+        computed = reused.keys() | self.claims_with_evidence
+        surroundings["complete"] &= computed >= (requested_claims(self.config) or set())
+        own = self.ledger_of(self.claims_with_evidence, surroundings)
+        rows = reused | {row["id"]: row for row in own["claims"]}
+        self.result = {**own, **ledger.assemble([rows[id] for id in entries() if id in rows], own["environment"])}
         self.problems += baseline.problems(self.result, baseline.load(), complete=surroundings["complete"])
-        if option.ledger:
-            ledger.write(self.result, Path(option.ledger))
+        if self.keeper:
+            self.keeper.store(own, reused)
+            self.keeper.journal.close(keep=False)
         if exitstatus != pytest.ExitCode.TESTS_FAILED:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED if self.problems else pytest.ExitCode.OK
+
+    def pytest_unconfigure(self) -> None:
+        """Leave the journal of a run that was interrupted to the next one."""
+        if self.keeper:
+            self.keeper.journal.close(keep=True)
+
+    def ledger_of(self, ids: Collection[str], environment: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the ledger of claims that this run computed."""
+        layers = list(Layer)                                 # in an order that does not depend on who was first
+        evidence = sorted((e for e in self.evidence if e.claim in ids), key=lambda e: (layers.index(e.layer), e.where, e.scope))
+        surroundings = {**environment, "devices": sorted({e.environment.split(",")[0] for e in evidence})}
+        fresh = ledger.build(evidence, [id for id in entries() if id in ids], surroundings)
+        rows = [{**row, **self.rests_on(row["id"]), "run": surroundings["date"]} for row in fresh["claims"]]
+        return ledger.assemble(rows, surroundings) | {"files": self.recorded_files()}
 
     def reused(self) -> dict[str, dict[str, Any]]:
         """Return the requested rows of the last ledger that did not run again."""
         requested = selected(self.config.option.claims)
-        last = ledger.current(ledger.read(Path(self.config.option.incremental)))
+        last = last_ledger(self.config)
         return {row["id"]: row for row in last["claims"] if row["id"] in requested - self.claims_with_evidence}
 
     def why(self) -> str:
         """Return why claims ran again."""
-        last = ledger.current(ledger.read(Path(self.config.option.incremental)))
-        reasons = incremental.stale(last, self.sources, needs_of(selected(self.config.option.claims)))
+        last, settings = last_ledger(self.config), ledger.settings(*map(self.config.getoption, ("device", "quick", "model")))
+        reasons = incremental.stale(last, self.sources, needs_of(selected(self.config.option.claims)), settings=settings)
         other = incremental.Reason(incremental.ReasonKind.OTHER_VOTERS)
         return rendering.because({id: reasons.get(id, other) for id in self.claims_with_evidence})
 

@@ -43,6 +43,7 @@ from derivations.mutants import WEAK
 from derivations.normal_form import Canonical, Domain, Form, Sample, Sign
 from derivations.prints.outcome import Standing
 from derivations.records import from_json
+from derivations.runs import environments
 
 GROWTH = 10.0                                                # times as large: rounding in another order moves an error less
 NOTICEABLE = 0.1                                             # of the tolerance: below a tenth an error says nothing
@@ -69,7 +70,8 @@ def compare(ledger: Mapping[str, Any], recorded: Mapping[str, Kept], evaluate: E
     only if the run was meant to include it.
     """
     now = snapshot(ledger)
-    requested = set(ledger.get("environment", {}).get("asked", ()))
+    runs = [ledger.get("environment", {}), *environments(ledger)]
+    requested = {name for environment in runs for name in environment.get("asked", ())}
     absent = [id for id in recorded if id not in now]
     differences: list[Difference] = []
     for row, (id, after) in zip(ledger["claims"], now.items(), strict=True):

@@ -200,6 +200,7 @@ REASONS = {
     ReasonKind.UNKNOWN: "the ledger does not record its source files",
     ReasonKind.NEED: "{} was run again",
     ReasonKind.OTHER_VOTERS: "other modules vote on it",
+    ReasonKind.SETTINGS: "{}",
 }
 
 

@@ -112,8 +112,12 @@ def merged(ledgers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "asked": asked,
         "complete": all(each.get("complete") for each in surroundings),
     }
-    assembled = ledger.assemble([rows[id] for id in entries() if id in rows], environment)
-    return assembled | {"files": files}
+    newest = {date for each in surroundings if (date := each.get("date"))}
+    own = [{**row, "run": environment["date"]} if row.get("run") in newest else row for row in rows.values()]
+    by_id = {row["id"]: row for row in own}
+    assembled = ledger.assemble([by_id[id] for id in entries() if id in by_id], environment)
+    earlier = {date: run for each in ledgers for date, run in each.get("runs", {}).items()}
+    return assembled | {"files": files} | ({"runs": earlier} if earlier else {})
 
 
 def _common_files(shards: Sequence[Mapping[str, str]]) -> dict[str, str]:

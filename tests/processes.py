@@ -60,7 +60,7 @@ def started(
 
 def derivations(folder: Path, *arguments: str, **environment: str) -> Completed:
     """`python -m derivations` with these arguments, in a folder."""
-    return forked(_derivations, *arguments, folder=folder, **environment)
+    return forked(run_command, *arguments, folder=folder, **environment)
 
 
 def _called(
@@ -90,7 +90,8 @@ def numerics(*arguments: str) -> None:
     main(arguments)
 
 
-def _derivations(*arguments: str) -> None:
+def run_command(*arguments: str) -> None:
+    """Run `python -m derivations` in this process, which should be a separate one."""
     from derivations.__main__ import run
 
     sys.argv = ["derivations", *arguments]

@@ -245,6 +245,13 @@ def test_rows_with_problems_are_no_baseline(tmp_path: Path, within: Command) -> 
     assert len(result.stderr.strip().splitlines()) == 1
 
 
+@pytest.mark.parametrize("command", [("list",), ("show", "eot.59"), ("regress",), ("mutants", "eot.59")], ids=" ".join)
+def test_a_ledger_that_is_named_must_be_there(within: Command, tmp_path: Path, command: tuple[str, ...]) -> None:
+    refused_in_a_line(within(*command, "--json", "missing.json"), "missing.json")
+    (tmp_path / "broken.json").write_text("{}")
+    refused_in_a_line(within(*command, "--json", "broken.json"), "broken.json")
+
+
 def test_interruption_leaves_nothing_behind(tmp_path: Path) -> None:
     process = subprocess.Popen([*COMMAND, "verify", "eot", "-n", "0"], cwd=tmp_path, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, start_new_session=True)

@@ -161,18 +161,21 @@ def test_a_local_model_may_have_changed(root: Path) -> None:
 
 @pytest.mark.parametrize(("name", "value", "reason"), [
     ("python", "3.13", "python: 3.12 → 3.13"), ("packages", {"sympy": "2"}, "packages: sympy 1 → 2"),
-    ("device", "cuda", "device: cpu → cuda"), ("quick", True, "quick: False → True"),
+    ("device", "cuda", "device: cpu → cuda"), ("quick", False, "quick: True → False"),
     ("profile", "explore", "profile: gate → explore"),
     ("model", "other", "model: None → other"), ("packages", {}, "packages: sympy 1 → None"),
 ])
 def test_other_settings_run_everything(root: Path, name: str, value: Any, reason: str) -> None:
     ledger = last(root)
-    assert other_settings(ledger, SETTINGS) is None
+    ledger["environment"]["quick"] = name == "quick"
+    assert other_settings(ledger, {**SETTINGS, "quick": ledger["environment"]["quick"]}) is None
     assert other_settings(ledger, {**SETTINGS, name: value}) == reason
+    assert set(stale(ledger, read(root), NEEDS, settings={**SETTINGS, name: value}).values()) == {
+        Reason(ReasonKind.SETTINGS, reason)}
     ledger["environment"]["complete"] = False
-    assert other_settings(ledger, SETTINGS) == "the last ledger is from a run that did not include every layer"
+    assert other_settings(ledger, SETTINGS) == "the last run did not include every layer"
     del ledger["files"]
-    assert other_settings(ledger, SETTINGS) == "the last ledger does not record its source files"
+    assert other_settings(ledger, SETTINGS) == "the last run does not record its source files"
 
 
 def test_a_ledger_is_outdated_by_changes_of_its_dependencies(root: Path) -> None:

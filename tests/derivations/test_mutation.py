@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from derivations import mutation
+from derivations import ledger, mutation
 from derivations.calculus.variables import scalar
 from derivations.mutants import WEAK, Fate, Trial
 from derivations.mutation import mutants, table, trials, votes, weak
@@ -30,7 +30,7 @@ def _register(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(mutation, "entries", lambda: register)
     monkeypatch.setattr(mutation, "documents", lambda: ("eot", "geometric"))
     monkeypatch.setattr(mutation, "trials", lambda entry: TRIALS[entry.id])
-    monkeypatch.setattr(mutation.ledger, "read", lambda path: json.loads(path.read_text()))
+    monkeypatch.setattr(ledger, "read", lambda path: json.loads(path.read_text()))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import signal
 import subprocess
+import time
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
 
 from derivations import documents
-from tests.processes import derivations
+from tests.processes import derivations, run_command, started
 
 PAPER = Path(__file__).parent / "tiny_paper"
 
@@ -52,7 +56,7 @@ def test_shards_of_a_run_join_to_the_complete_ledger(verified: Path) -> None:
     joined_claims, again = (json.loads((verified / name).read_text())["claims"] for name in ("ledger.json", "joined.json"))
     parts = [json.loads((verified / f"shard{part}.json").read_text())["claims"] for part in (1, 2)]
     assert [len(rows) for rows in parts] == [2, 1]
-    timed = ("evidence", "digest")
+    timed = ("evidence", "digest", "run")
     assert [{k: v for k, v in row.items() if k not in timed} for row in again] == [
         {k: v for k, v in row.items() if k not in timed} for row in joined_claims]
     untimed = [[[{**vote, "seconds": 0} for vote in row["evidence"]] for row in rows] for rows in (joined_claims, again)]
@@ -151,3 +155,75 @@ def test_the_guide_shows_this_paper() -> None:
     shown = {line.replace("mypaper", "tiny_paper") for block in blocks for line in block.splitlines() if line}
     assert shown
     assert not shown - set(sources.splitlines())
+
+
+# ── nothing is lost ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def untimed(path: Path) -> object:
+    """A ledger without what depends on when its run was, and how long it took."""
+    ledger = json.loads(path.read_text())
+    for name in ("date", "seconds"):
+        del ledger["environment"][name]
+    for row in ledger["claims"]:
+        del row["digest"], row["run"]
+        row["evidence"] = [{**vote, "seconds": 0} for vote in row["evidence"]]
+    return ledger
+
+
+def test_a_run_of_one_claim_keeps_the_rows_of_the_others(verified: Path) -> None:
+    path = verified / "ledger.json"
+    assert run(verified, "verify", "tiny_paper", "-n", "0", "--incremental").returncode == 0
+    before = {row["id"]: row for row in json.loads(path.read_text())["claims"]}
+    result = run(verified, "verify", "tiny_paper.2", "-n", "0")
+    assert "the rows of 2 other claims are those of earlier runs" in result.stdout
+    after = {row["id"]: row for row in json.loads(path.read_text())["claims"]}
+    assert [id for id in before if after[id] != before[id]] == ["tiny_paper.2"]
+    assert run(verified, "verify", "tiny_paper", "--incremental").stdout == "nothing changed: 3 claims reused\n"
+    partial = run(verified, "verify", "tiny_paper.3", "-n", "0", "--only", "symbolic")
+    assert "the fuller rows of earlier runs stay for tiny_paper.3" in partial.stdout
+    assert {row["id"]: row for row in json.loads(path.read_text())["claims"]} == after
+
+
+@pytest.mark.parametrize(("number", "workers"), [(signal.SIGKILL, "0"), (signal.SIGKILL, "2"), (signal.SIGTERM, "0")])
+def test_an_interrupted_run_goes_on_where_it_was(number: int, workers: str, verified: Path, tmp_path: Path) -> None:
+    """It is interrupted after each vote or so, and in the end its ledger is that of a run that was not."""
+    shutil.copytree(verified / "tiny_paper", tmp_path / "tiny_paper", ignore=shutil.ignore_patterns("__pycache__"))
+    command = ("--document", str(tmp_path / "tiny_paper"), "verify", "tiny_paper", "-n", workers)
+    path, journal = tmp_path / "ledger.json", tmp_path / "ledger.json.journal"
+    assert derivations(tmp_path, *command).returncode == 0
+    undisturbed = untimed(path)
+    path.unlink()
+    for votes in (1, 3, 4):
+        process = begun(tmp_path, *command)
+        while process.is_alive() and not (journal.exists() and journal.read_bytes().count(b"\n") > votes):
+            time.sleep(0.005)
+        if process.pid and process.is_alive():
+            os.kill(process.pid, number)
+        process.join(60)
+        assert {each.name for each in tmp_path.iterdir()} <= {"tiny_paper", journal.name, path.name, "out", "err"}
+    assert derivations(tmp_path, *command).returncode == 0
+    assert untimed(path) == undisturbed
+    assert not journal.exists()
+
+
+def test_a_journal_of_other_sources_gives_rows_of_its_own_run(verified: Path, tmp_path: Path) -> None:
+    shutil.copytree(verified / "tiny_paper", tmp_path / "tiny_paper", ignore=shutil.ignore_patterns("__pycache__"))
+    command = ("--document", str(tmp_path / "tiny_paper"), "verify", "tiny_paper", "-n", "0")
+    journal = tmp_path / "ledger.json.journal"
+    process = begun(tmp_path, *command)
+    while process.is_alive() and not (journal.exists() and journal.read_bytes().count(b"\n") > 5):
+        time.sleep(0.005)
+    os.kill(process.pid or 0, signal.SIGKILL)
+    process.join(60)
+    votes = tmp_path / "tiny_paper" / "checks" / "votes.py"
+    votes.write_text(votes.read_text() + "\n")
+    again = derivations(tmp_path, *command, "--incremental")
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert "re-ran 2 of 3 claims (because tiny_paper.checks.votes changed" in again.stdout
+    assert not journal.exists()
+
+
+def begun(folder: Path, *arguments: str) -> BaseProcess:
+    """A command that runs on in a process of its own."""
+    return started(run_command, *arguments, folder=folder, out=folder / "out", err=folder / "err")
