@@ -23,7 +23,7 @@ from derivations.examination import Derivation, Proved, Run, run
 from derivations.examination import Steps as Steps
 from derivations.integrity import changed_names
 from derivations.loading import imported, printed_place, unsupported
-from derivations.prints.claims import correction_of, print_of
+from derivations.prints.claims import as_printed, correction_of, print_of
 from derivations.prints.outcome import Check, Standing
 from derivations.relations import Fails
 from derivations.symbolic import Twins, evidence_of
@@ -254,7 +254,11 @@ def _beside_print(entry: Entry, evidence: Evidence) -> Evidence:
     differing = [f"the {name} differs from its relation: {each.reason}" for name, each in named
                  if each and each.standing is Standing.DIFFERS]
     faults = (*evidence.faults, *differing)
-    return updated(evidence, print=own, print_repair=repaired, faults=faults,
+    witness = evidence.witness
+    if witness and entry.derivation:
+        steps = _run(entry.derivation, entry.supporting).relations
+        witness = as_printed(entry, witness, steps[-1], _ENTRIES) if steps else witness
+    return updated(evidence, print=own, print_repair=repaired, faults=faults, witness=witness,
                    **({"detail": "; ".join(faults)} if differing else {}))
 
 

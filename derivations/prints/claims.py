@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Protocol
 
-from derivations.claims import Correction, Kind
+from derivations.claims import Correction, Kind, Witness
 from derivations.examination import Derivation, written
 from derivations.prints import tables
 from derivations.prints.agreement import check, defines_otherwise
 from derivations.prints.outcome import Check, Standing
+from derivations.prints.witnesses import in_order
+from derivations.relations import Relation
 
 
 class Stated(Protocol):
@@ -52,6 +54,15 @@ def _checked(entry: Stated, latex: str, derivation: Derivation, entries: Mapping
             if why := defines_otherwise(latex, general, before):
                 return Check(Standing.DIFFERS, "", why)
     return check(latex, notation, tables.known_names(notation), steps, defines=entry.kind is Kind.DEFINITION, before=before)
+
+
+def as_printed(entry: Stated, witness: Witness, step: Relation, entries: Mapping[str, Stated]) -> Witness:
+    """Return the witness of a step that fails with its sides in the order of the claim's print."""
+    document, _, _ = entry.id.partition(".")
+    notation = tables.notation(document, entry.module.rpartition(".")[2], entry.id)
+    known = tables.known_names(notation) if notation else frozenset()
+    before = _before(entry, entries) if entry.latex.lstrip().startswith("=") else None
+    return in_order(witness, step, entry.latex, notation, known, before)
 
 
 def _before(entry: Stated, entries: Mapping[str, Stated]) -> str | None:
