@@ -53,7 +53,7 @@ def one_per_row(name: str, value: Tensor, X: Tensor, dim: int, number: str = "a 
     shape = list(X.shape)
     shape[dim] = 1
     try:
-        expanded = value.expand(shape)
+        expanded = value.expand(shape) if is_dense(value) else None
     except RuntimeError:
         expanded = None
     if expanded is None or not value.is_floating_point():

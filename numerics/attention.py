@@ -27,7 +27,17 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from numerics.arguments import broadcast, broadcastable, check_expands, check_positive, common, floating, without_autocast
+from numerics.arguments import (
+    broadcast,
+    broadcastable,
+    check_expands,
+    check_mask_dtype,
+    check_positive,
+    common,
+    floating,
+    without_autocast,
+)
+from numerics.masks import allowed_by, shielded, spoiled, used_only
 from numerics.priors import RelativePositions, T5Attention, causal_mask, log_mask, tilted
 
 
@@ -55,11 +65,12 @@ def attention_weights(templates: Tensor, evidence: Tensor, log_prior: Tensor, al
     t, z, prior = common(t, z, prior)
     shape = (*broadcast(templates=t.shape[:-2], evidence=z.shape[:-2]), z.shape[-2], t.shape[-2])
     check_expands("log_prior", prior, shape)
+    (z, t), seen = shielded(prior.expand(shape), z, t)
     # A common offset of the templates changes no weight; subtracting it saves digits.
     used = (prior.expand(shape) != -torch.inf).any(-2).to(t).sum_to_size(t.shape[:-1]) > 0
     supported = torch.where(used.unsqueeze(-1), t, 0.0).detach()
     center = (supported / used.sum(-1).clamp(min=1)[..., None, None]).sum(-2, keepdim=True)
-    return tilted(prior, alpha * (z @ (t - center).mT)).to(evidence.dtype)
+    return spoiled(tilted(prior, alpha * (z @ (t - center).mT)), seen).to(evidence.dtype)
 
 
 class BertAttention(Protocol):
@@ -207,7 +218,9 @@ class GeneralizedAttention(nn.Module):
         """
         templates, evidence, log_prior = self._ingredients(hidden, source, mask)
         weights = attention_weights(templates, evidence, log_prior)
-        return self.readout(weights @ templates, (log_prior != -torch.inf).any(-1)).to(hidden.dtype)
+        (templates,), seen = shielded(log_prior.expand(weights.shape), None, templates)
+        mean = spoiled(weights @ templates, seen)
+        return self.readout(mean, (log_prior != -torch.inf).any(-1)).to(hidden.dtype)
 
     @without_autocast
     def weights(self, hidden: Tensor, source: Tensor | None = None, mask: Tensor | None = None) -> Tensor:
@@ -268,6 +281,11 @@ class GeneralizedAttention(nn.Module):
         """Return t (..., 1, M, d), z (..., H, Q, d) and log u, broadcastable to (..., H, Q, M)."""
         y = self._sequence("hidden", hidden, self.query.in_features)
         x = self._sequence("source", hidden if source is None else source, self.key.in_features)
+        if mask is not None:
+            mask = check_mask_dtype("mask", mask, y)
+            shape = (*x.shape[:-2], self.heads, y.shape[-2], x.shape[-2])
+            check_expands("mask", mask, shape)
+            x = used_only(x, allowed_by(mask).expand(shape).any(-2).any(-2))
         query = linear(y, self.query.weight.to(y), None if self.query.bias is None else self.query.bias.to(y))
         query = query.reshape(*y.shape[:-1], self.heads, self.head_width).transpose(-2, -3)
         evidence = query @ self._per_head(self.key.weight).to(y)
@@ -286,9 +304,7 @@ class GeneralizedAttention(nn.Module):
         if self.causal:
             total = total + log_mask(causal_mask(queries, templates, y.device), y.dtype)
         if mask is not None:
-            added = log_mask(mask, y.dtype).to(y)
-            check_expands("mask", added, (*y.shape[:-2], self.heads, queries, templates))
-            total = total + added
+            total = total + log_mask(mask, y.dtype).to(y)
         return total
 
     def _per_head(self, weight: Tensor) -> Tensor:

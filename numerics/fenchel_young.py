@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from torch.autograd import forward_ad
 
 from numerics import one_sided
-from numerics.arguments import Positive, compute_dtype, describe
+from numerics.arguments import Positive, compute_dtype, describe, is_dense
 from numerics.regularizers import entmax15, entmax_bisect, sparsemax
 from numerics.sparse_maps import normmax_bisect, sparsemax_bisect
 
@@ -308,10 +308,10 @@ def _one_hot(labels: Tensor, x: Tensor) -> Tensor:
 
 def _checked(X: Tensor, target: Tensor) -> tuple[Tensor, Tensor, torch.dtype]:
     """Return scores and target, the latter labels or weights, and the dtype of the result."""
-    if not isinstance(X, Tensor) or not X.is_floating_point() or X.ndim == 0 or X.shape[-1] == 0:
-        raise ValueError(f"X: expected a floating tensor (..., m) with m ≥ 1, got {describe(X)}")
-    labels = isinstance(target, Tensor) and target.dtype == torch.int64 and target.shape == X.shape[:-1]
-    weights = isinstance(target, Tensor) and target.is_floating_point() and target.shape == X.shape
+    if not is_dense(X) or not X.is_floating_point() or X.ndim == 0 or X.shape[-1] == 0:
+        raise ValueError(f"X: expected a dense floating tensor (..., m) with m ≥ 1, got {describe(X)}")
+    labels = is_dense(target) and target.dtype == torch.int64 and target.shape == X.shape[:-1]
+    weights = is_dense(target) and target.is_floating_point() and target.shape == X.shape
     if not (labels or weights):
         raise ValueError(
             f"target: expected int64 labels {tuple(X.shape[:-1])} or floating weights {tuple(X.shape)}, got {describe(target)}"

@@ -22,6 +22,7 @@ from torch import Tensor
 
 from numerics import arguments
 from numerics.arguments import Positive, without_autocast
+from numerics.masks import shielded, spoiled
 
 
 class Contribution(NamedTuple):
@@ -134,6 +135,8 @@ def tiled_attention(
         state = part if state is None else combine(state, part)
     assert state is not None                                 # m ≥ 1
     output, log_sum_exp = finish(state)
+    if x.seen is not None:
+        output, log_sum_exp = spoiled(output, x.seen), spoiled(log_sum_exp, x.seen.squeeze(-1))
     return Attention(output.to(x.dtype), log_sum_exp)
 
 
@@ -190,7 +193,10 @@ def tiled_gradients(
 
 
 class _Problem(NamedTuple):
-    """Tensors in the dtype to compute in, τ shaped to divide scores, and the dtype to return."""
+    """Tensors in the dtype to compute in, finite where there is a mask, τ shaped to divide scores, and the dtype to return.
+
+    ``seen``: which rows see what is not finite, (..., n, 1), or None.
+    """
 
     query: Tensor
     key: Tensor
@@ -198,6 +204,7 @@ class _Problem(NamedTuple):
     mask: Tensor | None
     temperature: Tensor
     dtype: torch.dtype
+    seen: Tensor | None
 
     @classmethod
     def of(
@@ -211,12 +218,14 @@ class _Problem(NamedTuple):
             raise ValueError(f"value: expected (..., {m}, dv) for these keys, got {tuple(value.shape)}")
         batch = arguments.broadcast(query=q.shape[:-2], key=k.shape[:-2], value=v.shape[:-2])
         tau = arguments.positive("temperature", math.sqrt(q.shape[-1]) if temperature is None else temperature, batch, q)
+        seen = None
         if mask is not None:
             mask = arguments.check_mask(mask, (*batch, n, m), q, own=2)
             batch = arguments.broadcast(batch=batch, mask=mask.shape[:-2])
             mask = mask.expand(*batch, n, m)
+            (q, k, v), seen = shielded(mask, q, k, v)
         q = q.expand(*batch, n, q.shape[-1])
-        return cls(q, k, v, mask, tau[..., None, None], dtype)
+        return cls(q, k, v, mask, tau[..., None, None], dtype, seen)
 
     def scores(self, start: int, stop: int) -> Tensor:
         """Return the scores of a tile, (..., n, stop − start), −inf where masked."""

@@ -29,6 +29,7 @@ from torch import Tensor
 
 from numerics import arguments
 from numerics.arguments import Positive, without_autocast
+from numerics.masks import causally_shielded, spoiled
 
 _CHUNK = 64
 
@@ -61,9 +62,12 @@ def linear_attention(
     """
     (q, k, v), dtype = arguments.tensors(query_features=(query_features, 2), key_features=(key_features, 2), value=(value, 2))
     _check_shapes(q, k, v, mask, causal=causal)
-    k, v = _unmasked(k, mask), _with_ones(v, mask)
+    k, v, seen = _unmasked(k, mask), _unmasked(v, mask), None
+    if causal:
+        (q, k, v), seen = causally_shielded(q, k, v)
+    v = _with_ones(v)
     total = _causal(q, k, v) if causal else torch.matmul(q, torch.matmul(k.mT, v))
-    return _quotient(total).to(dtype)
+    return spoiled(_quotient(total), seen).to(dtype)
 
 
 @without_autocast
@@ -73,9 +77,12 @@ def kernel_weights(
     """Return the weights W, (..., n, m), of ``linear_attention``. Arguments and errors as there."""
     (q, k), dtype = arguments.tensors(query_features=(query_features, 2), key_features=(key_features, 2))
     _check_shapes(q, k, None, mask, causal=causal)
-    kernel = torch.matmul(q, _unmasked(k, mask).mT)
+    k, seen = _unmasked(k, mask), None
+    if causal:
+        (q, k), seen = causally_shielded(q, k)
+    kernel = torch.matmul(q, k.mT)
     kernel = kernel.tril() if causal else kernel
-    return _quotient(torch.cat((kernel, kernel.sum(-1, keepdim=True)), -1)).to(dtype)
+    return spoiled(_quotient(torch.cat((kernel, kernel.sum(-1, keepdim=True)), -1)), seen).to(dtype)
 
 
 @without_autocast
@@ -136,6 +143,9 @@ def random_feature_attention(
     root = arguments.positive("temperature", temperature, batch, q).sqrt()[..., None, None]
     q, k = q / root, k / root
     _check_mask(mask, (*batch_shape, k.shape[-2]))
+    k, v, seen = _unmasked(k, mask), _unmasked(v, mask), None
+    if causal:
+        (q, k, v), seen = causally_shielded(q, k, v)
     center = _center(k.detach(), mask, causal=causal)
     x = k - center
     a = torch.matmul(q, omega.mT) + torch.matmul(center, omega.mT)
@@ -145,9 +155,9 @@ def random_feature_attention(
     _check_shapes(a, b, v, mask, causal=causal)
     if mask is not None:
         b = torch.where(mask.unsqueeze(-1), b, -torch.inf)
-    v = _with_ones(v, mask)
+    v = _with_ones(v)
     if causal:
-        return _quotient(_causal_logarithms(a, b, v)).to(dtype)
+        return spoiled(_quotient(_causal_logarithms(a, b, v)), seen).to(dtype)
     top = _finite_peak(b, -2)
     a = a + top
     total = torch.matmul((a - _finite_peak(a, -1)).exp(), torch.matmul((b - top).exp().mT, v))
@@ -280,14 +290,13 @@ def _center(k: Tensor, mask: Tensor | None, *, causal: bool) -> Tensor:
 
 
 def _unmasked(k: Tensor, mask: Tensor | None) -> Tensor:
-    """Return keys, or their features, with zeros where masked."""
+    """Return keys, their features or values with zeros where masked, since 0 · inf would be NaN."""
     return k if mask is None else torch.where(mask.unsqueeze(-1), k, 0.0)
 
 
-def _with_ones(v: Tensor, mask: Tensor | None) -> Tensor:
-    """Return values, zero where masked since 0 · inf would be NaN, with a last column that becomes the sum of the weights."""
-    values = _unmasked(v, mask)
-    return torch.cat((values, torch.ones_like(values[..., :1])), -1)
+def _with_ones(v: Tensor) -> Tensor:
+    """Return values with a last column that becomes the sum of the weights."""
+    return torch.cat((v, torch.ones_like(v[..., :1])), -1)
 
 
 def _quotient(total: Tensor) -> Tensor:

@@ -45,14 +45,33 @@ def shielded(mask: Tensor, query: Tensor | None, *keys: Tensor) -> tuple[tuple[T
         The tensors, and a boolean (..., n or 1, 1): True where a row sees what was replaced; None if all is known to be finite.
     """
     given = keys if query is None else (query, *keys)
-    if on_cpu(mask) and known_true(torch.stack([x.detach().sum() for x in given]).isfinite()):
+    if _known_finite(given):
         return given, None
     bad = [~x.isfinite().all(-1) for x in given]
     allowed = allowed_by(mask)
     seen = allowed.any(-1) & bad.pop(0) if query is not None else allowed.new_zeros(())
     for columns in bad:
         seen = seen | (allowed & columns.unsqueeze(-2)).any(-1)
-    return tuple(torch.where(x.isfinite(), x, 0.0) for x in given), seen.unsqueeze(-1)
+    return _replaced(given), seen.unsqueeze(-1)
+
+
+def causally_shielded(query: Tensor, *keys: Tensor) -> tuple[tuple[Tensor, ...], Tensor | None]:
+    """Return what ``shielded`` does for the mask that lets query i see keys j ≤ i, n = m, without that mask."""
+    given = (query, *keys)
+    if _known_finite(given):
+        return given, None
+    bad, *columns = (~x.isfinite().all(-1) for x in given)
+    for hidden in columns:
+        bad = bad | (hidden.cumsum(-1) > 0)
+    return _replaced(given), bad.unsqueeze(-1)
+
+
+def _known_finite(tensors: tuple[Tensor, ...]) -> bool:
+    return on_cpu(tensors[0]) and all(known_true(x.detach().sum().isfinite()) for x in tensors)
+
+
+def _replaced(tensors: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    return tuple(torch.where(x.isfinite(), x, 0.0) for x in tensors)
 
 
 def spoiled(x: Tensor, seen: Tensor | None) -> Tensor:
@@ -62,7 +81,16 @@ def spoiled(x: Tensor, seen: Tensor | None) -> Tensor:
 
 def row_by_row(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
     """Return a function of rows, (..., d) each; a row that is not finite gives NaN, and nothing else, here or backwards."""
-    if on_cpu(x) and known_true(x.detach().sum().isfinite()):
+    if _known_finite((x,)):
         return function(x)
     finite = x.isfinite()
     return torch.where(finite.all(-1, keepdim=True), function(torch.where(finite, x, 0.0)), torch.nan)
+
+
+def used_only(x: Tensor, allowed: Tensor) -> Tensor:
+    """Return keys or templates (..., m, d), zero where none of the rows that share them may see them, boolean (..., m)."""
+    if _known_finite((x,)):
+        return x
+    shape = torch.broadcast_shapes(allowed.shape, x.shape[:-1])  # type: ignore[no-untyped-call]
+    used = allowed.expand(shape).to(x).sum_to_size(x.shape[:-1]) > 0
+    return torch.where(used.unsqueeze(-1), x, 0.0)

@@ -137,15 +137,20 @@ class EntmaxBisect(nn.Module):
 
     def __init__(self, alpha: Positive = 1.5, dim: int = -1, n_iter: int = 50) -> None:
         super().__init__()
-        if isinstance(alpha, Tensor) and not isinstance(alpha, nn.Parameter):
-            self.register_buffer("alpha", alpha, persistent=False)
-        else:
-            self.alpha = alpha
+        hold(self, "alpha", alpha)
         self.dim, self.n_iter = dim, n_iter
 
     def forward(self, X: Tensor) -> Tensor:
         """Return ``entmax_bisect(X)``."""
         return entmax_bisect(X, self.alpha, self.dim, self.n_iter)
+
+
+def hold(module: nn.Module, name: str, value: Positive) -> None:
+    """Keep a number or tensor in a module: a parameter is learned with it, any other tensor moves between devices with it."""
+    if isinstance(value, Tensor) and not isinstance(value, nn.Parameter):
+        module.register_buffer(name, value, persistent=False)
+    else:
+        setattr(module, name, value)
 
 
 def alibi_slopes(

@@ -22,8 +22,19 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from numerics.arguments import Positive, check_count, compute_dtype, describe, known_true, on_cpu, one_per_row, within
-from numerics.regularizers import entmax15, entmax_bisect, sparsemax
+from numerics.arguments import (
+    Positive,
+    check_count,
+    compute_dtype,
+    describe,
+    is_dense,
+    is_real,
+    known_true,
+    on_cpu,
+    one_per_row,
+    within,
+)
+from numerics.regularizers import entmax15, entmax_bisect, hold, sparsemax
 
 _TURNS_UNSEEN = 20
 """How many halvings are made before checking whether the ends of an interval still differ."""
@@ -147,11 +158,14 @@ class SparsemaxBisect(nn.Module):
 
 
 class NormmaxBisect(nn.Module):
-    """``normmax_bisect`` as a module."""
+    """``normmax_bisect`` as a module; α as in ``EntmaxBisect``."""
+
+    alpha: Positive
 
     def __init__(self, alpha: Positive = 2, dim: int = -1, n_iter: int = 50) -> None:
         super().__init__()
-        self.alpha, self.dim, self.n_iter = alpha, dim, n_iter
+        hold(self, "alpha", alpha)
+        self.dim, self.n_iter = dim, n_iter
 
     def forward(self, X: Tensor) -> Tensor:
         """Return ``normmax_bisect(X)``."""
@@ -159,11 +173,14 @@ class NormmaxBisect(nn.Module):
 
 
 class BudgetBisect(nn.Module):
-    """``budget_bisect`` as a module."""
+    """``budget_bisect`` as a module; B is kept as α is in ``EntmaxBisect``."""
+
+    budget: Positive
 
     def __init__(self, budget: Positive = 2, dim: int = -1, n_iter: int = 50) -> None:
         super().__init__()
-        self.budget, self.dim, self.n_iter = budget, dim, n_iter
+        hold(self, "budget", budget)
+        self.dim, self.n_iter = dim, n_iter
 
     def forward(self, X: Tensor) -> Tensor:
         """Return ``budget_bisect(X)``."""
@@ -175,8 +192,8 @@ class BudgetBisect(nn.Module):
 
 def _rows(X: Tensor, dim: int) -> tuple[Tensor, Tensor]:
     """Return the scores with their rows last, zero where nothing is left, and which rows have something left."""
-    if not isinstance(X, Tensor) or not X.is_floating_point() or X.ndim == 0 or X.shape[dim] == 0:
-        raise ValueError(f"X: expected a floating tensor with at least one entry along dim {dim}, got {describe(X)}")
+    if not is_dense(X) or not X.is_floating_point() or X.ndim == 0 or X.shape[dim] == 0:
+        raise ValueError(f"X: expected a dense floating tensor with at least one entry along dim {dim}, got {describe(X)}")
     x = X.to(compute_dtype(X.dtype)).movedim(dim, -1)
     live = (x != -torch.inf).any(-1, keepdim=True)
     return torch.where(live, x, 0.0), live
@@ -190,7 +207,7 @@ def _per_row(name: str, value: Positive, X: Tensor, dim: int, fits: Callable[[fl
     """Return a number or tensor as a tensor that broadcasts with the rows, in their dtype."""
     if isinstance(value, Tensor):
         return one_per_row(name, value, X, dim, f"{expected},")
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not fits(value):
+    if not is_real(value) or not fits(value):
         raise ValueError(f"{name}: expected {expected}, or a tensor, got {value!r}")
     return X.new_full((1,), value, dtype=compute_dtype(X.dtype))
 

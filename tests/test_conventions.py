@@ -5,9 +5,11 @@ import re
 from pathlib import Path
 
 import entmax
+import numpy as np
 import ot
 import pytest
 import torch
+from torch.nn.attention.bias import causal_lower_right
 from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
 
@@ -302,6 +304,58 @@ def test_the_layouts() -> None:
     for tensor in (SCORES.to_sparse(), SCORES.to("meta")):
         with pytest.raises(ValueError, match=r"^scores: expected a dense floating tensor .*, got (sparse_coo|meta) torch"):
             one_sided.plan(tensor)
+
+
+def test_the_subclasses() -> None:
+    triangle = torch.ones(3, 5, dtype=torch.bool).tril(2)
+    assert_close(one_sided.plan(SCORES, TAU, causal_lower_right(3, 5)), one_sided.plan(SCORES, TAU, triangle))
+    with pytest.raises(ValueError, match=r"^scores: expected a dense floating tensor .*, got a UninitializedParameter"):
+        one_sided.plan(torch.nn.UninitializedParameter())
+
+
+def test_the_autocast() -> None:
+    x = SCORES.float()
+    expected = regularizers.entmax15(x), one_sided.scores_from(x, x), modules.scaled_dot_product_attention(x, x, x)
+    with torch.autocast("cpu", torch.bfloat16):
+        actual = regularizers.entmax15(x), one_sided.scores_from(x, x), modules.scaled_dot_product_attention(x, x, x)
+        assert actual[2].dtype == scaled_dot_product_attention(x, x, x).dtype == torch.bfloat16
+    assert_close(actual[:2], expected[:2], rtol=0.0, atol=0.0)
+    assert_close(actual[2].float(), expected[2], rtol=2**-8, atol=2**-8)
+
+
+def test_the_behind_masks() -> None:
+    key, mask = SCORES.clone(), torch.tensor([True, True, False])
+    key[2] = math.nan
+    query = SCORES.clone().requires_grad_()
+    for name in modules.KINDS:
+        output = modules.scaled_dot_product_attention(query, key, key, mask, attention=name)
+        (slope,) = torch.autograd.grad(output.sum(), query)
+        assert bool((output.isfinite() & slope.isfinite()).all())
+
+
+def test_the_low_masks() -> None:
+    mask = torch.tensor([0.0, 0.0, -1e4], dtype=torch.float64)
+    for name in modules.KINDS:
+        found = [modules.scaled_dot_product_attention(SCORES, SCORES, SCORES, x, attention=name) for x in (mask, mask == 0)]
+        assert_close(*found, rtol=0.0, atol=1e-9)
+    assert not bool(modules.scaled_dot_product_attention(SCORES, SCORES, SCORES, mask.new_full((3,), -1e4)).eq(0).any())
+
+
+def test_the_scales() -> None:
+    for scale in (np.float32(0.5), torch.tensor(0.5)):
+        actual = modules.scaled_dot_product_attention(SCORES, SCORES, SCORES, scale=scale)
+        assert_close(actual, scaled_dot_product_attention(SCORES, SCORES, SCORES, scale=0.5))
+    with pytest.raises(ValueError, match=r"^scale: expected a finite number"):
+        modules.scaled_dot_product_attention(SCORES, SCORES, SCORES, scale=torch.tensor(0.5, requires_grad=True))
+    assert_close(one_sided.plan(SCORES, np.float64(TAU)), one_sided.plan(SCORES, TAU))
+
+
+def test_the_replaced() -> None:
+    shared = torch.nn.MultiheadAttention(4, 2)
+    model = torch.nn.ModuleList([shared, shared])
+    assert modules.replace(model, "sparsemax") == 1
+    assert model[1] is shared
+    assert type(shared) is modules.MultiheadAttention
 
 
 def test_the_random_features() -> None:

@@ -24,6 +24,7 @@ from numerics.arguments import (
     per_row,
     result_dtype,
 )
+from numerics.masks import used_only
 
 Alpha = Positive
 
@@ -77,6 +78,7 @@ def weighted(templates: Tensor, prior: Tensor | None, mask: Tensor | None, dtype
         mask = check_mask_dtype("mask", mask, t)
         bias = torch.where(mask, 0.0, -torch.inf).to(t) if mask.dtype == torch.bool else _near(mask.to(t), log_prior)
         log_prior = torch.where(bias == -torch.inf, -torch.inf, log_prior + bias)
+        t = used_only(t, bias != -torch.inf)
     live = (log_prior != -torch.inf).any(-1, keepdim=True)
     total = torch.where(live, log_prior, 0.0).logsumexp(-1, keepdim=True)
     log_prior = log_prior - total

@@ -202,7 +202,8 @@ def closed_form(
     dtype = check(templates, prior, mask, evidence=evidence)
     z = evidence.to(dtype)
     weights = tilt(positive(alpha, z) * z, templates, prior, mask)
-    return mean(weights.to(dtype), templates.to(dtype)).to(result_dtype(templates, evidence, prior))
+    t = templates.to(dtype) if mask is None else weighted(templates, prior, mask, dtype).templates
+    return mean(weights.to(dtype), t).to(result_dtype(templates, evidence, prior))
 
 
 @without_autocast

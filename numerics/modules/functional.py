@@ -129,9 +129,9 @@ def _attend(
         seen = None if seen is None else seen.any(-2, keepdim=True)
     if whole:
         return spoiled(spoiled(chosen.output(q, k, v, temperature, mask), seen), hidden).to(query.dtype), None
-    weights = spoiled(dropout(chosen.weights(q, k, temperature, mask), dropout_p), seen)
-    output = spoiled(torch.matmul(weights, v), hidden)
-    return output.to(query.dtype), weights.to(query.dtype) if need_weights else None
+    weights = dropout(chosen.weights(q, k, temperature, mask), dropout_p)
+    output = spoiled(spoiled(torch.matmul(weights, v), seen), hidden)
+    return output.to(query.dtype), spoiled(weights, seen).to(query.dtype) if need_weights else None
 
 
 def grouped(name: str, x: Tensor, query: Tensor) -> Tensor:

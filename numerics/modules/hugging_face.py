@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import sdpa_mask
 
+from numerics.arguments import check_mask_dtype
 from numerics.modules.functional import attend, grouped
 from numerics.modules.kinds import Attention, attention_of
 
@@ -80,7 +81,7 @@ def _implementation(attention: Attention) -> Callable[..., tuple[Tensor, Tensor]
             key, value = grouped("key", key, query), grouped("value", value, query)
         if is_causal is None:
             is_causal = getattr(module, "is_causal", True)
-        mask = attention_mask
+        mask = None if attention_mask is None else check_mask_dtype("attention_mask", attention_mask, query)
         if mask is None and is_causal and query.shape[2] > 1:
             mask = torch.ones(query.shape[2], key.shape[2], dtype=torch.bool, device=query.device).tril()
         mask = _with_bias(_without_padding(mask), position_bias)

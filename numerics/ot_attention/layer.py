@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from numerics import arguments
+from numerics.masks import with_infinities
 from numerics.ot_attention.costs import negative_inner_product, squared_distance
 from numerics.ot_attention.exact import solve
 from numerics.ot_attention.transport import transported
@@ -103,11 +104,13 @@ class OTAttention(nn.Module):
             extra: tokens besides the input's, floating, (..., m, dim).
             prior: u, nonnegative, (..., n) for all queries and heads; what is masked in it is left out, and the rest
                 divided by its sum. By default even.
-            mask: boolean or floating, (..., n): True takes part; floating, added to the scores α⟨t_i, z⟩/γ.
+            mask: boolean or floating, (..., n): True takes part; floating, added to the scores α⟨t_i, z⟩/γ. What stands for
+                −inf in it is −inf: ``masks.with_infinities``.
             extra_mask: the same for ``extra``, (..., m).
 
         Returns:
-            (..., q, dim), in the dtype of ``query``. Where all tokens of the input are masked, the weights are zero.
+            (..., q, dim), in the dtype of ``query``, or that of autocast. Where all tokens of the input are masked, the weights
+            are zero.
 
         Raises:
             ValueError: for a shape or dtype other than these.
@@ -140,11 +143,17 @@ class OTAttention(nn.Module):
             templates = torch.cat([sources, self._templates(extra, more)], -2)
             scores = torch.cat([scores, more], -1)
         evidence = self._split(self.to_evidence(query))
+        return self._weights(evidence, templates, sources, u, scores), templates
+
+    @arguments.without_autocast
+    def _weights(self, evidence: Tensor, templates: Tensor, sources: Tensor, u: Tensor, scores: Tensor) -> Tensor:
+        if evidence.dtype != scores.dtype:                   # projected under autocast
+            evidence, templates, sources = evidence.to(scores), templates.to(scores), sources.to(scores)
         if not self.exact:
             g = self.alpha * torch.matmul(evidence, templates.mT)
-            return self._carried(g, u, templates, sources, scores), templates
+            return self._carried(g, u, templates, sources, scores)
         cost = self._added(self._cost(templates, sources), scores)
-        return solve(templates.unsqueeze(-3), evidence, u, cost, self.alpha, self.temperature).weights, templates
+        return solve(templates.unsqueeze(-3), evidence, u, cost, self.alpha, self.temperature).weights
 
     def _carried(self, g: Tensor, u: Tensor, templates: Tensor, sources: Tensor, scores: Tensor) -> Tensor:
         """Return the weights of (25), some sources at a time; they do not interact."""
@@ -203,9 +212,9 @@ def _scores(name: str, mask: Tensor | None, tokens: Tensor) -> Tensor:
     shape = tokens.shape[:-1]
     if mask is None:
         return tokens.new_zeros(shape)
-    arguments.check_mask_dtype(name, mask)
+    mask = arguments.check_mask_dtype(name, mask, tokens)
     arguments.check_expands(name, mask, shape)
-    full = mask.expand(shape)
+    full = with_infinities(mask).expand(shape)
     if full.dtype == torch.bool:
         return tokens.new_zeros(shape).masked_fill(~full, -torch.inf)
     return full.to(tokens.dtype)

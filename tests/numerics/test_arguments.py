@@ -4,10 +4,14 @@ import math
 import re
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 
+import numpy as np
 import pytest
 import torch
+from torch._subclasses import FakeTensorMode
 from torch.autograd import forward_ad
+from torch.nn.attention.bias import causal_lower_right, causal_upper_left
 
 from numerics import arguments
 
@@ -265,3 +269,69 @@ def test_tensors_that_need_derivatives_are_recognized() -> None:
     seen = []
     torch.func.vmap(lambda row: seen.append(requirements(x)) or row)(x)
     assert seen == [(True, True)]
+
+
+# ── subclasses, numbers, autocast ───────────────────────────────────────────────────────────────────────────────────
+
+
+class Plain(torch.Tensor):
+    """A subclass without operations of its own."""
+
+
+class Own(Plain):
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+        raise AssertionError("the checks must not call it")
+
+
+class Dispatching(Plain):
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+        raise AssertionError("the checks must not call it")
+
+
+def test_subclasses_with_operations_are_no_dense_tensors() -> None:
+    x = torch.zeros(2, 3)
+    for kept in (x.as_subclass(Plain), torch.nn.Parameter(x), FakeTensorMode().from_tensor(x)):
+        assert arguments.is_dense(kept)
+    for kind in (Own, Dispatching):
+        other = torch.Tensor._make_subclass(kind, x)
+        assert not arguments.is_dense(other)
+        assert arguments.describe(other) == f"a {kind.__name__}, a subclass with operations of its own"
+        for call in (partial(arguments.floating, "x", other), partial(arguments.check_mask_dtype, "x", other),
+                     partial(arguments.check_mask, other, (2, 3), name="x"), partial(arguments.one_per_row, "x", other, x, -1)):
+            with pytest.raises(ValueError, match=rf"^x: expected .*, got a {kind.__name__}, a subclass"):
+                call()
+
+
+@pytest.mark.filterwarnings("ignore:Lower right causal bias:UserWarning")
+@pytest.mark.parametrize(("n", "m"), [(2, 2), (2, 4), (4, 2)])
+def test_a_causal_bias_is_zero_in_its_triangle(n: int, m: int) -> None:
+    for bias in (causal_upper_left(n, m), causal_lower_right(n, m)):
+        mask = arguments.check_mask(bias, (3, n, m), own=2)
+        assert type(mask) is torch.Tensor
+        assert torch.equal(mask == 0, bias._materialize())
+        assert torch.equal(mask == -math.inf, ~bias._materialize())
+        with pytest.raises(ValueError, match=r"^mask: expected"):
+            arguments.check_mask(bias, (3, n + 1, m), own=2)
+
+
+def test_numbers_of_numpy() -> None:
+    for value in (1, 1.0, np.float32(1), np.int64(1), np.float64(1)):
+        assert arguments.is_real(value)
+        assert type(arguments.number("x", value, torch.float32)) is float
+        arguments.check_positive("x", value)
+    for value in (True, np.True_, "1", 1j, torch.tensor(1.0), None):
+        assert not arguments.is_real(value)
+
+
+def test_autocast_is_off_in_a_function_and_on_after_it() -> None:
+    x = torch.randn(3, 3)
+    product = arguments.without_autocast(lambda: x @ x)
+    assert arguments.autocast_dtype(x) is None
+    with torch.autocast("cpu", torch.bfloat16):
+        assert product().dtype == torch.float32
+        assert (x @ x).dtype == arguments.autocast_dtype(x) == torch.bfloat16
+        assert arguments.autocast_dtype(x.double()) is None
+        torch.compiler.reset()
+        assert torch.compile(product, backend="eager", fullgraph=True)().dtype == torch.float32

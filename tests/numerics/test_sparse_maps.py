@@ -7,12 +7,12 @@ from typing import Any
 import entmax
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.func import jacfwd, jacrev, vmap
 from torch.testing import assert_close
 
 from numerics import regularizers, sparse_maps, tolerances
-from numerics.regularizers import Entmax15, Sparsemax, entmax15, entmax_bisect, sparsemax
+from numerics.regularizers import Entmax15, EntmaxBisect, Sparsemax, entmax15, entmax_bisect, sparsemax
 from numerics.sparse_maps import (
     BudgetBisect,
     NormmaxBisect,
@@ -331,3 +331,14 @@ def test_a_parameter_out_of_its_domain_is_refused() -> None:
         result, vjp = torch.func.vjp(torch.func.vmap(function), normal(2, 4), wrong)
         assert result.isnan().all(-1).tolist() == [True, False]
         assert vjp(normal(2, 4))[1].isnan().squeeze(-1).tolist() == [True, False]
+
+
+def test_modules_keep_tensors_alike() -> None:
+    """A tensor moves with the module, a parameter is learned with it, a number is a number."""
+    for module, name in ((EntmaxBisect, "alpha"), (NormmaxBisect, "alpha"), (BudgetBisect, "budget")):
+        moved = module(torch.tensor(2.0)).double()
+        assert getattr(moved, name).dtype == torch.float64
+        assert [*dict(moved.named_buffers())] == [name]
+        assert not moved.state_dict()
+        assert [*dict(module(nn.Parameter(torch.tensor(1.5))).named_parameters())] == [name]
+        assert getattr(module(1.5), name) == 1.5

@@ -3,11 +3,16 @@
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.masked import masked_tensor
+from torch.nn.attention.bias import causal_lower_right, causal_upper_left
+from torch.nn.attention.flex_attention import create_block_mask
 from torch.nn.functional import scaled_dot_product_attention as theirs
 from torch.testing import assert_close
+from torch.utils.checkpoint import checkpoint
 
 from numerics import mem, one_sided, ot_attention, regularizers, tolerances, transport
 from numerics.modules import (
@@ -353,3 +358,98 @@ def test_refusals() -> None:
             scaled_dot_product_attention(*arguments, **options)
     with pytest.raises(RuntimeError, match="maximum-entropy: 6 of 6 rows have no certified solution"):
         scaled_dot_product_attention(x * torch.nan, x, x, attention="maximum-entropy")
+
+
+# ── calls of PyTorch's function ─────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.filterwarnings("ignore:Lower right causal bias:UserWarning")
+@pytest.mark.parametrize("make", [causal_upper_left, causal_lower_right])
+@pytest.mark.parametrize("name", KINDS)
+def test_a_causal_bias_is_its_triangle(name: str, make: Any) -> None:
+    for n, m in ((4, 4), (3, 5), (5, 3), (1, 4)):
+        found, bias = [], make(n, m)
+        leaves = [normal(2, 3, size, 8).requires_grad_() for size in (n, m, m)]
+        for mask in (bias, bias._materialize()):
+            output = scaled_dot_product_attention(*leaves, mask, attention=name)
+            found.append([output, *torch.autograd.grad(output.square().sum(), leaves)])
+        close(found[0], found[1], 1e-9)
+        assert type(found[0][0]) is Tensor
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of MaskedTensors:UserWarning")
+@pytest.mark.parametrize("make", [
+    lambda: masked_tensor(torch.ones(4, 4), torch.ones(4, 4) > 0),
+    lambda: create_block_mask(lambda b, h, i, j: j <= i, None, None, 4, 4, "cpu"),
+    lambda: torch.nested.nested_tensor([torch.zeros(4), torch.zeros(4)], layout=torch.jagged),
+    nn.UninitializedParameter,
+], ids=["masked", "blocks", "nested", "uninitialized"])
+def test_other_masks_with_a_meaning_of_their_own_are_refused_by_name(make: Any) -> None:
+    mask, x = make(), normal(2, 4, 8)
+    with pytest.raises(ValueError, match=r"^attn_mask: expected a boolean or floating tensor .*, got [^\n]*$"):
+        scaled_dot_product_attention(x, x, x, mask)
+    if isinstance(mask, Tensor):
+        for call in ((mask, x, x), (x, mask, x), (x, x, mask)):
+            with pytest.raises(ValueError, match=r"^(query|key|value): expected a dense floating tensor"):
+                scaled_dot_product_attention(*call)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize("name", [*KINDS, OptimalTransport(exact=True)], ids=str)
+def test_autocast_changes_the_dtype_of_the_result_alone(name: Any, dtype: torch.dtype) -> None:
+    query, key, value = (x.float().requires_grad_() for x in (normal(2, 4, 8), normal(2, 5, 8), normal(2, 5, 6)))
+    mask = torch.arange(5) < 4
+    expected, exact = attend(name, query, key, value, mask, need_weights=True)
+    gradients = torch.autograd.grad(expected.square().sum(), (query, key, value))
+    for need_weights in (False, True):
+        with torch.autocast("cpu", dtype):
+            output, found = attend(name, query, key.to(dtype).float(), value, mask, need_weights=need_weights)
+            theirs_dtype = theirs(query, key, value).dtype
+            checkpointed = checkpoint(lambda q: attend(name, q, key, value, mask)[0], query, use_reentrant=False)
+        assert output.dtype == theirs_dtype == dtype
+        rough = 16 * torch.finfo(dtype).eps
+        assert_close(output.float(), expected, rtol=rough, atol=rough)
+        assert found is None or found.dtype == dtype
+        for y in (output, checkpointed):
+            slopes = torch.autograd.grad(y.float().square().sum(), (query, key, value))
+            assert_close(slopes, gradients, rtol=4 * rough, atol=4 * rough)
+    assert_close(exact.sum(-1), torch.ones(2, 4), rtol=0.0, atol=4 * tolerances.rounding("float32", 5))
+    with torch.autocast("cpu", dtype):
+        wide = scaled_dot_product_attention(query.double(), key.double(), value.double(), attention=name)
+        mixed = scaled_dot_product_attention(query.to(dtype), key, value, attention=name)
+    assert (wide.dtype, mixed.dtype) == (torch.float64, dtype)
+
+
+def test_scales_of_other_types() -> None:
+    query, key, value = normal(2, 4, 8), normal(2, 5, 8), normal(2, 5, 6)
+    expected = theirs(query, key, value, scale=0.5)
+    for scale in (np.float32(0.5), np.float64(0.5), torch.tensor(0.5), torch.tensor(0.5, dtype=torch.float16)):
+        for name in KINDS:
+            actual = scaled_dot_product_attention(query, key, value, scale=scale, attention=name)
+            close(actual, scaled_dot_product_attention(query, key, value, scale=0.5, attention=name))
+        close(scaled_dot_product_attention(query, key, value, scale=scale), expected)
+    for one in (np.int64(1), torch.tensor(1)):
+        close(scaled_dot_product_attention(query, key, value, scale=one), theirs(query, key, value, scale=1.0))
+    for bad in (torch.tensor(0.5, requires_grad=True), torch.tensor([0.5]), torch.tensor(math.nan), True, np.float64(math.inf)):
+        with pytest.raises(ValueError, match=r"^scale: expected a finite number"):
+            scaled_dot_product_attention(query, key, value, scale=bad)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_no_heads_no_width_and_keys_with_more_axes(name: str) -> None:
+    query, key, value = normal(2, 4, 3, 8), normal(2, 4, 5, 8), normal(2, 4, 5, 6)
+    for h, g in ((0, 0), (0, 2)):
+        output = scaled_dot_product_attention(query[:, :h], key[:, :g], value[:, :g], enable_gqa=True, attention=name)
+        assert output.shape == (2, 0, 3, 6)
+    leaves = [query[..., :0].clone().requires_grad_(), key[..., :0].clone().requires_grad_(), value.clone().requires_grad_()]
+    output, found = attend(name, *leaves, need_weights=True)
+    assert found is not None
+    close(found, torch.full((2, 4, 3, 5), 0.2, dtype=torch.float64), 1e-9)
+    close(scaled_dot_product_attention(*leaves, attention=name), output)
+    slopes = torch.autograd.grad(output.sum(), leaves)
+    close(slopes[2], torch.full_like(value, 0.6), 1e-9)
+    for few in (query[0, 0], query[0], query[:1]):
+        actual = scaled_dot_product_attention(few, key, value, attention=name)
+        close(actual, scaled_dot_product_attention(few.expand(2, 4, 3, 8), key, value, attention=name))
+        if name == "softmax":
+            close(actual, theirs(few, key, value))

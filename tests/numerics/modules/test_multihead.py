@@ -2,12 +2,15 @@
 
 import copy
 import io
+import math
 from itertools import product
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.nn.attention.bias import causal_upper_left
+from torch.nn.utils import parametrizations, prune
 from torch.testing import assert_close
 
 from numerics import tolerances
@@ -298,6 +301,128 @@ def test_replace_shares_the_weights() -> None:
     assert model.layers[0].self_attn.attention == Linear()
     with pytest.raises(ValueError, match="model: expected one that contains"):
         replace(nn.Linear(2, 2), "softmax")
+
+
+class Doubled(nn.MultiheadAttention):
+    def forward(self, query: Tensor, *rest: Tensor, **options: Any) -> Any:
+        return super().forward(2 * query, *rest, **options)
+
+
+class Ours(MultiheadAttention):
+    """A subclass that computes what its base does."""
+
+
+def dressed(model: nn.Module) -> list[str]:
+    """Hooks of every kind, which say that they ran."""
+    ran: list[str] = []
+    for kind in ("forward_pre", "forward", "full_backward_pre", "full_backward", "state_dict_pre", "state_dict_post",
+                 "load_state_dict_pre", "load_state_dict_post"):
+        getattr(model, f"register_{kind}_hook")(lambda *_, kind=kind: ran.append(kind))
+    return ran
+
+
+def test_what_a_replaced_module_has_is_kept() -> None:
+    layer, x = encoder().layers[0], normal(BATCH, N, EMBED).requires_grad_()
+    attention = layer.self_attn
+    prune.l1_unstructured(attention, "in_proj_weight", amount=0.5)
+    attention.out_proj.weight.requires_grad_(False)
+    attention.register_buffer("seen", torch.ones(2))
+    attention.note = "kept"
+    before, state = layer(x), list(layer.state_dict())
+    ran, copied = dressed(attention), MultiheadAttention.from_torch(attention)
+    assert replace(layer, "softmax") == 1
+    for kept in (attention, copied):
+        assert list(kept.state_dict()) == [name.removeprefix("self_attn.") for name in state if name.startswith("self_attn")]
+        assert (kept.note, kept.training, kept.out_proj.weight.requires_grad) == ("kept", True, False)
+        kept(x, x, x)[0].sum().backward()
+        kept.load_state_dict(kept.state_dict())
+    assert set(ran) == {"forward_pre", "forward", "full_backward_pre", "full_backward", "state_dict_pre", "state_dict_post",
+                        "load_state_dict_pre", "load_state_dict_post"}
+    assert len(ran) >= 2 * 8
+    close(layer(x), before)
+    attention.eval()
+    assert copied.training
+
+
+def test_one_module_under_several_names_is_replaced_once_everywhere() -> None:
+    shared = nn.MultiheadAttention(EMBED, 2, dtype=torch.float64)
+    model = nn.ModuleDict({"list": nn.ModuleList([shared, shared]), "again": shared})
+    assert replace(model, "sparsemax") == 1
+    assert all(type(x) is MultiheadAttention and x is model["again"] for x in model["list"])
+    mine = nn.ModuleDict({"a": Ours(EMBED, 2)})
+    assert replace(mine, "linear") == 1
+    assert (type(mine["a"]), mine["a"].attention) == (Ours, Linear())
+
+
+@pytest.mark.parametrize("dress", [lambda x: torch.compile(x, backend="eager"), lambda x: x.compile(backend="eager") or x])
+def test_a_module_that_was_compiled_runs_the_new_attention(dress: Any) -> None:
+    x, model = normal(BATCH, N, EMBED), nn.MultiheadAttention(EMBED, 2, batch_first=True, dtype=torch.float64)
+    parent = nn.ModuleDict({"a": dress(model)})
+    before = parent["a"](x, x, x)[0]
+    assert replace(parent, "linear") == 1
+    after = parent["a"](x, x, x)[0]
+    close(after, MultiheadAttention.from_torch(copy.deepcopy(model), "linear")(x, x, x)[0])
+    assert float((after - before).detach().abs().max()) > 1e-3
+
+
+def test_modules_that_would_lose_something_are_refused_and_nothing_changes() -> None:
+    parametrized, patched = nn.MultiheadAttention(EMBED, 2), nn.MultiheadAttention(EMBED, 2)
+    parametrizations.weight_norm(parametrized, "in_proj_weight")
+    patched.forward = lambda *x, **options: None  # type: ignore[method-assign]
+
+    class Other(MultiheadAttention):
+        def forward(self, *x: Any, **options: Any) -> Any:
+            return super().forward(*x, **options)
+
+    for bad, got in ((Doubled(EMBED, 2), "Doubled, a subclass"), (patched, "one with another forward"),
+                     (parametrized, "ParametrizedMultiheadAttention, a subclass"), (Other(EMBED, 2), "Other, a subclass")):
+        model = nn.Sequential(nn.MultiheadAttention(EMBED, 2), nn.ModuleDict({"inner": bad}))
+        with pytest.raises(ValueError, match=rf"^model\.1\.inner: expected a torch\.nn\.MultiheadAttention, got {got}"):
+            replace(model, "sparsemax")
+        assert type(model[0]) is nn.MultiheadAttention
+        with pytest.raises(ValueError, match=r"^module: expected"):
+            MultiheadAttention.from_torch(bad)
+
+
+def test_masks_of_both_polarities_may_be_a_causal_bias() -> None:
+    module, x = MultiheadAttention(EMBED, 2, batch_first=True, dtype=torch.float64), normal(BATCH, N, EMBED)
+    bias = causal_upper_left(N, N)
+    close(module(x, x, x, attn_mask=bias)[0], module(x, x, x, attn_mask=~bias._materialize())[0])
+    with pytest.raises(ValueError, match=r"^key_padding_mask: expected"):
+        module(x, x, x, key_padding_mask=bias)
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf])
+@pytest.mark.parametrize("name", [name for name in KINDS if name not in ("sinkhorn", "semi-relaxed")])
+def test_padding_that_is_not_finite_has_no_effect_on_the_rest(name: str, number: float) -> None:
+    torch.manual_seed(0)
+    module, padding = MultiheadAttention(EMBED, 2, batch_first=True, attention=name, dtype=torch.float64), torch.arange(N) > 1
+    x = normal(BATCH, N, EMBED)
+    found = []
+    for filling in (number, 0.0):
+        y = x.masked_fill(padding.unsqueeze(-1), filling).requires_grad_()
+        output = module(y, y, y, key_padding_mask=padding.expand(BATCH, N))[0]
+        assert output[:, 2:].isfinite().all() == (filling == 0)
+        kept = output[:, :2]
+        found.append([kept, *torch.autograd.grad(kept.square().sum(), (y, *module.parameters()))])
+    assert_close(found[0], found[1], rtol=0.0, atol=1e-8)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize("name", KINDS)
+def test_autocast_gives_the_dtypes_of_the_module(name: str, dtype: torch.dtype) -> None:
+    theirs = nn.TransformerEncoderLayer(EMBED, 2, 16, dropout=0.0, batch_first=True)
+    ours, x = copy.deepcopy(theirs), normal(BATCH, N, EMBED).float()
+    replace(ours, name)
+    for training in (True, False):
+        layer, module = ours.train(training), ours.self_attn
+        with torch.autocast("cpu", dtype):
+            y = layer(x)
+            parts = [m(x, x, x, need_weights=True) for m in (module, theirs.self_attn)] + [module(x, x, x, need_weights=False)]
+        assert [z.dtype for z in parts[0]] == [z.dtype for z in parts[1]]
+        assert parts[2][0].dtype == dtype
+        (y.float().square().sum() + sum(part[0].float().sum() for part in parts)).backward()
+        assert all(bool(p.grad.isfinite().all()) for p in layer.parameters())
 
 
 @pytest.mark.parametrize("name", KINDS)
