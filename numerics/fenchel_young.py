@@ -309,7 +309,7 @@ def _one_hot(labels: Tensor, x: Tensor) -> Tensor:
 def _checked(X: Tensor, target: Tensor) -> tuple[Tensor, Tensor, torch.dtype]:
     """Return scores and target, the latter labels or weights, and the dtype of the result."""
     if not is_dense(X) or not X.is_floating_point() or X.ndim == 0 or X.shape[-1] == 0:
-        raise ValueError(f"X: expected a dense floating tensor (..., m) with m ≥ 1, got {describe(X)}")
+        raise ValueError(f"X: expected a floating tensor (..., m) with m ≥ 1, got {describe(X)}")
     labels = is_dense(target) and target.dtype == torch.int64 and target.shape == X.shape[:-1]
     weights = is_dense(target) and target.is_floating_point() and target.shape == X.shape
     if not (labels or weights):

@@ -193,7 +193,7 @@ class BudgetBisect(nn.Module):
 def _rows(X: Tensor, dim: int) -> tuple[Tensor, Tensor]:
     """Return the scores with their rows last, zero where nothing is left, and which rows have something left."""
     if not is_dense(X) or not X.is_floating_point() or X.ndim == 0 or X.shape[dim] == 0:
-        raise ValueError(f"X: expected a dense floating tensor with at least one entry along dim {dim}, got {describe(X)}")
+        raise ValueError(f"X: expected a floating tensor with at least one entry along dim {dim}, got {describe(X)}")
     x = X.to(compute_dtype(X.dtype)).movedim(dim, -1)
     live = (x != -torch.inf).any(-1, keepdim=True)
     return torch.where(live, x, 0.0), live
