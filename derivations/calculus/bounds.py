@@ -49,6 +49,7 @@ def _in_each_case(
     for part in sp.Mul.make_args(unsigned):
         if isinstance(part, plus | sp.Abs) and not part.free_symbols & inner:  # formal: rule_positive_part_cases
             x = part.args[0]
+            # in its case the part is this value wherever it occurs, in functions and sums, too
             cases = [sp.Add(*[sp.expand_mul(term.xreplace({part: value}), deep=False) for term in sp.Add.make_args(expr)])
                      for value in (x, sp.S.Zero if isinstance(part, plus) else -x)]
             if any(case.has(sp.zoo, sp.nan) for case in cases):

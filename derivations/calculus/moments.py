@@ -42,7 +42,7 @@ def _open_powers(expr: sp.Expr) -> sp.Expr:
     def double(power: sp.Expr) -> sp.Expr:
         total: sp.Sum = power.base
         new = {limit[0]: fresh(limit[0]) for limit in total.limits}
-        other = total.function.xreplace(new)
+        other = total.function.xreplace(new)                 # a normal form: no sum inside binds an index of one around it
         return sp.Sum(total.function * other, *total.limits, *[(v, 1, v.domain.shape[0]) for v in new.values()])
 
     return expr.replace(lambda e: e.is_Pow and isinstance(e.base, sp.Sum) and e.exp == 2, double)

@@ -306,7 +306,7 @@ def _moved(expr: sp.Expr, entry: sp.Indexed, moving: Variable) -> sp.Expr:
         (bound, low, high), body = expr.limits[0], expr.function
         if (low, high) != (1, entry.base.shape[0]) or bound.domain.shape != (high,):
             raise ValueError(f"variable: expected sums over the whole range of {entry}, got {expr.limits[0]}")
-        own = _moved(body.xreplace({bound: k}), entry, moving)
+        own = _moved(body.xreplace({bound: k}), entry, moving)   # no sum inside binds k or the same index: they are apart
         rest = Variable(bound.name, Domain(Kind.INDEX, bound.domain.shape, (k,)))
         others = _moved(body.xreplace({bound: rest}), entry, moving).xreplace({rest: bound})
         return own + sp.Sum((1 - delta(bound, k)) * others, expr.limits[0])

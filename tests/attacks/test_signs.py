@@ -9,9 +9,9 @@ from derivations.calculus.functions import derivative, kl, xlogx
 from derivations.calculus.powers import bregman, plus
 from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import index, interior, positive, scalar, simplex, vector
-from derivations.relations import AtLeast, StrictUnlessEqual
+from derivations.relations import AtLeast, ForAll, StrictUnlessEqual
 from tests.attacks import Table, refused
-from tests.attacks.vocabulary import K3, a, b, c, h, half, j, k, l, m, n, one, r, s, t, tau, u, w, x, y, z
+from tests.attacks.vocabulary import K3, QQ, a, b, c, h, half, j, k, l, m, n, one, r, s, t, tau, u, w, x, y, z
 
 e = index("e", m, other_than=(j, k))
 root = total(l, sp.sqrt(x + 4))
@@ -170,7 +170,23 @@ MARGINS: Table = {
     "Pinsker with ln 2 forgotten": lambda: AtLeast(total(l, kl(r[l], u[l])), total(l, sp.Abs(r[l] - u[l])) ** 2),
 }
 
-ATTACKS = ROOTS | DERIVATIVES | EXTRA | KERNELS | MARGINS
+E7 = sp.Mul(*(m - size for size in range(1, 8))) ** 2        # 0 at every size of the usual sample
+B, S = total(l, b[l]), total(l, a[l])
+BEYOND: Table = {
+    "S³ beyond small sizes": lambda: AtLeast(E7 * total(l, a[l] ** 3), E7 * S**3),
+    "a sum in an exponent": lambda: AtLeast(E7 * total(l, b[l] * (y + 1) ** b[l]), E7 * B * (y + 1) ** B),
+    "Jensen the wrong way": lambda: AtLeast(E7 * sp.log(B), E7 * total(l, sp.log(b[l]))),
+    "Cauchy and Schwarz without the size": lambda: AtLeast(E7 * total(l, a[l] ** 2), E7 * S**2),
+    "|Σ a| ≥ Σ |a|": lambda: AtLeast(E7 * sp.Abs(S), E7 * total(l, sp.Abs(a[l]))),
+    "a delta beside the sum": lambda: AtLeast(E7 * S * delta(j, h) * sp.exp(S),
+                                              E7 * total(l, a[l] * delta(j, h) * sp.exp(a[l]))),
+    "a diagonal by its rows": lambda: AtLeast(
+        total(h, QQ[h, h] - QQ[h, j]), 0, given=(ForAll(AtLeast(total(h, QQ[h, l] - QQ[h, j]), 0), (l,)),)),
+    "a sum by all terms but one": lambda: AtLeast(S, 0, given=(ForAll(AtLeast(a[k], 0), (k,)),)),
+    "strictly by what may be 0": lambda: AtLeast(S, 0, strict=True, given=(ForAll(AtLeast(a[l], 0), (l,)),)),
+}
+
+ATTACKS = BEYOND | ROOTS | DERIVATIVES | EXTRA | KERNELS | MARGINS
 
 
 @pytest.mark.parametrize("name", ATTACKS)
