@@ -175,7 +175,7 @@ def tiled_gradients(
     if output_gradient.shape != attention.output.shape:
         shape = tuple(attention.output.shape)
         raise ValueError(f"output_gradient: expected the shape of the output {shape}, got {tuple(output_gradient.shape)}")
-    upward = output_gradient.to(x.query)
+    upward = arguments.floating("output_gradient", output_gradient).to(x.query)
     excess = (upward * attention.output.to(x.query)).sum(-1)
     if log_sum_exp_gradient is not None:
         excess = excess - log_sum_exp_gradient.to(x.query)

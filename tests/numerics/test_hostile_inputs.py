@@ -17,7 +17,7 @@ from torch.testing import assert_close
 from numerics import fenchel_young, flash, linear_program, mem, one_sided, ot_attention, regularizers, sparse_maps, transport
 from tests.numerics.hostile.definitions import D
 from tests.numerics.hostile.functions import FUNCTIONS, PROBLEM, Function, M, N, V, base
-from tests.numerics.hostile.inputs import cells
+from tests.numerics.hostile.inputs import Own, cells
 from tests.numerics.hostile.judge import judge
 
 KINDS = ("right", "refused", "limit")
@@ -91,6 +91,15 @@ def test_autocast_changes_neither_numbers_nor_dtypes(name: str, dtype: torch.dty
     assert_close(results[1], results[0], rtol=0.0, atol=0.0)
     # Backwards inside of autocast, products are in its dtype, as in PyTorch, and may leave the range of float16.
     assert all(x.dtype == torch.float32 and (dtype == torch.float16 or x.isfinite().all()) for x in results[2])
+
+
+@pytest.mark.parametrize("name", [name for name in MORE if name != "flash.tiled_gradients"])
+def test_subclasses_with_operations_are_refused_everywhere(name: str) -> None:
+    call, shapes = MORE[name]
+    for argument in shapes:
+        arguments = base(Function(call, call, shapes, ("prior", "target")), torch.float64)
+        with pytest.raises(ValueError, match=r"^\w+: expected .*, got a Own, a subclass"):
+            call(**arguments | {argument: arguments[argument].as_subclass(Own)})
 
 
 # ── the judge refuses ───────────────────────────────────────────────────────────────────────────────────────────────
