@@ -67,7 +67,8 @@ def _evidence(id: str, row: Mapping[str, Any] | None) -> list[str]:
         lines += [f"        at {e['where']}"] if e.get("where") and e["layer"] != "symbolic" else []
     lines += [f"    {rendering.seal(each)}" for each in row.get("kernel", ())]
     part = f", by its part {row['worst_part']}" if row["worst_part"] else ""
-    return [*lines, "", f"  verdict    {rendering.verdict(row['verdict'], row['severity'])}{part}"]
+    lines += ["", f"  verified   {row['run']}"] if row.get("run") else [""]
+    return [*lines, f"  verdict    {rendering.verdict(row['verdict'], row['severity'])}{part}"]
 
 
 def _steps(steps: Sequence[Step]) -> list[str]:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from derivations import ledger
+from derivations import incremental, ledger, rendering
+from derivations.catalogue import entries
 from derivations.claims import FAULT_VERDICTS
+from derivations.documents import documents
 from derivations.kernel import belief
 from derivations.report.appearance import DIFFERS
+from derivations.rows import states
 
 Row = dict[str, Any]
 
@@ -21,7 +24,7 @@ STATED = ("title", "kind", "statement", "hypotheses", "correction")
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One ledger: the environment in which its evidence was found."""
+    """One ledger: the environment of its newest run, its rows, and why some of them are outdated."""
 
     number: int
     label: str
@@ -29,6 +32,7 @@ class Run:
     rows: Mapping[str, Row]
     file: str
     titles: Mapping[str, str]
+    outdated: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def anchor(self) -> str:
@@ -62,6 +66,11 @@ class ClaimPage:
         """The common verdict of all runs, or that they differ."""
         verdicts = {row["verdict"] for _, row in self.readings}
         return str(verdicts.pop()) if len(verdicts) == 1 else DIFFERS
+
+    @cached_property
+    def outdated(self) -> str:
+        """Why what a ledger says is about other sources than there are now; empty if that is not known of any."""
+        return next((run.outdated[self.id] for run, _ in self.readings if self.id in run.outdated), "")
 
     @property
     def severity(self) -> str | None:
@@ -205,8 +214,17 @@ def load(paths: Sequence[Path]) -> Report:
         labels.append(label)
         numbered = f"{label} · run {labels.count(label)}" if label in labels[:-1] else label
         runs.append(Run(number, numbered, data["environment"], {row["id"]: row for row in data["claims"]}, path.name,
-                        data.get("documents", {})))
+                        data.get("documents", {}), outdated(data)))
     return merge(runs)
+
+
+def outdated(data: Mapping[str, Any]) -> dict[str, str]:
+    """Return the rows of a ledger that are about other statements or sources than there are now, with the reason."""
+    rows = [row for row in data["claims"] if row["document"] in documents()]
+    reasons = incremental.outdated_rows(incremental.project(), {**data, "claims": rows})
+    known = {id: rendering.reason(each) for id, each in reasons.items() if each.kind is incremental.ReasonKind.OUTDATED}
+    restated = {row["id"] for row in rows if row["id"] in entries() and not states(row, entries()[row["id"]])}
+    return known | dict.fromkeys(restated, "the claim has another statement now")
 
 
 def merge(runs: Sequence[Run]) -> Report:
