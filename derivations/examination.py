@@ -273,8 +273,10 @@ def _check(relation: Relation, name: str, final: bool, earlier: list[Proved], su
     example, holds = relation.counterexample(), relation.prove()
     if relation.at and not example:                          # an author's values do not restrict the search
         example = replace(relation, at={}).counterexample()
+    tried = ""
     if final and not (example or holds or relation.ill_posed()):
-        example = further.counterexample(relation)
+        example, points = further.searched(relation)
+        tried = f"no failure at {points}; "
     if holds and not example:
         example = next(filter(None, map(further.beyond, relation.consequences())), None)
     if holds and example:
@@ -285,7 +287,7 @@ def _check(relation: Relation, name: str, final: bool, earlier: list[Proved], su
         checked.detail = checked.fault = rendering.witness(example.witness)
         return checked
     if not holds:
-        checked.detail = f"not decided: {relation.explain()}"
+        checked.detail = f"not decided: {tried}{relation.explain()}"
         checked.fault = checked.detail if not final or relation.ill_posed() or isinstance(relation, UNHEARD) else ""
     _vouch(checked, relation, earlier, support)
     if checked.holds:

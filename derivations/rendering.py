@@ -147,6 +147,12 @@ def _said(each: Evidence) -> str:
     return each.detail or each.scope
 
 
+def _supported(each: Evidence, undecided: bool) -> str:
+    """The scope of support; of a vote on what is not proved, also what it drew."""
+    drawn = f"; {each.detail}" if undecided and each.detail else ""
+    return f"{each.layer}: {each.scope}{drawn}"
+
+
 def _unproved(of: Cause) -> list[str]:
     return [f"not proved: {each.detail}" for each in of.undecided]
 
@@ -166,7 +172,7 @@ CAUSES: dict[CauseKind, Callable[[Any], str]] = {
     CauseKind.SURVIVORS: lambda of: f"twins alive: {', '.join(map(survivor, of.survivors))}",
     CauseKind.UNCONFIRMED: lambda of: f"not proved: {of.evidence[0].detail}; without twins nothing confirms it",
     CauseKind.MEASUREMENT: lambda of: "; ".join(map(_said, of.evidence)),
-    CauseKind.SUPPORT: lambda of: "; ".join([*(f"{e.layer}: {e.scope}" for e in of.evidence), *_unproved(of)]),
+    CauseKind.SUPPORT: lambda of: "; ".join([*(_supported(e, bool(of.undecided)) for e in of.evidence), *_unproved(of)]),
     CauseKind.NOT_VERIFIED: lambda _: "not verified in this run",
 }
 

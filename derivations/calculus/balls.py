@@ -26,6 +26,7 @@ Point = Mapping[Variable, Value]
 PRECISION = 160                                              # bits: 30 decimal digits with room for cancellation
 FINE = 1280                                                  # bits, used if cancellation leaves too few of the above
 MOST_KNOWN = 1000                                            # sums that are remembered at a point
+FINEST = 2**14                                               # bits, where values differ by one part in e^1000 or 10^1000
 BLURRED = 2.0**-64                                           # relative radius above which a ball is recomputed with more bits
 
 
@@ -40,6 +41,9 @@ def enclose(expr: sp.Expr, point: Point) -> arb:
 
 def enclose_all(exprs: Iterable[sp.Expr], point: Point) -> Iterator[arb]:
     """Return `enclose` of each of several expressions; common sums are computed once, at a `Sample` once for all callers."""
+    if type(point) is Close:
+        evaluation = _Evaluation(point)
+        return (_computed(expr if isinstance(expr, sp.Basic) else sp.sympify(expr), evaluation, FINEST) for expr in exprs)
     coarse, fine = point.evaluations() if type(point) is Sample else (_Evaluation(point), _Evaluation(point))
     return (_enclosed(expr if isinstance(expr, sp.Basic) else sp.sympify(expr), coarse, fine) for expr in exprs)
 
@@ -93,6 +97,10 @@ class Sample(dict[Variable, Value]):
         if self._evaluations is None or any(len(evaluation.known) > MOST_KNOWN for evaluation in self._evaluations):
             self._evaluations = _Evaluation(self), _Evaluation(self)
         return self._evaluations
+
+
+class Close(dict[Variable, Value]):
+    """A point at which values are computed with so many bits that nearly equal ones are told apart."""
 
 
 def _exact(value: Any) -> fmpq:

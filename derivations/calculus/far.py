@@ -77,7 +77,7 @@ class Look:
 
 
 PATTERNS, SIGNS, AXES = tuple(Pattern), tuple(Signs), tuple(Axis)
-PLAIN = (Look(), Look(Pattern.RAMP), Look(Pattern.HALVING), Look(Pattern.RAMP, signs=Signs.ALTERNATING))
+PLAIN = (Look(), Look(Pattern.RAMP), Look(Pattern.HALVING), Look(Pattern.RAMP, signs=Signs.ALTERNATING), Look(Pattern.ONE, 7))
 
 
 @lru_cache(maxsize=2**12)
@@ -179,18 +179,23 @@ def looks(names: Sequence[Variable], seed: int, exponents: Sequence[int] = EXPON
 
 def points_at(names: Sequence[Variable], sizes: Sizes, seed: int = 0, exponents: Sequence[int] = EXPONENTS) -> Iterator[Point]:
     """Points of these sizes without an end, unless there is nothing to choose; raises ValueError for a random variable."""
-    indices = [v for v in names if v.domain.kind is Kind.INDEX]
-    others = [v for v in names if v.domain.kind not in (Kind.SIZE, Kind.INDEX)]
-    others.sort(key=lambda v: v.domain.kind in (Kind.COUPLING, Kind.SLACK))
     rng = random.Random(seed)
-    for look in looks(others, seed):
-        point: dict[Variable, Value] = dict(sizes)
-        for var in others:
-            point[var] = looking(var, look[var], point)
-        placed = list(with_indices(indices, point, lambda size: sorted({1, min(2, size), size})))
-        yield from placed if len(placed) <= POSITIONS else rng.sample(placed, POSITIONS)
-        if not (others and placed):
+    free = [v for v in names if v.domain.kind not in (Kind.SIZE, Kind.INDEX)]
+    for look in looks(free, seed, exponents):
+        found = list(placed(names, sizes, look))
+        yield from found if len(found) <= POSITIONS else rng.sample(found, POSITIONS)
+        if not (free and found):
             return
+
+
+def placed(names: Sequence[Variable], sizes: Sizes, look: Mapping[Variable, Look] | Look) -> Iterator[Point]:
+    """The points of these sizes and looks, with each index at its first values and its last."""
+    point: dict[Variable, Value] = dict(sizes)
+    free = [v for v in names if v.domain.kind not in (Kind.SIZE, Kind.INDEX)]
+    for var in sorted(free, key=lambda v: v.domain.kind in (Kind.COUPLING, Kind.SLACK)):
+        point[var] = looking(var, look if isinstance(look, Look) else look[var], point)
+    indices = [v for v in names if v.domain.kind is Kind.INDEX]
+    return with_indices(indices, point, lambda size: sorted({1, min(2, size), size}))
 
 
 def ladders(names: Sequence[Variable], numbers: Sequence[int], ladder: Sequence[int] = LADDER) -> Iterator[dict[Variable, int]]:

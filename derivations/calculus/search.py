@@ -19,8 +19,14 @@ STEPS = (Fraction(1), Fraction(1, 4), Fraction(1, 50))
 SHARES = (Fraction(1), Fraction(1, 2), Fraction(1, 10), Fraction(1, 100))
 TURNS = ((Fraction(0), Fraction(1)), (Fraction(3, 5), Fraction(4, 5)), (Fraction(99, 101), Fraction(20, 101)),
          (Fraction(9999, 10001), Fraction(200, 10001)))      # cosines and sines
+MASSES = (Kind.SIMPLEX, Kind.INTERIOR, Kind.STOCHASTIC)
 SIGNED = (Kind.REAL, Kind.NONZERO)
 LARGEST = 10**6                                              # of a denominator: what is moved on and on is rounded
+SMALL = Fraction(1, 10**3)                                   # below it, the inverse is rounded
+LONGEST = 10**60                                             # of a denominator that a move along a coordinate may lead to
+HUGE = Fraction(10) ** 300                                   # a number's largest size, and the inverse of its smallest
+MOVES = tuple((scaled, sign) for sign in (1, -1) for scaled in (False, True))
+Coordinate = tuple[Variable, tuple[int, ...], int]           # a variable, the place of an entry, and one that gives it mass
 
 
 def descent(
@@ -51,6 +57,85 @@ def _fit(tied: Sequence[Variable], changed: Variable, point: dict[Variable, Valu
                 point[var] = [x if mass == 0 else Fraction(0) for x, mass in zip(point[var], first, strict=True)]   # type: ignore[arg-type]
             else:
                 point[var] = [[a * b for b in rest[0]] for a in first]               # type: ignore[union-attr]
+
+
+def along_coordinates(
+    start: Point, height: Callable[[Point], float], admitted: Callable[[Point], bool], tries: int, finest: Fraction
+) -> Iterator[Point]:
+    """Yield points with ever smaller `height` that differ from the one before in one number, by ever smaller steps.
+
+    A number is shifted or multiplied, a mass taken from its neighbour; what succeeds is repeated in steps twice as long.
+    """
+    best, lowest, step = dict(start), height(start), Fraction(1, 4)
+    while step > finest:
+        lower = False
+        for coordinate, (scaled, sign) in ((each, move) for each in coordinates(best) for move in MOVES):
+            length = step
+            while (point := _shifted(best, coordinate, scaled, sign * length)) is not None:
+                tries -= 1
+                if tries < 0:
+                    return
+                if not ((new_height := height(point)) < lowest and admitted(point)):
+                    break
+                best, lowest, lower, length = point, new_height, True, 2 * length
+                yield best
+        step = step if lower else step / 8
+
+
+def coordinates(point: Point) -> Iterator[Coordinate]:
+    """The free scalars, the entries of free vectors and matrices, and the masses of simplexes, each with its neighbour."""
+    for v, value in point.items():
+        if v.domain.kind in (Kind.REAL, Kind.NONZERO, Kind.NONNEGATIVE, Kind.POSITIVE, Kind.STOCHASTIC) or (
+                v.domain.kind in (Kind.SIMPLEX, Kind.INTERIOR) and not _ties(point, v)):
+            for place in _places(value):
+                yield from ((v, place, way) for way in ((1, -1) if v.domain.kind in MASSES and place[-1:] != (0,) else (1,)))
+
+
+def _ties(point: Point, v: Variable) -> bool:
+    """Whether the domain of another variable depends on this one."""
+    return any(v == marginal.label for other in point for marginal in other.domain.marginals)
+
+
+def _places(value: Any) -> Iterator[tuple[int, ...]]:
+    if isinstance(value, Sequence):
+        yield from ((n, *rest) for n, part in enumerate(value) for rest in _places(part))
+    else:
+        yield ()
+
+
+def _shifted(point: Point, coordinate: Coordinate, scaled: bool, step: Fraction) -> dict[Variable, Value] | None:
+    """The point with one number moved; None where that leaves the domain or leads to a number that is too long."""
+    v, place, way = coordinate
+    kind, value = v.domain.kind, _copied(point[v])
+    if not place:
+        number = _changed(Fraction(value), kind, scaled, step)   # type: ignore[arg-type]
+        return None if number is None else {**point, v: number}
+    row: Any = value
+    for n in place[:-1]:
+        row = row[n]
+    own, entry = place[-1], Fraction(row[place[-1]])
+    if kind in MASSES:
+        if scaled or len(row) < 2:
+            return None
+        other = (own + way) % len(row)
+        giving = row[other] if step > 0 else -entry
+        amount = _simple(abs(step) * giving) if abs(step) < 1 else giving
+        row[own], row[other] = entry + amount, row[other] - amount
+        fine = min(row[own], row[other]) >= 0 and (kind is not Kind.INTERIOR or min(row[own], row[other]) > 0)
+        return {**point, v: value} if fine and amount and row[own].denominator < LONGEST else None
+    number = _changed(entry, kind, scaled, step)
+    row[own] = number
+    return None if number is None or (kind is Kind.NONZERO and not any(row)) else {**point, v: value}
+
+
+def _changed(number: Fraction, kind: Kind, scaled: bool, step: Fraction) -> Fraction | None:
+    factor = 1 + step if step > 0 else 1 / (1 - step)
+    moved = number * factor if scaled else number + step
+    if moved == number or (moved < 0 and kind not in SIGNED) or (moved == 0 and kind is Kind.POSITIVE):
+        return None
+    if abs(moved) > HUGE or 0 < abs(moved) < 1 / HUGE:
+        return None
+    return moved if moved.denominator < LONGEST else _simple(moved)
 
 
 def _moved(var: Variable, point: Point, rng: random.Random) -> Value:
@@ -98,7 +183,8 @@ def _scalar(kind: Kind, value: Fraction, rng: random.Random) -> Fraction:
 
 
 def _simple(value: Fraction) -> Fraction:
-    return value.limit_denominator(LARGEST)
+    """A fraction near the value that is short for its magnitude: a small one is one over a short one."""
+    return 1 / (1 / value).limit_denominator(LARGEST) if 0 < abs(value) < SMALL else value.limit_denominator(LARGEST)
 
 
 def _shift(row: list[Fraction], rng: random.Random, closed: bool) -> None:

@@ -28,6 +28,7 @@ from derivations.theorems import Theorem
 
 Entry = Callable[[sp.Expr], sp.Expr]                         # j ↦ the j-th entry of a vector
 
+SHOWN = (12, 24, 48, 500, 5000)                              # digits of two sides, as many as tell them apart
 DRAWS = 4                                                    # samples in which points that satisfy hypotheses are looked for
 PROVED = ""                                                  # nothing is left to explain
 MOVABLE = (Kind.REAL, Kind.NONNEGATIVE, Kind.POSITIVE)       # the scalars that can vary alone
@@ -268,7 +269,11 @@ def inputs(point: Point) -> dict[str, Exact]:
 
 def witness(point: Point, left: arb | str, right: arb | str, sign: str, what: str = "") -> Witness:
     """The record of a failure at an exact point."""
-    one, other = (side if isinstance(side, str) else digits(side) for side in (left, right))
+    def shown(side: arb | str, count: int) -> str:
+        return side if isinstance(side, str) else digits(side, count)
+
+    count = next((count for count in SHOWN if shown(left, count) != shown(right, count)), SHOWN[0])
+    one, other = shown(left, count), shown(right, count)
     return Witness(inputs(point), one, sign, other, what)
 
 

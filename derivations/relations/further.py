@@ -1,7 +1,7 @@
-"""Further points at which an undecided statement may fail: at the numbers that occur in it, at larger sizes, and by descent.
+"""Further points at which an undecided statement may fail: near its numbers, far away, along ways down, at many sizes.
 
 A statement that no proof decides can be confirmed by votes, on instances that its author draws.  So more effort is spent to
-refute it than on one that is proved, for which the sample only has to expose errors of the kernel.
+refute it than on one that is proved, for which the sample and a few points beyond it only have to expose errors of the kernel.
 """
 
 import math
@@ -9,46 +9,143 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import chain, islice, zip_longest
+from itertools import chain, islice, product, zip_longest
 
 import sympy as sp
 
 from derivations.calculus import far
-from derivations.calculus.balls import Point, Value, enclose_all
-from derivations.calculus.points import with_indices
-from derivations.calculus.search import descent
+from derivations.calculus.balls import Close, Point, Sample, Value
+from derivations.calculus.search import along_coordinates, descent
 from derivations.calculus.variables import Kind, Variable
 from derivations.claims import Witness
 from derivations.relations.base import MOVABLE, Counterexample, Relation
 from derivations.relations.equation import Differs, Equation
-from derivations.relations.implication import Follows
-from derivations.relations.inequality import AtLeast, StrictUnlessEqual
+from derivations.relations.objectives import Height, heights, ordered, relative
+from derivations.relations.tried import Tried
 
+STARTS = 4                                                   # starting points of a descent
+EFFORT = 60_000                                              # nodes evaluated from each of them, for a mutant
+FAR, DOWN = 1_000_000, 500_000                               # nodes evaluated far away, and on each way down, if undecided
+DEAREST, CHEAP = 100_000, 5_000                              # nodes of a point that is tried, and of one to start from
+FIRST, FEWEST = 6, 2                                         # points of small sizes that are starts, and of every other size
+CLOSE = 12                                                   # starts where nearly equal values are told apart, twice
+RANDOM = 500                                                 # random steps of a descent before those along coordinates
 BRIEF = 15_000                                               # nodes evaluated for a statement that is proved
 SKEWED = (                                                   # how its entries differ: one dominates, is tiny, and so on
     far.Look(far.Pattern.ONE, 3), far.Look(far.Pattern.RAMP), far.Look(far.Pattern.ONE, -3), far.Look(far.Pattern.HALVING),
     far.Look(far.Pattern.RAMP, signs=far.Signs.ALTERNATING), far.Look(far.Pattern.SPREAD, 2, far.Signs.FIRST), far.Look())
-STARTS = 4                                                   # starting points of a search for near-equality
-EFFORT = 60_000                                              # approximate number of nodes evaluated from each of them
-MOST = 400                                                   # further points of one statement
-FINEST = Fraction(1, 10**12)                                 # step of a search for a failure near a point where it is tight
-LARGE, LARGEST = (8, 9, 12), 24                              # sizes beyond those of the sample, and near a number
+MOST = 400                                                   # points near the numbers of a statement
+FINEST = Fraction(1, 10**15)                                 # step of a search for a failure near a point where it is tight
 NUMBERS = 8                                                  # numbers of a statement that are tried
 SPREAD = (3, 60, 19)                                         # of the sample at each value: a few points apart
-EXTREMES = tuple(Fraction(10) ** power for power in (7, -7, 30, -30))  # beyond what e^14 or √1000 hide from a sample
 
 
 def counterexample(relation: Relation) -> Counterexample | None:
     """An exact point beyond the usual sample where an undecided equation or inequality certifiably fails, or None."""
-    if not isinstance(relation, Equation | Differs | AtLeast | StrictUnlessEqual | Follows):
-        return None
-    most = min(MOST, EFFORT // nodes(relation))
-    for point in chain(*(islice(_meant(relation, points), most) for points in (_extreme(relation), _further(relation)))):
-        if witness := failure(relation, point):
-            return Counterexample(dict(point), witness)
-    if isinstance(relation, Equation | Differs):
-        return None
-    return descended(relation, list(_meant(relation, replace(relation, at={}).points())), FINEST)
+    return searched(relation)[0]
+
+
+def searched(relation: Relation) -> tuple[Counterexample | None, Tried]:
+    """An exact point where an undecided statement certifiably fails, if one is found, and which points were tried.
+
+    The points of the usual sample count as tried; the search starts from them.
+    """
+    search = _Search(replace(relation, at={}))
+    if isinstance(relation, Equation | Differs) or ordered(relation):
+        for stage in (search.near_numbers, search.far_away, search.closely, search.downwards, search.along_sizes):
+            if found := next(filter(None, map(search.failing, stage())), None):
+                return found, search.tried
+    return None, search.tried
+
+
+class _Search:
+    """A search for a failure of a statement, in stages that yield points to look at."""
+
+    def __init__(self, relation: Relation) -> None:
+        self.relation, self.names, self.numbers = relation, relation.variables(), _numbers(relation)
+        self.tried, self.starts = Tried(), list[Point]()
+        for point in relation.points():
+            if self.admitted(point):
+                self.tried.note(point)
+                self.starts.append(point)
+
+    def admitted(self, point: Point) -> bool:
+        """Whether hypotheses and premises hold at a point."""
+        return admitted(self.relation, point)
+
+    def failing(self, point: Point) -> Counterexample | None:
+        """The certified failure at a point where hypotheses and premises hold."""
+        if not self.admitted(point):
+            return None
+        self.tried.note(point)
+        witness = failure(self.relation, point)
+        return Counterexample(dict(point), witness) if witness else None
+
+    def cost(self, point: Point) -> float:
+        """The approximate number of nodes that are evaluated at a point of these sizes."""
+        return far.cost(self.relation.sides, self.names, _sizes(point))
+
+    def near_numbers(self) -> Iterator[Point]:
+        """Points near the numbers that occur in the statement."""
+        return islice(_further(self.relation, self.numbers), min(MOST, EFFORT // nodes(self.relation)))
+
+    def ladders(self, most: float) -> list[tuple[float, far.Sizes]]:
+        """The sizes at which a point costs at most this, with the cost."""
+        whole = [int(number) for number in self.numbers if number >= 1]
+        costs = ((self.cost(sizes), sizes) for sizes in far.ladders(self.names, whole))
+        return [(cost, sizes) for cost, sizes in costs if cost <= most]
+
+    def far_away(self) -> Iterator[Point]:
+        """Points of every size that is cheap enough, with entries of every magnitude; the first of small sizes are starts."""
+        ladders = sorted(self.ladders(DEAREST), key=lambda priced: priced[0])
+        drawn = [(cost, far.points_at(self.names, sizes, seed)) for seed, (cost, sizes) in enumerate(ladders)]
+        for points in (points for cost, points in drawn if cost < CHEAP):
+            for point in islice(points, FIRST):
+                if self.admitted(point):
+                    self.starts.append(Sample(point))
+                yield point
+        for cost, points in drawn:
+            yield from islice(points, max(FEWEST, int(FAR / len(drawn) / cost)))
+
+    def closely(self) -> Iterator[Point]:
+        """Some points at which nearly equal values are told apart."""
+        return map(Close, [*self.starts[:CLOSE], *islice(self.starts, CLOSE, None, max(1, len(self.starts) // CLOSE))])
+
+    def downwards(self) -> Iterator[Point]:
+        """Points on the ways down from the lowest starts, for each function that is worth making small."""
+        for group in heights(self.relation):
+            for height in group:
+                for start in sorted(self.starts, key=height)[:STARTS]:
+                    tries = math.ceil(DOWN / len(group) / STARTS / self.cost(start))
+                    yield from _descending(start, height, self.admitted, tries)
+
+    def along_sizes(self) -> Iterator[Point]:
+        """Points of sizes ever nearer to where a function is lowest among the sizes tried, for some looks of the entries."""
+        if not any(v.domain.kind is Kind.SIZE for v in self.names):
+            return
+        ladders = self.ladders(CHEAP)
+        for height, look in product(chain(*heights(self.relation)), far.PLAIN):
+            placed = (point for _, sizes in ladders for point in islice(far.placed(self.names, sizes, look), 1))
+            if best := min(filter(self.admitted, placed), key=height, default=None):
+                yield from self._nearer(best, height, look)
+
+    def _nearer(self, best: Point, height: Height, look: far.Look) -> Iterator[Point]:
+        sizes, lowest, share = _sizes(best), height(best), Fraction(1, 2)
+        while any(share * size > Fraction(1, 2) for size in sizes.values()):
+            lower = False
+            for v, sign in product(sizes, (1, -1)):
+                changed = {**sizes, v: sizes[v] + sign * math.ceil(share * sizes[v])}
+                if changed[v] < 1 or self.cost(changed) > CHEAP:
+                    continue
+                for point in islice(far.placed(self.names, changed, look), 1):
+                    yield point
+                    if self.admitted(point) and (new_height := height(point)) < lowest:
+                        sizes, lowest, lower = changed, new_height, True
+            share = share if lower else share / 2
+
+
+def _sizes(point: Point) -> dict[Variable, int]:
+    return {v: int(value) for v, value in point.items() if v.domain.kind is Kind.SIZE}  # type: ignore[arg-type]
 
 
 def beyond(relation: Relation) -> Counterexample | None:
@@ -63,30 +160,21 @@ def beyond(relation: Relation) -> Counterexample | None:
             point = _skewed(names, sizes, turn + step) if spent <= effort else None
             if point is not None:
                 effort -= spent
-                if admissible(relation, point) and (witness := failure(relation, point)):
+                if admitted(relation, point) and (witness := failure(relation, point)):
                     return Counterexample(dict(point), witness)
     return None
 
 
 def _skewed(names: Sequence[Variable], sizes: far.Sizes, turn: int) -> Point | None:
     """A point of these sizes at which the variables look different, each another way at every turn."""
-    point: dict[Variable, Value] = dict(sizes)
-    free = [v for v in names if v.domain.kind not in (Kind.SIZE, Kind.INDEX)]
-    for place, var in enumerate(sorted(free, key=lambda v: v.domain.kind in (Kind.COUPLING, Kind.SLACK))):
-        point[var] = far.looking(var, SKEWED[(turn + place) % len(SKEWED)], point)
-    indices = [v for v in names if v.domain.kind is Kind.INDEX]
-    placed = list(with_indices(indices, point, lambda size: sorted({1, min(2, size), size})))
+    looks = {var: SKEWED[(turn + place) % len(SKEWED)] for place, var in enumerate(names)}
+    placed = list(far.placed(names, sizes, looks))
     return random.Random(turn).choice(placed) if placed else None
 
 
-def admissible(relation: Relation, point: Point) -> bool:
+def admitted(relation: Relation, point: Point) -> bool:
     """Whether hypotheses and premises hold at a point."""
     return all(condition.holds_at(point) for condition in (*relation.given, *relation.premises))
-
-
-def _meant(relation: Relation, points: Iterator[Point]) -> Iterator[Point]:
-    """The points where the premises hold, too."""
-    return (point for point in points if all(premise.holds_at(point) for premise in relation.premises))
 
 
 def nodes(relation: Relation) -> int:
@@ -102,83 +190,29 @@ def failure(relation: Relation, point: Point) -> Witness | None:
     return witness
 
 
-def descended(relation: Relation, starts: Sequence[Point], finest: Fraction | None = None) -> Counterexample | None:
-    """A failure of an inequality that is found by descent towards points where it is tight, or None.
-
-    The descent is a random one, and with a `finest` step one along each coordinate follows, in ever smaller steps.
-    """
-    left, right = relation.sides
-    excess = left - right
-
-    def height(point: Point) -> float:
-        gap, scale = enclose_all((excess, left), point)
-        return float(gap.mid()) / (1 + abs(float(scale.mid()))) if gap.is_finite() and scale.is_finite() else math.inf
-
-    def admitted(point: Point) -> bool:
-        return admissible(relation, point)
-
+def descended(relation: Relation, starts: Sequence[Point]) -> Counterexample | None:
+    """A failure of an inequality that is found by a random descent towards points where it is tight, or None."""
+    height = relative(relation)
     for start in sorted(starts, key=height)[:STARTS]:
-        for lower in _descending(start, height, admitted, EFFORT // nodes(relation), finest):
+        for lower in descent(start, height, lambda point: admitted(relation, point), min(RANDOM, EFFORT // nodes(relation))):
             if witness := failure(relation, lower):
                 return Counterexample(dict(lower), witness)
     return None
 
 
-def _descending(
-    start: Point, height: Callable[[Point], float], admitted: Callable[[Point], bool], most: int, finest: Fraction | None
-) -> Iterator[Point]:
+def _descending(start: Point, height: Height, fits: Callable[[Point], bool], tries: int) -> Iterator[Point]:
+    """Points ever lower, found by a random descent and, from where it ends, by one along coordinates."""
     lowest = start
-    for lowest in descent(start, height, admitted, min(500, most)):
+    for lowest in descent(start, height, fits, min(RANDOM, tries // 2)):
         yield lowest
-    if finest:
-        yield from islice(_along_coordinates(lowest, height, admitted, finest), most)
+    yield from along_coordinates(lowest, height, fits, tries - tries // 2, FINEST)
 
 
-def _along_coordinates(
-    start: Point, height: Callable[[Point], float], admitted: Callable[[Point], bool], finest: Fraction
-) -> Iterator[Point]:
-    """Points with ever smaller `height` that differ from the one before in one number."""
-    best, lowest, step = dict(start), height(start), Fraction(1, 4)
-    while step > finest:
-        lower = False
-        for point in (_shifted(best, v, place, sign * step) for v, place in _coordinates(best) for sign in (1, -1)):
-            if point is not None and (new_height := height(point)) < lowest and admitted(point):
-                best, lowest, lower = point, new_height, True
-                yield best
-        step = step if lower else step / 8
-
-
-def _coordinates(point: Point) -> Iterator[tuple[Variable, int]]:
-    """The free scalars and the entries of free vectors, at place 0 and at their places."""
-    for v, value in point.items():
-        if v.domain.kind in MOVABLE and len(v.domain.shape) < 2:
-            yield from ((v, place) for place in range(len(value) if isinstance(value, Sequence) else 1))
-
-
-def _shifted(point: Point, v: Variable, place: int, step: Fraction) -> dict[Variable, Value] | None:
-    """The point with one number shifted; None where that leaves the domain."""
-    value = point[v]
-    number = Fraction(value[place] if isinstance(value, Sequence) else value) + step
-    if (number < 0 and v.domain.kind is not Kind.REAL) or (number == 0 and v.domain.kind is Kind.POSITIVE):
-        return None
-    return {**point, v: [*value[:place], number, *value[place + 1:]] if isinstance(value, Sequence) else number}
-
-
-def _further(relation: Relation) -> Iterator[Point]:
-    """Sample points at which one variable has a value near a number of the statement, or a size is larger than usual."""
-    numbers = _numbers(relation)
+def _further(relation: Relation, numbers: Sequence[Fraction]) -> Iterator[Point]:
+    """Sample points at which one variable has a value near a number of the statement."""
     tries = ([(v, value) for value in _values(v, numbers)] for v in relation.variables())
     for variable, value in filter(None, chain.from_iterable(zip_longest(*tries))):
         yield from islice(replace(relation, at={variable: value}).points(), *SPREAD)
-
-
-def _extreme(relation: Relation) -> Iterator[Point]:
-    """A sample point for each free scalar that is very large or very small."""
-    for value in EXTREMES:
-        for variable in relation.variables():
-            if variable.domain.kind in MOVABLE and not variable.domain.shape:
-                for signed in (value, -value) if variable.domain.kind is Kind.REAL else (value,):
-                    yield from islice(replace(relation, at={variable: signed}).points(), 1)
 
 
 def _numbers(relation: Relation) -> list[Fraction]:
@@ -189,12 +223,9 @@ def _numbers(relation: Relation) -> list[Fraction]:
 
 
 def _values(variable: Variable, numbers: Sequence[Fraction]) -> Iterator[Value]:
-    """Values of a size, a free scalar or a free vector that a statement with these numbers may be about."""
+    """Values of a free scalar or a free vector that a statement with these numbers may be about."""
     kind, shape = variable.domain.kind, variable.domain.shape
-    if kind is Kind.SIZE:
-        yield from (size for number in numbers for size in (int(number), int(number) + 1) if 1 <= size <= LARGEST)
-        yield from LARGE
-    elif kind in MOVABLE and len(shape) < 2:
+    if kind in MOVABLE and len(shape) < 2:
         for value in _near(numbers, negative=kind is Kind.REAL):
             if not shape:
                 yield value

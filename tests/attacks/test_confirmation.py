@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import sympy as sp
 
+from derivations.calculus.balls import Close
+from derivations.calculus.functions import kl, xlogx
 from derivations.calculus.powers import plus
 from derivations.calculus.sums import total
+from derivations.calculus.variables import Kind, vector
 from derivations.claims import SUPPORTING_VERDICTS, Evidence, Layer, Outcome, Verdict
 from derivations.entry import Entry
-from derivations.relations import AtLeast, Differs, Equation, Relation
+from derivations.relations import AtLeast, Differs, Equation, Relation, further
 from tests.attacks.entries import entry, verdict_on
-from tests.attacks.vocabulary import a, b, j, l, m, n, t, w, x, y
+from tests.attacks.vocabulary import RR, A, a, b, i, j, l, m, n, q, t, tau, u, w, x, y
 
 NINTH = sp.Mul(*[m - size for size in range(1, 9)])          # 0 at every size from 1 to 8
 TINY, HUGE = sp.Rational(1, 10**9), sp.Integer(10**9)
 PLACE = sp.Rational(7, 59)
+R = sp.Rational
+B = vector("B", n, m, kind=Kind.POSITIVE)
+TRUST = Path(__file__).parents[2] / "docs" / "trust.md"
 
 RARE: dict[str, Callable[[], Relation]] = {
     "false beyond a million": lambda: Equation(plus(x - 10**6) + w, w),
@@ -67,6 +74,71 @@ def test_is_refuted_and_not_confirmed(name: str) -> None:
     judgement = verdict_on(claim, vote(claim))
     assert judgement.verdict not in SUPPORTING_VERDICTS
     assert verdict_on(claim).cause.witness is not None
+
+
+FAR: dict[str, Callable[[], Relation]] = {
+    "sizes: a harmonic sum": lambda: AtLeast(5, total(l, 1 / l)),
+    "sizes: a logarithm": lambda: AtLeast(R(47, 10), sp.log(m)),
+    "sizes: two norms": lambda: AtLeast(13 * sp.sqrt(total(l, a[l] ** 2)) + R(1, 10), total(l, sp.Abs(a[l]))),
+    "sizes: the least sum of squares": lambda: AtLeast(total(l, u[l] ** 2), R(1, 100)),
+    "sizes: an entropy": lambda: AtLeast(R(9, 2), -total(l, xlogx(q[l]))),
+    "sizes: a window": lambda: AtLeast((sp.log(m) - sp.log(57)) ** 2 + w**2, TINY),
+    "masses: the logarithm of one": lambda: AtLeast(sp.log(u[j]), -40),
+    "masses: the mean of their logarithms": lambda: AtLeast(50, -total(l, sp.log(u[l])) / m),
+    "masses: a divergence of the uniform law": lambda: AtLeast(300, total(l, kl(1 / m, u[l]))),
+    "masses: the inverse of one": lambda: AtLeast(10**20, 1 / u[j]),
+    "masses: a quadratic divergence": lambda: AtLeast(HUGE, total(l, q[l] ** 2 / u[l])),
+    "masses: a square of logarithms": lambda: AtLeast(20 * (1 + sp.Abs(sp.log(u[j]))), sp.log(u[j]) ** 2),
+    "entries: a sum of all": lambda: AtLeast(sp.exp(16), total((i, l), B[i, l])),
+    "entries: one beyond a kink": lambda: Equation(plus(a[j] - sp.exp(14)) + w, w),
+    "entries: a small one": lambda: AtLeast(B[i, j], sp.exp(-17)),
+    "entries: a root of one": lambda: AtLeast(10**5 + w**2, sp.sqrt(sp.Abs(A[i, j]))),
+    "entries: all negative": lambda: Equation(plus(-total(l, a[l]) - sp.exp(11)), 0),
+    "support: about a root": lambda: Equation(plus(1 - 10**11 * (x - sp.sqrt(3)) ** 2), 0),
+    "support: between two kinks": lambda: Equation(plus(x - R(31, 9)) * plus(R(31, 9) + R(1, 1000) - x), 0),
+    "support: about a root, for all entries": lambda: Equation(plus(1 - 10**8 * total(l, (a[l] - sp.sqrt(5)) ** 2)) + w, w),
+    "support: about a point of a plane": lambda: Equation(plus(1 - 10**8 * ((y - sp.E) ** 2 + (x - y) ** 2)), 0),
+    "support: nearly all mass at one": lambda: Equation(plus(q[j] - R(999, 1000)) * plus(R(9999, 10**4) - q[j]), 0),
+    "kinks: three that meet": lambda: AtLeast(
+        sp.Abs(x - R(23, 57)) + sp.Abs(w + R(5, 41)) + sp.Abs(x + w - R(23, 57) + R(5, 41)), R(1, 10**7)),
+    "kinks: two sides of a root": lambda: AtLeast(plus(x - sp.sqrt(2)) + plus(sp.sqrt(2) - x), R(1, 10**8)),
+    "kinks: of every entry": lambda: AtLeast(total(l, sp.Abs(a[l] - R(13, 37))), m * R(1, 10**6)),
+    "size and mass: logarithms over a root": lambda: AtLeast(60, -total(l, sp.log(u[l])) / sp.sqrt(m)),
+    "size and mass: logarithms against a root": lambda: AtLeast(200 * sp.sqrt(m) + m / 5, -total(l, sp.log(u[l]))),
+    "size and mass: concentration": lambda: AtLeast(sp.exp(8), m**2 * total(l, q[l] ** 2)),
+    "matrices: two norms": lambda: AtLeast(40 * sp.sqrt(total((i, l), A[i, l] ** 2)) + 1, total((i, l), A[i, l])),
+    "matrices: a trace": lambda: AtLeast(9, total(j, RR[j, j])),
+    "matrices: all entries large": lambda: AtLeast(total((i, l), plus(sp.exp(12) - sp.Abs(A[i, l]))), R(1, 10)),
+    "two sizes: a product": lambda: AtLeast((m - n) ** 2 + 3000, m * n / 10),
+    "two sizes: logarithms": lambda: AtLeast(6, sp.log(m * n) - sp.log(m + n) / 2),
+    "temperatures: a high one": lambda: AtLeast(10**5 + sp.Abs(x), tau * sp.log(1 + tau)),
+    "temperatures: a low one": lambda: AtLeast(tau * sp.log(2), sp.exp(-30)),
+    "near-equality: a small addend": lambda: Equation(1 + sp.exp(-700 * (1 + x**2)), 1),
+    "near-equality: in an order": lambda: AtLeast(sp.exp(y), sp.exp(y) + sp.exp(-200 - y)),
+}
+DECLARED: dict[str, Callable[[], Relation]] = {
+    "sizes that are dear": lambda: AtLeast(25, total(l, 1 / l)),
+    "magnitudes beyond 10^300": lambda: AtLeast(sp.exp(sp.exp(8)), y),
+    "a narrow valley that bends": lambda: AtLeast(10**12 * (x - w**3) ** 2 + (x - sp.sqrt(70)) ** 2, R(1, 10**9)),
+}
+
+
+@pytest.mark.parametrize("name", FAR)
+def test_is_refuted_far_from_the_sample(name: str) -> None:
+    statement = FAR[name]()
+    assert statement.counterexample() is None
+    assert not statement.prove()
+    failing = further.counterexample(statement)
+    assert failing is not None
+    assert statement.fails_at(Close(failing.point))
+
+
+@pytest.mark.parametrize("name", DECLARED)
+def test_control_what_is_declared_is_confirmed_still(name: str) -> None:
+    statement = DECLARED[name]()
+    claim = entry(statement)
+    assert verdict_on(claim, vote(claim)).verdict is Verdict.CONFIRMED
+    assert f"`{statement}`" in TRUST.read_text(encoding="utf-8")
 
 
 TRUE: dict[str, Callable[[], Relation]] = {

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from derivations import index, interior, positive, scalar, simplex, size, vector
-from derivations.calculus.search import descent
+from derivations.calculus.search import along_coordinates, descent
 from derivations.calculus.variables import Kind, Variable, complementary, coupling, unit
 
 n, m = size("n"), size("m")
 a, b, q, r = simplex("a", n), simplex("b", m), simplex("q", m), interior("r", m)
 slack, plan, rows = complementary("c", q), coupling("P", a, b), vector("K", n, m, kind=Kind.STOCHASTIC)
 x, y, z, s, S = positive("x"), scalar("y"), scalar("z", Kind.NONNEGATIVE), vector("s", m), vector("S", n, m)
-THIRD = Fraction(1, 3)
+THIRD, FINEST = Fraction(1, 3), Fraction(1, 10**12)
 e, E = unit("e", m), unit("E", n, m)
 f, F = vector("f", m, kind=Kind.NONZERO), vector("F", n, m, kind=Kind.NONZERO)
 SIZES = {n: 2, m: 3, index("i", n): 1}
@@ -93,3 +93,34 @@ def test_nothing_moves_that_cannot_and_nothing_is_taken_that_is_not_admitted() -
 def test_a_plateau_is_not_walked_on() -> None:
     start = {**SIZES, **STARTS["vectors"]}
     assert list(descent(start, lambda point: 1.0, lambda point: True, 50)) == [start]
+
+
+def test_coordinates_shrink_to_a_point_within_the_domain() -> None:
+    def height(point: Mapping[Variable, Any]) -> float:
+        return float((point[z] - 2) ** 2 + (point[s.label][1] + THIRD) ** 2)
+
+    start = {m: 2, z: Fraction(5), s.label: [Fraction(1), Fraction(2)]}
+    *_, last = along_coordinates(start, height, lambda point: True, 5000, FINEST)
+    assert height(last) < 1e-20
+    assert last[s.label][0] == 1                             # type: ignore[index]
+    *_, last = along_coordinates(start, lambda point: float(point[z]), lambda point: True, 5000, FINEST)  # type: ignore[arg-type]
+    assert 0 <= last[z] < 1e-9                               # type: ignore[operator]
+
+
+@pytest.mark.parametrize("name", ["numbers", "masses", "rows", "vectors other than 0", "vectors"])
+def test_coordinates_stay_in_the_domain_and_lead_to_the_lowest_point(name: str) -> None:
+    start, goal = {**SIZES, **STARTS[name]}, GOALS[name]
+
+    def height(point: Mapping[Variable, Any]) -> float:
+        return sum((one - other) ** 2 for v in goal for one, other in zip(flat(point[v]), flat(goal[v]), strict=True))
+
+    path = list(along_coordinates(start, height, lambda point: True, 3000, FINEST))
+    assert [wrong(point) for point in path if wrong(point)] == []
+    assert height(path[-1]) < 1e-6
+
+
+def test_few_tries_and_numbers_beyond_all_bounds_end_a_descent() -> None:
+    start = {**SIZES, x: Fraction(1)}
+    assert len(list(along_coordinates(start, lambda point: -float(point[x]), lambda point: True, 3, FINEST))) == 3  # type: ignore[arg-type]
+    *_, last = along_coordinates(start, lambda point: -float(point[x]), lambda point: True, 10**4, FINEST)  # type: ignore[arg-type]
+    assert 1e100 < float(last[x]) < 1e301                    # type: ignore[arg-type]
