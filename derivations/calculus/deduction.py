@@ -25,6 +25,7 @@ DEEPEST = 1                                                  # how many theorems
 MOST = 200                                                   # remainders that are tried
 MOST_KINKS = 4                                               # whose signs are distinguished
 LONGEST = 200                                                # operations of an expression that is factored, or deduced
+HIGHEST = 1000                                               # exponent in what is factored: as a degree, more takes too long
 
 
 def deduced(gap: sp.Expr, strict: bool, facts: Facts = ()) -> bool:
@@ -53,7 +54,8 @@ def factored(expr: sp.Expr) -> sp.Expr:
     Each sum is a symbol meanwhile, since SymPy would write the exponential of a sum as a product; so is the root of x ≥ 0,
     where it occurs.
     """
-    if sp.count_ops(expr) > LONGEST:
+    degrees = (number for power in expr.atoms(sp.exp, sp.Pow) for number in power.exp.atoms(sp.Rational))
+    if sp.count_ops(expr) > LONGEST or any(max(abs(number.p), number.q) > HIGHEST for number in degrees):
         return expr
     symbols = {part: sp.Dummy() for part in sp.ordered(expr.atoms(sp.Sum))}
     plain = expr.xreplace(symbols)

@@ -213,3 +213,8 @@ def test_an_expression_is_factored_by_its_roots() -> None:
     assert isinstance(factored(y - 2 * sp.sqrt(y) * sp.sqrt(t) + t), sp.Pow)
     assert deduced(y - 2 * sp.sqrt(y) + 1, strict=False)
     assert not deduced(y - 2 * sp.sqrt(y) + 1, strict=True)
+
+
+def test_exponentials_of_large_numbers_are_not_factored() -> None:
+    large = sp.exp(10**5) - 2 * sp.exp(5 * 10**4) + 1
+    assert factored(large) == large
