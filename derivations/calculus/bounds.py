@@ -10,6 +10,7 @@ from itertools import combinations_with_replacement, permutations
 
 import sympy as sp
 
+from derivations.calculus.naming import foreign_names
 from derivations.calculus.orders import upto
 from derivations.calculus.powers import plus
 from derivations.calculus.variables import Kind, Variable
@@ -68,7 +69,10 @@ def merged(expr: sp.Expr) -> sp.Expr:
         if total is None or len(total.limits) > 1 or (term / total).free_symbols & set(total.bound_symbols):
             rest.append(term)
         else:
-            sums[total.limits[0]] = sums.get(total.limits[0], sp.S.Zero) + term / total * total.function
+            (bound, *ends), = total.limits
+            own = foreign_names([bound], expr)               # the other factors may bind the same name
+            limits = sp.Tuple(own[bound], *ends)
+            sums[limits] = sums.get(limits, sp.S.Zero) + term / total * total.function.xreplace(own)
     for (bound, low, high), body in sums.items():
         ones = [term for term in rest if low == 1 and high in sp.Mul.make_args(term) and bound not in term.free_symbols]
         rest = [term for term in rest if term not in ones]

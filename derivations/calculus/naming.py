@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from functools import cache, lru_cache
-from itertools import permutations
+from itertools import count, permutations
 from typing import Any
 
 import sympy as sp
@@ -27,6 +27,13 @@ def canonical_names(body: sp.Expr, bound: list[Variable]) -> dict[Variable, Vari
     if len(renamings) == 1:
         return renamings[0]
     return min(renamings, key=lambda names: sorted(_key(factor, own, tuple(names[v] for v in own)) for factor, own in parts))
+
+
+def foreign_names(bound: Iterable[Variable], expr: sp.Expr) -> dict[Variable, Variable]:
+    """Other names of bound indices, which no part of an expression binds, nor its normal form: the same ones every time."""
+    used = {symbol.name for symbol in _symbols(expr)}
+    names = filter(lambda name: name not in used, (f"ι{number}#" for number in count(1)))
+    return {v: Variable(name, Domain(Kind.INDEX, v.domain.shape)) for v, name in zip(bound, names, strict=False)}
 
 
 @lru_cache(maxsize=2**14)

@@ -13,7 +13,7 @@ import sympy as sp
 from derivations.calculus import logs
 from derivations.calculus.functions import Partial, kl, pinsker, reciprocal, xlogx
 from derivations.calculus.lengths import check_length
-from derivations.calculus.naming import canonical_names
+from derivations.calculus.naming import canonical_names, foreign_names
 from derivations.calculus.orders import counted, halved, is_turned, reversed_order, upto, within_one_range
 from derivations.calculus.parts import oriented
 from derivations.calculus.powers import bregman, plus
@@ -130,7 +130,9 @@ def _cancels_by_summands(expr: sp.Expr) -> bool:
     for term in sp.Add.make_args(expr):
         if not (sums := _sums_of(term)) or (term / sums[0]).free_symbols & set(sums[0].bound_symbols):
             return bool(expr == 0)
-        summands[sums[0].limits] = summands.get(sums[0].limits, sp.S.Zero) + term / sums[0] * sums[0].function
+        own = foreign_names(sums[0].bound_symbols, expr)     # the other factors may bind the same names
+        body = term / sums[0] * sums[0].function.xreplace(own)
+        summands[sums[0].limits] = summands.get(sums[0].limits, sp.S.Zero) + body
     return all(_numerator(summand) == 0 for summand in summands.values())  # formal: rule_summands
 
 

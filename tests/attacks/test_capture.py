@@ -20,6 +20,7 @@ from tests.attacks.entries import disbelieved, entry, verdict_on
 from tests.attacks.vocabulary import RR, A, P, a, b, c, h, i, j, k, l, m, n, one, r, s, t, tau, two, u, v, w, x, y, z
 
 inner = total(l, a[l]).bound_symbols[0]                      # an index that a sum has renamed, to be bound twice
+M = vector("M", m, m)
 g, E = vector("g", m), vector("E", m, kind=Kind.RANDOM)
 everything = (j, 1, m)                                       # the index j bound, under the name that is free elsewhere
 oo, zero = sp.oo, sp.S.Zero
@@ -31,6 +32,11 @@ def logistic_mean(factor: sp.Expr) -> sp.Expr:
     """What the term of k in Σ_l logistic(a_l)·factor contributes, if the sum over l binds nothing of the factor."""
     others = index("o", m, other_than=(free,))
     return sp.Sum(factor / (1 + sp.exp(-a[inner])), (inner, 1, m)) - total(others, 1 / (1 + sp.exp(-a[others]))) * factor
+
+
+def half_an_entry(factor: sp.Expr) -> sp.Expr:
+    """−½ a_j · factor, of which the normal form keeps two sums over l beside those of the factor."""
+    return (total(l, a[l] / (1 + delta(l, j))) - total(l, a[l])) * factor
 
 
 BOUND: Table = {
@@ -83,6 +89,10 @@ BOUND: Table = {
     "an index bound and free in a row": lambda: Equation(sp.Sum(RR[j, j], everything), 1),
     "an index bound and free in a slope": lambda: Equation(
         derivative(sp.Sum(a[j] ** 2 * s[j], everything), a[j]), total(l, 2 * a[l] * s[l])),
+    "an index bound in another factor, an exponential, takes j's place": lambda: Equation(
+        half_an_entry(sp.exp(total(h, M[j, h]))), half_an_entry(sp.exp(total(h, M[h, h])))),
+    "an index bound in another factor, a denominator, takes j's place": lambda: Equation(
+        half_an_entry(1 / (1 + total(h, M[j, h] ** 2))), half_an_entry(1 / (1 + total(h, M[h, h] ** 2)))),
     "an index bound twice": lambda: Equation(sp.Sum(sp.Sum(a[j], everything), everything), sp.Sum(a[j], everything)),
     "an index bound inside and outside": lambda: Equation(
         sp.Sum(a[j] * sp.Sum(s[j], everything), everything), sp.Sum(a[j] * s[j], everything)),

@@ -7,7 +7,7 @@ from itertools import pairwise, permutations
 import pytest
 import sympy as sp
 
-from derivations.calculus.naming import canonical_names
+from derivations.calculus.naming import canonical_names, foreign_names
 from derivations.calculus.sums import delta, normal, total
 from derivations.calculus.variables import Domain, Kind, Variable, fresh, index, size
 from tests.derivations.grammar import B, a, b, h, i, j, k, l, q, x
@@ -72,3 +72,12 @@ def test_the_orders_of_many_indices_are_not_compared() -> None:
     with pytest.raises(ValueError, match="expected at most 8 indices that occur in common factors, got 9"):
         normal(total(tuple(chain), sp.Mul(*[B[one, other] for one, other in pairwise(chain)])))
     assert normal(total(tuple(chain), sp.Mul(*[a[one] for one in chain]))) == normal(total(j, a[j])) ** 9
+
+
+def test_foreign_names_are_neither_bound_nor_free_in_the_expression_and_always_the_same() -> None:
+    m = size("m")
+    l, k = index("l", m), index("k", m)  # noqa: E741
+    once = foreign_names([l, k], sp.Sum(l * k, (l, 1, m)))
+    twice = foreign_names([once[l], once[k]], sp.Sum(once[l], (once[l], 1, m)) + once[k])
+    assert len({l, k, *once.values(), *twice.values()}) == 6
+    assert foreign_names([l, k], sp.Sum(l * k, (l, 1, m))) == once
