@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2]
 
 CLOSED_FORMS = (
     "sparse_maps", "regularizers", "fenchel_young", "fisher", "one_sided", "linear", "flash", "attention", "priors",
-    "line_search", "linear_program", "network", "arguments", "tolerances", "mem.arguments", "mem.closed_forms",
+    "line_search", "linear_program", "network", "arguments", "masks", "tolerances", "mem.arguments", "mem.closed_forms",
     "mem.certificate", "mem.bounds", "mem.rows", "mem.newton", "mem.batch", "mem.solver", "mem.shared_templates",
     "mem.prepared", "mem.pcg_state", "mem.pcg_torch", "mem.pcg_threads", "mem.huge_pages", "transport.parts",
     "transport.feasibility", "transport.diagnostics", "transport.quadratic", "transport.solver", "transport.sinkhorn",
@@ -23,8 +23,8 @@ FOLDERS = ("numerics.primal", "numerics.precision", "numerics.models",
            "evidence.instances", "evidence.source", "evidence.models")
 JUDGES = ("canonical", "comparison", "examination", "symbolic", "claims", "catalogue", "rows", "ledger", "ledger_schema",
           "regression", "baseline", "mutants", "normal_form", "records", "integrity", "selection", "differences", "entry",
-          "printed", "theorems", "shards", "scheduling", "incremental", "elsewhere", "documents", "files", "loading",
-          "mutation", "notebooks", "rendering", "showing", "watching", "wording")
+          "printed", "theorems", "shards", "scheduling", "incremental", "elsewhere", "documents", "files", "joining",
+          "journal", "loading", "mutation", "notebooks", "rendering", "runs", "showing", "watching", "wording")
 VOTES = ("admission", "automatic", "bridge", "draws", "dtypes", "harness", "lookups", "power", "readings", "registry", "rounds")
 
 CHAPTERS = ("beyond", "deciphering", "eot", "geometric", "inference", "transport")
@@ -36,6 +36,8 @@ LEFT_OUT = {
     "numerics.mem.pcg_row": "compiled to machine code, in which nothing can be exchanged",
     "numerics.mem.pcg_numba": "compiled to machine code, in which nothing can be exchanged",
     "numerics.mem.pcg_compile": "compiled to machine code, in which nothing can be exchanged",
+    "derivations.keeping": "tests kill the processes of their own that it runs in, where nothing is exchanged",
+    "derivations.options": "options of commands, which run in processes of their own, where nothing is exchanged",
     "derivations.progress": "what a terminal shows while a command runs",
     "derivations.pytest_plugin": "loaded before a test runs, where nothing can be exchanged",
     "derivations.test_derivations": "tests themselves",
@@ -59,6 +61,7 @@ ALSO = {
     "derivations.canonical": ("derivations/test_side_by_side.py",),
     "derivations.normal_form": (
         "derivations/test_canonical.py", "derivations/test_verdicts.py", "derivations/test_records.py"),
+    "derivations.runs": ("derivations/test_joining.py",),
     "derivations.differences": ("derivations/test_regression.py",),
     "derivations.rows": ("derivations/test_ledger.py", "attacks/test_ledger_forgery.py"),
     "derivations.ledger_schema": ("derivations/test_ledger.py", "attacks/test_hostile_ledgers.py"),
@@ -107,6 +110,7 @@ ALSO = {
     "derivations.relations.optimum": (
         "attacks/test_optima.py", "derivations/test_extrema.py", "derivations/test_plans.py"),
     "derivations.relations.expansion": ("attacks/test_expansions.py",),
+    "derivations.relations.objectives": ("attacks/test_confirmation.py",),
     "derivations.relations.further": ("derivations/test_further.py", "attacks/test_confirmation.py"),
     "derivations.relations.implication": (
         "attacks/test_premises.py", "derivations/test_inequality.py", "derivations/test_universal.py"),
