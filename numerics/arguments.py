@@ -4,7 +4,8 @@ Every refusal is a ``ValueError`` that reads "name: expected X, got Y". Unless a
 to these conventions.
 
 Layouts     Tensors that hold their entries: strided ones, expanded and non-contiguous ones too. Sparse, nested and meta
-            tensors are refused, and subclasses with operations of their own, whose memory need not hold what they mean.
+            tensors are refused, quantized and floating ones of eight bits, with which PyTorch does not compute, and
+            subclasses with operations of their own, whose memory need not hold what they mean.
             A ``CausalBias`` is a mask: 0 in its triangle, −inf outside.
 Shapes      Leading axes, (...), broadcast as in NumPy, those of a mask too. Temperatures and the like are numbers, or tensors
             that broadcast over (...), and are brought to the dtype of the data. A tensor is not read back from its device:
@@ -78,9 +79,11 @@ def describe(x: object) -> str:
 
 
 def is_dense(x: object) -> bool:
-    """Whether this is a tensor that holds its entries: neither sparse, nor nested, nor on the meta device, nor a subclass with
-    operations of its own."""
+    """Whether this is a tensor that holds its entries: neither sparse, nor nested, nor quantized or floating in eight bits, nor
+    on the meta device, nor a subclass with operations of its own."""
     if not isinstance(x, Tensor) or not (type(x) is Tensor or _is_plain(type(x))):
+        return False
+    if x.is_quantized or (x.is_floating_point() and x.dtype.itemsize == 1):
         return False
     return not x.is_nested and x.layout == torch.strided and not x.is_meta
 

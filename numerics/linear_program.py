@@ -76,7 +76,7 @@ def exact_plan(
             no plan has these marginals.
         RuntimeError: if the solver fails, or leaves a gap that is more than rounding.
     """
-    if mask is not None and mask.is_floating_point():
+    if isinstance(mask, Tensor) and mask.is_floating_point():
         raise ValueError(f"mask: expected a boolean tensor, for there is no ε to add to, got {arguments.describe(mask)}")
     x, a, epsilon, _, dtype = scaling(cost, source, target, 1.0, math.inf, mask, double=True)
     data = feasibility.Data(cost, source, target, mask, masked(cost, mask)[0])

@@ -448,7 +448,7 @@ def _beta(alpha: Positive, X: Tensor, dim: int) -> Positive:
     if not isinstance(alpha, Tensor):
         check_positive("alpha", alpha)
         return float(alpha) - 1.0
-    if not isinstance(X, Tensor) or not X.is_floating_point() or X.ndim == 0:
+    if not is_dense(X) or not X.is_floating_point() or X.ndim == 0:
         return 0.0                                           # X will be refused
     a = one_per_row("alpha", alpha, X, dim)
     return within("alpha", a, a > 0, "positive numbers") - 1

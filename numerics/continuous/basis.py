@@ -18,6 +18,7 @@ from numerics.arguments import (
     compute_dtype,
     describe,
     floating,
+    is_dense,
     result_dtype,
     without_autocast,
 )
@@ -104,7 +105,7 @@ def fit(
     """
     check_positive("ridge", ridge)
     v = floating("values", values, "L", "D")
-    if not isinstance(locations, Tensor) or locations.ndim < 2 or locations.shape[-2] != v.shape[-2]:
+    if not is_dense(locations) or locations.ndim < 2 or locations.shape[-2] != v.shape[-2]:
         raise ValueError(f"locations: expected (..., L, d) with L = {v.shape[-2]}, got {describe(locations)}")
     check_leading("locations", locations.shape[:-2], "values", v.shape[:-2])
     t = floating("locations", locations, "L", "d", last=basis.centers.shape[-1])

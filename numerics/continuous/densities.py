@@ -33,7 +33,7 @@ def moments(linear: Tensor, quadratic: Tensor) -> tuple[Tensor, Tensor]:
     Raises:
         ValueError: for other shapes or dtypes, or if Θ₂ is not negative definite.
     """
-    lower, theta = common(factor("quadratic", -2 * quadratic if isinstance(quadratic, Tensor) else quadratic, "negative"),
+    lower, theta = common(factor("quadratic", -2 * quadratic if is_dense(quadratic) else quadratic, "negative"),
                           floating("linear", linear, "d"))
     floating("linear", linear, "d", last=lower.shape[-1])
     check_leading("linear", linear.shape[:-1], "quadratic", quadratic.shape[:-2])
@@ -110,9 +110,8 @@ def softmax_log_density(points: Tensor, mean: Tensor, covariance: Tensor) -> Ten
 @without_autocast
 def softmax_density(points: Tensor, mean: Tensor, covariance: Tensor) -> Tensor:
     """Return N(t; μ, Σ), the continuous softmax (``geometric.s8.gaussian``); arguments as for its logarithm."""
-    dtype = result_dtype(points, mean, covariance)
-    wide = torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype
-    return softmax_log_density(points.to(wide), mean, covariance).exp().to(dtype)
+    value = softmax_log_density(floating("points", points), mean, covariance).exp()
+    return value.to(result_dtype(points, mean, covariance))
 
 
 @without_autocast

@@ -53,6 +53,7 @@ def negative_inner_product(templates: Tensor, sources: Tensor | None = None, con
     if constant is None:
         constant = products.amax((-2, -1))
     if isinstance(constant, Tensor):
+        arguments.check_dense("constant", constant)
         constant = constant.to(products)[..., None, None]
     return (constant - products).to(dtype)
 

@@ -201,19 +201,18 @@ def _shares(
     scores: Tensor, temperature: Positive, target: Tensor | None, mask: Tensor | None
 ) -> tuple[Tensor, Tensor, Tensor, torch.dtype]:
     """Return s/τ less a constant for each row, the queries that take part (0 or 1), b, and the dtype."""
-    (s,), _ = arguments.tensors(scores=(scores, 2))
-    reference = s if target is None else target
-    x, _, _, _, dtype = scaling(-s, None, target, temperature, math.inf, mask)
+    x, _, _, _, dtype = scaling(-scores, None, target, temperature, math.inf, mask)
     allowed = (x.log_kernel != -torch.inf) & (x.source > 0).unsqueeze(-1)
     kernel = torch.where(allowed, x.log_kernel, -torch.inf)
     keys = allowed.any(-2).to(kernel)
     share = keys / keys.sum(-1, keepdim=True).clamp(min=1) if target is None else x.target
-    dtype = torch.promote_types(scores.dtype, scores.dtype if target is None else reference.dtype)
     return kernel, allowed.any(-1).to(kernel), share, dtype
 
 
 def _infinite(mask: Tensor | None, scores: Tensor) -> Tensor | None:
-    return None if mask is None else with_infinities(arguments.check_mask_dtype("mask", mask, scores))
+    """Return the mask, in which what stands for −inf is −inf, once scores and mask are known to fit."""
+    (s,), _ = arguments.tensors(scores=(scores, 2))
+    return None if mask is None else with_infinities(arguments.check_mask(mask, s.shape, s, own=2))
 
 
 def _check_target(target: Tensor) -> None:

@@ -192,10 +192,10 @@ def sinkhorn_divergence(
         ValueError: for a shape, dtype or number other than these.
         RuntimeError: if a problem did not converge.
     """
-    (C,), _ = arguments.tensors(cross=(cross, 2))
+    (C, *_), _ = arguments.tensors(cross=(cross, 2), within_source=(within_source, 2), within_target=(within_target, 2))
     n, m = C.shape[-2:]
     for name, square, size in (("within_source", within_source, n), ("within_target", within_target, m)):
-        if not isinstance(square, Tensor) or square.shape[-2:] != (size, size):
+        if square.shape[-2:] != (size, size):
             raise ValueError(f"{name}: expected (..., {size}, {size}), got {arguments.describe(square)}")
     (value, dtype), (a, first), (b, second) = (
         (solution.value, dtype)

@@ -14,10 +14,21 @@ import torch
 from torch import Tensor
 from torch.testing import assert_close
 
-from numerics import fenchel_young, flash, linear_program, mem, one_sided, ot_attention, regularizers, sparse_maps, transport
+from numerics import (
+    continuous,
+    fenchel_young,
+    flash,
+    linear_program,
+    mem,
+    one_sided,
+    ot_attention,
+    regularizers,
+    sparse_maps,
+    transport,
+)
 from tests.numerics.hostile.definitions import D
 from tests.numerics.hostile.functions import FUNCTIONS, PROBLEM, Function, M, N, V, base
-from tests.numerics.hostile.inputs import Own, cells
+from tests.numerics.hostile.inputs import STRANGE, cells
 from tests.numerics.hostile.judge import judge
 
 KINDS = ("right", "refused", "limit")
@@ -93,13 +104,29 @@ def test_autocast_changes_neither_numbers_nor_dtypes(name: str, dtype: torch.dty
     assert all(x.dtype == torch.float32 and (dtype == torch.float16 or x.isfinite().all()) for x in results[2])
 
 
-@pytest.mark.parametrize("name", [name for name in MORE if name != "flash.tiled_gradients"])
-def test_subclasses_with_operations_are_refused_everywhere(name: str) -> None:
-    call, shapes = MORE[name]
+REFUSING = {name: MORE[name] for name in MORE.keys() - {"flash.tiled_gradients", "transport.sinkhorn_divergence"}} | {
+    "regularizers.entmax_bisect": (regularizers.entmax_bisect, {"X": (N, M), "alpha": (1,)}),
+    "sparse_maps.normmax_bisect": (sparse_maps.normmax_bisect, {"X": (N, M), "alpha": (1,)}),
+    "sparse_maps.budget_bisect": (sparse_maps.budget_bisect, {"X": (N, M), "budget": (1,)}),
+    "transport.sinkhorn_divergence": (
+        transport.sinkhorn_divergence, {"cross": (N, M), "within_source": (N, N), "within_target": (M, M)}),
+    "continuous.moments": (continuous.moments, {"linear": (D,), "quadratic": (D, D)}),
+    "continuous.natural": (continuous.natural, {"mean": (D,), "covariance": (D, D)}),
+    **{f"continuous.{density.__name__}": (density, {"points": (N, D), "mean": (D,), "covariance": (D, D)})
+       for density in (continuous.softmax_log_density, continuous.softmax_density, continuous.sparsemax_density)},
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", REFUSING)
+def test_what_holds_no_entries_is_refused_by_name_everywhere(name: str) -> None:
+    call, shapes = REFUSING[name]
+    arguments = base(Function(call, call, shapes, ("prior", "target", "alpha", "budget")), torch.float64)
+    arguments |= {name: sign * torch.eye(D).double() for name, sign in (("covariance", 1), ("quadratic", -1)) if name in shapes}
     for argument in shapes:
-        arguments = base(Function(call, call, shapes, ("prior", "target")), torch.float64)
-        with pytest.raises(ValueError, match=r"^\w+: expected .*, got a Own, a subclass"):
-            call(**arguments | {argument: arguments[argument].as_subclass(Own)})
+        for change in STRANGE.values():
+            with pytest.raises(ValueError, match=f"^{argument}: expected .*, got "):
+                call(**arguments | {argument: change(arguments[argument])})
 
 
 # ── the judge refuses ───────────────────────────────────────────────────────────────────────────────────────────────

@@ -38,6 +38,21 @@ class Own(torch.Tensor):
         return super().__torch_function__(*call, **options)
 
 
+STRANGE: dict[str, Callable[[Tensor], Any]] = {
+    "complex": lambda x: x.to(torch.complex128),
+    "sparse": lambda x: x.to_sparse(),
+    "meta": lambda x: x.to("meta"),
+    "of eight bits": lambda x: x.to(torch.float8_e4m3fn),
+    "quantized": lambda x: torch.quantize_per_tensor(x.float(), 0.1, 0, torch.quint8),
+    "of a subclass with operations": lambda x: x.as_subclass(Own),
+    "a parameter to come": lambda _: torch.nn.UninitializedParameter(),
+    "masked": lambda x: masked_tensor(x, x > 0),
+    "nested": lambda x: torch.nested.nested_tensor([x, x], layout=torch.jagged),
+    "a nested block": lambda x: torch.nested.nested_tensor([x, x]),
+    "a list": lambda x: x.tolist(),
+}
+"""What holds no entries of a floating tensor."""
+
 TENSORS: dict[str, Callable[[Tensor], Any]] = {
     "as it is": lambda x: x,
     "an axis of size 1": lambda x: x[None],
@@ -55,15 +70,9 @@ TENSORS: dict[str, Callable[[Tensor], Any]] = {
     "float32": lambda x: x.float(),
     "integers": lambda x: x.long(),
     "booleans": lambda x: x > 0,
-    "complex": lambda x: x.to(torch.complex128),
-    "sparse": lambda x: x.to_sparse(),
-    "meta": lambda x: x.to("meta"),
+    **STRANGE,
     "of a plain subclass": lambda x: x.as_subclass(Plain),
     "a parameter": lambda x: torch.nn.Parameter(x),
-    "of a subclass with operations": lambda x: x.as_subclass(Own),
-    "masked": lambda x: masked_tensor(x, x > 0),
-    "nested": lambda x: torch.nested.nested_tensor([x, x], layout=torch.jagged),
-    "a list": lambda x: x.tolist(),
     "nothing": lambda _: None,
     "made in inference mode": lambda x: torch.inference_mode()(x.clone)(),
     "that requires a gradient": lambda x: x.clone().requires_grad_(),
@@ -101,6 +110,7 @@ MASKS: dict[str, Any] = {
     "too long": torch.ones(M + 1, dtype=torch.bool), "integers": torch.ones(M, dtype=torch.long), "a list": [True] * M,
     "causal": causal_upper_left(N, M), "causal from the right": causal_lower_right(N, M), "own": torch.ones(M).as_subclass(Own),
     "sparse": torch.ones(M).to_sparse(), "meta": torch.ones(M, dtype=torch.bool, device="meta"),
+    "of eight bits": torch.ones(M).to(torch.float8_e5m2), "empty": torch.Tensor(),
 }
 
 
