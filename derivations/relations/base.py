@@ -135,6 +135,10 @@ class Relation(ABC):
         names = self.variables()
         if reserved := [v for v in names if NAME.fullmatch(v.name) is None]:
             return f"{reserved[0].name!r} is no name of a variable"
+        for part in (*self.given, *self.premises):           # at a point, such an index would restrict the hypothesis
+            over = part.fact[2] if isinstance(part, Hypothesis) else ()
+            if differing := [v for v in names if v not in over and not set(over).isdisjoint(v.domain.other_than)]:
+                return f"{differing[0]}: expected an index that differs from none that a hypothesis ranges over, got {part}"
         called: dict[str, Variable] = {}
         for variable in [*names, *variables_of(sp.Tuple(*self.expressions)), *self.moving_names()]:
             if called.setdefault(variable.name, variable) != variable:

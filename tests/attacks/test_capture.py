@@ -93,6 +93,13 @@ BOUND: Table = {
         half_an_entry(sp.exp(total(h, M[j, h]))), half_an_entry(sp.exp(total(h, M[h, h])))),
     "an index bound in another factor, a denominator, takes j's place": lambda: Equation(
         half_an_entry(1 / (1 + total(h, M[j, h] ** 2))), half_an_entry(1 / (1 + total(h, M[h, h] ** 2)))),
+    "a hypothesis for all j, and a k other than j, at all entries": lambda: AtLeast(
+        total(l, M[l, k]), 0, given=(ForAll(AtLeast(M[j, k], 0), over=(j,)),)),
+    "a hypothesis for all j, and a k other than j, at this k": lambda: AtLeast(
+        a[k], 0, given=(ForAll(AtLeast(a[j], 0), over=(j,)),)),
+    "a premise for all j, and a k other than j": lambda: Follows(
+        (ForAll(AtLeast(M[j, k], 0), over=(j,)),), AtLeast(total(l, M[l, k]), 0), (one,),
+        given=(ForAll(AtLeast(M[j, k], 0), over=(j,)),)),
     "an index bound twice": lambda: Equation(sp.Sum(sp.Sum(a[j], everything), everything), sp.Sum(a[j], everything)),
     "an index bound inside and outside": lambda: Equation(
         sp.Sum(a[j] * sp.Sum(s[j], everything), everything), sp.Sum(a[j] * s[j], everything)),
