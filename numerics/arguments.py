@@ -294,15 +294,23 @@ def positive(name: str, value: Positive, batch: torch.Size, like: Tensor) -> Ten
 
 def number(name: str, value: float, dtype: torch.dtype) -> float:
     """Return a number, once it is known to be positive and normal in a dtype; raises ValueError."""
-    finfo = torch.finfo(dtype)
-    if not is_real(value) or not finfo.tiny <= value <= finfo.max:
+    finfo, x = torch.finfo(dtype), real(value)
+    if not finfo.tiny <= x <= finfo.max:
         raise ValueError(f"{name}: expected a positive number, normal in {dtype}, or a tensor, got {value!r}")
-    return float(value)
+    return x
 
 
-def is_real(value: object) -> bool:
-    """Whether this is a number, NumPy's included, and no truth value."""
-    return type(value) in (int, float) or (isinstance(value, Real) and not isinstance(value, bool))
+def real(value: object) -> float:
+    """Return a number, NumPy's included, as one of Python, which compares and computes in float64; NaN for anything else: truth
+    values, and what float64 cannot hold."""
+    if type(value) is float:
+        return value
+    if type(value) is not int and (isinstance(value, bool) or not isinstance(value, Real)):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.nan
 
 
 def per_row(name: str, value: Positive, rows: Tensor) -> Tensor:
@@ -310,10 +318,12 @@ def per_row(name: str, value: Positive, rows: Tensor) -> Tensor:
     return positive(name, value, rows.shape[:-1], rows).unsqueeze(-1)
 
 
-def check_positive(name: str, value: float) -> None:
-    """Raise ValueError unless the argument is a positive finite number."""
-    if not is_real(value) or not 0 < value < math.inf:
+def check_positive(name: str, value: float) -> float:
+    """Return a number as ``real`` does; raise ValueError unless it is positive and finite."""
+    x = real(value)
+    if not 0 < x < math.inf:
         raise ValueError(f"{name}: expected a positive finite number, got {value!r}")
+    return x
 
 
 def check_count(name: str, value: int) -> None:

@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from torch.autograd import forward_ad
 
 from numerics import one_sided
-from numerics.arguments import Positive, compute_dtype, describe, is_dense
+from numerics.arguments import Positive, check_positive, compute_dtype, describe, is_dense
 from numerics.regularizers import entmax15, entmax_bisect, sparsemax
 from numerics.sparse_maps import normmax_bisect, sparsemax_bisect
 
@@ -67,7 +67,7 @@ def entmax_bisect_loss(X: Tensor, target: Tensor, alpha: Positive = 1.5, n_iter:
         alpha: as for ``entmax_bisect``, without a gradient.
         n_iter: as for ``entmax_bisect``.
     """
-    _check_constant("alpha", alpha)
+    alpha = _constant("alpha", alpha)
     if not isinstance(alpha, Tensor) and alpha == 1:
         return logistic_loss(X, target)
     return _plan_loss(X, target, lambda x: entmax_bisect(x, alpha, n_iter=n_iter), lambda p: _tsallis(p, alpha))
@@ -75,7 +75,7 @@ def entmax_bisect_loss(X: Tensor, target: Tensor, alpha: Positive = 1.5, n_iter:
 
 def normmax_bisect_loss(X: Tensor, target: Tensor, alpha: Positive = 2, n_iter: int = 50) -> Tensor:
     """Return the α-normmax loss. Arguments, result and errors as for ``entmax_bisect_loss``, with α > 1."""
-    _check_constant("alpha", alpha)
+    alpha = _constant("alpha", alpha)
     return _plan_loss(X, target, lambda x: normmax_bisect(x, alpha, n_iter=n_iter), lambda p: _norm(p, alpha))
 
 
@@ -320,6 +320,9 @@ def _checked(X: Tensor, target: Tensor) -> tuple[Tensor, Tensor, torch.dtype]:
     return x, target if labels else target.to(x), X.dtype
 
 
-def _check_constant(name: str, value: Positive) -> None:
-    if isinstance(value, Tensor) and value.requires_grad:
+def _constant(name: str, value: Positive) -> Positive:
+    if not isinstance(value, Tensor):
+        return check_positive(name, value)
+    if value.requires_grad:
         raise ValueError(f"{name}: expected a constant, got a tensor that requires a gradient")
+    return value

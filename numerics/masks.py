@@ -33,6 +33,15 @@ def with_infinities(mask: Tensor) -> Tensor:
     return mask.masked_fill(mask - mask.detach().amax(-1, keepdim=True) <= _LEAST, -torch.inf)
 
 
+def of_whole_rows(mask: Tensor) -> Tensor:
+    """Return ``with_infinities`` of a mask of all keys, less what a row has in common: that changes no weight, but beside it
+    the scores would lose their digits."""
+    if mask.dtype == torch.bool:
+        return mask
+    largest = mask.detach().amax(-1, keepdim=True)
+    return with_infinities(mask) - torch.where(largest.isinf(), 0.0, largest)
+
+
 def shielded(mask: Tensor, query: Tensor | None, *keys: Tensor) -> tuple[tuple[Tensor, ...], Tensor | None]:
     """Return query and keys with zeros in the place of what is not finite, and which rows see such a place.
 

@@ -446,8 +446,7 @@ def _entmax15_threshold(top: Tensor) -> tuple[Tensor, Tensor]:
 def _beta(alpha: Positive, X: Tensor, dim: int) -> Positive:
     """Return α − 1, with the rows' dimension moved last if it is a tensor."""
     if not isinstance(alpha, Tensor):
-        check_positive("alpha", alpha)
-        return float(alpha) - 1.0
+        return check_positive("alpha", alpha) - 1.0
     if not is_dense(X) or not X.is_floating_point() or X.ndim == 0:
         return 0.0                                           # X will be refused
     a = one_per_row("alpha", alpha, X, dim)

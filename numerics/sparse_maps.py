@@ -28,10 +28,10 @@ from numerics.arguments import (
     compute_dtype,
     describe,
     is_dense,
-    is_real,
     known_true,
     on_cpu,
     one_per_row,
+    real,
     within,
 )
 from numerics.regularizers import entmax15, entmax_bisect, hold, sparsemax
@@ -207,9 +207,10 @@ def _per_row(name: str, value: Positive, X: Tensor, dim: int, fits: Callable[[fl
     """Return a number or tensor as a tensor that broadcasts with the rows, in their dtype."""
     if isinstance(value, Tensor):
         return one_per_row(name, value, X, dim, f"{expected},")
-    if not is_real(value) or not fits(value):
+    number = real(value)
+    if not fits(number):
         raise ValueError(f"{name}: expected {expected}, or a tensor, got {value!r}")
-    return X.new_full((1,), value, dtype=compute_dtype(X.dtype))
+    return X.new_full((1,), number, dtype=compute_dtype(X.dtype))
 
 
 def _bisected(low: Tensor, high: Tensor, is_low: Callable[[Tensor], Tensor], n_iter: int) -> Tensor:

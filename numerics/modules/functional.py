@@ -18,7 +18,7 @@ from numerics.arguments import (
     compute_dtype,
     describe,
     is_dense,
-    is_real,
+    real,
     without_autocast,
 )
 from numerics.masks import shielded, spoiled
@@ -47,6 +47,7 @@ def scaled_dot_product_attention(
         dropout_p: the probability of dropping a weight, at any time: there is no training flag here.
         is_causal: whether query i sees keys j ≤ i only; then there is no ``attn_mask``.
         scale: of the scores, any finite number, negative ones included, or a tensor () without a gradient; 1/√E by default.
+            The inverse of one that is not zero, a temperature, must be normal in the dtype to compute in.
         enable_gqa: whether G may be a divisor of H: each head of keys then serves H/G consecutive heads of queries.
         attention: a name of ``KINDS``, or an ``Attention``.
 
@@ -105,8 +106,8 @@ def _attend(
     if mask is not None:
         mask = check_mask(mask, shape, query, own=2, name="attn_mask")
         mask = mask if mask.ndim > 1 else mask.expand(1, mask.numel())
-    factor = 1 / math.sqrt(max(query.shape[-1], 1)) if scale is None else _finite("scale", scale)
-    if not is_real(dropout_p) or not 0 <= dropout_p <= 1:
+    factor = 1 / math.sqrt(max(query.shape[-1], 1)) if scale is None else _scale(scale, compute_dtype(query.dtype))
+    if not 0 <= real(dropout_p) <= 1:
         raise ValueError(f"dropout_p: expected a probability, got {dropout_p!r}")
     q, k, v = (x.to(compute_dtype(query.dtype)) for x in (query, key, value))
     # A temperature is positive: the sign of the scale goes with the queries, and so does a scale of zero.
@@ -129,7 +130,7 @@ def _attend(
         seen = None if seen is None else seen.any(-2, keepdim=True)
     if whole:
         return spoiled(spoiled(chosen.output(q, k, v, temperature, mask), seen), hidden).to(query.dtype), None
-    weights = dropout(chosen.weights(q, k, temperature, mask), dropout_p)
+    weights = dropout(chosen.weights(q, k, temperature, mask), real(dropout_p))
     output = spoiled(spoiled(torch.matmul(weights, v), seen), hidden)
     return output.to(query.dtype), spoiled(weights, seen).to(query.dtype) if need_weights else None
 
@@ -169,9 +170,12 @@ def _checked(query: Tensor, key: Tensor, value: Tensor) -> tuple[int, ...]:
     return (*batch, query.shape[-2], key.shape[-2])
 
 
-def _finite(name: str, value: float | Tensor) -> float:
+def _scale(value: float | Tensor, dtype: torch.dtype) -> float:
+    """Return a scale as a number. A temperature 1/|scale| is to be normal in the dtype."""
     if is_dense(value) and isinstance(value, Tensor) and value.ndim == 0 and not value.requires_grad:
         value = value.item()
-    if not is_real(value) or not math.isfinite(value):
-        raise ValueError(f"{name}: expected a finite number, or a tensor of no axes and no gradient, got {value!r}")
-    return float(value)
+    x, finfo = real(value), torch.finfo(dtype)
+    if not (x == 0 or finfo.tiny <= 1 / abs(x) <= finfo.max):
+        raise ValueError("scale: expected a finite number, zero or with an inverse that is normal in the dtype, or a tensor of "
+                         f"no axes and no gradient, got {value!r}")
+    return x

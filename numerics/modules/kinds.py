@@ -23,7 +23,7 @@ from torch import Tensor
 
 from numerics import linear, mem, one_sided, ot_attention, regularizers, transport
 from numerics.arguments import check_positive
-from numerics.masks import with_infinities
+from numerics.masks import of_whole_rows
 from numerics.modules.fused import fused_attention
 from numerics.priors import log_mask
 
@@ -156,7 +156,7 @@ class SemiRelaxed(Attention):
     def weights(self, query: Tensor, key: Tensor, temperature: float, mask: Tensor | None) -> Tensor:
         """Return ``transport.relaxed_weights``."""
         scores = one_sided.scores_from(query, key)
-        return transport.relaxed_weights(scores, temperature, self.relaxation * temperature, mask=mask)
+        return transport.relaxed_weights(scores, temperature, float(self.relaxation) * temperature, mask=mask)
 
 
 @dataclass(frozen=True)
@@ -225,7 +225,7 @@ class OptimalTransport(Attention):
         cost = ot_attention.negative_inner_product(key, key, 0.0) if self.cost is None else self.cost(key, key)
         cost, u = cost.unsqueeze(-3), query.new_ones(1, key.shape[-2])
         if mask is not None:
-            added = log_mask(with_infinities(mask), query.dtype).expand(*mask.shape[:-1], key.shape[-2])
+            added = log_mask(of_whole_rows(mask), query.dtype).expand(*mask.shape[:-1], key.shape[-2])
             u = (added != -torch.inf).to(query)
             cost = cost - temperature * added.unsqueeze(-1)
         u = u / u.sum(-1, keepdim=True).clamp(min=1)

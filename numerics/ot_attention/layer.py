@@ -73,10 +73,9 @@ class OTAttention(nn.Module):
         if not (callable(cost) or cost == "learned" or cost in _COSTS):
             raise ValueError(f"cost: expected a function, 'learned', or one of {', '.join(map(repr, _COSTS))}, got {cost!r}")
         self.num_heads, self.width = num_heads, dim // num_heads
-        self.alpha = alpha
-        self.temperature = math.sqrt(self.width) if temperature is None else temperature
-        for name, number in (("alpha", self.alpha), ("temperature", self.temperature)):
-            arguments.check_positive(name, number)
+        self.alpha = arguments.check_positive("alpha", alpha)
+        tau = math.sqrt(self.width) if temperature is None else temperature
+        self.temperature = arguments.check_positive("temperature", tau)
         self.exact = exact
         self.metric: nn.Parameter | None = None
         if cost == "learned":

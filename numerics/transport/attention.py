@@ -18,7 +18,7 @@ from torch import Tensor
 
 from numerics import arguments, one_sided, tolerances
 from numerics.arguments import Positive, without_autocast
-from numerics.masks import shielded, spoiled, with_infinities
+from numerics.masks import of_whole_rows, shielded, spoiled
 from numerics.transport.sinkhorn import scaling, solved
 
 
@@ -212,7 +212,7 @@ def _shares(
 def _infinite(mask: Tensor | None, scores: Tensor) -> Tensor | None:
     """Return the mask, in which what stands for −inf is −inf, once scores and mask are known to fit."""
     (s,), _ = arguments.tensors(scores=(scores, 2))
-    return None if mask is None else with_infinities(arguments.check_mask(mask, s.shape, s, own=2))
+    return None if mask is None else of_whole_rows(arguments.check_mask(mask, s.shape, s, own=2))
 
 
 def _check_target(target: Tensor) -> None:

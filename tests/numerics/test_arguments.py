@@ -4,6 +4,8 @@ import math
 import re
 from collections.abc import Callable
 from contextlib import nullcontext
+from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -317,12 +319,18 @@ def test_a_causal_bias_is_zero_in_its_triangle(n: int, m: int) -> None:
 
 
 def test_numbers_of_numpy() -> None:
-    for value in (1, 1.0, np.float32(1), np.int64(1), np.float64(1)):
-        assert arguments.is_real(value)
-        assert type(arguments.number("x", value, torch.float32)) is float
-        arguments.check_positive("x", value)
-    for value in (True, np.True_, "1", 1j, torch.tensor(1.0), None):
-        assert not arguments.is_real(value)
+    for value in (1, 1.0, np.float16(1), np.float32(1), np.int64(1), np.float64(1), np.longdouble(1), Fraction(1)):
+        for x in (arguments.real(value), arguments.number("x", value, torch.float32), arguments.check_positive("x", value)):
+            assert (x, type(x)) == (1.0, float)
+    for other in (True, np.True_, "1", 1j, torch.tensor(1.0), None, Decimal(1), 10**400, Fraction(10**400)):
+        assert math.isnan(arguments.real(other))
+
+
+@pytest.mark.parametrize("zero", [np.float32(0), np.float16(0), np.float32(-1), np.float16("nan"), 10**400], ids=repr)
+def test_narrow_numbers_are_compared_in_float64(zero: float) -> None:
+    """NumPy would bring the least normal number of float64 to float32, where it is 0, too."""
+    with pytest.raises(ValueError, match=r"^x: expected a positive number, normal in torch.float64"):
+        arguments.number("x", zero, torch.float64)
 
 
 def test_autocast_is_off_in_a_function_and_on_after_it() -> None:

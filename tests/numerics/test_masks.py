@@ -185,7 +185,21 @@ def test_which_numbers_are_low() -> None:
     (slope,) = torch.autograd.grad(kept[:2].masked_fill(kept[:2] == -math.inf, 0.0).sum(), mask)
     assert slope.tolist() == [[1, 1, 0, 0], [1, 1, 1, 0], [0] * 4, [0] * 4]
     boolean = torch.tensor([True, False])
-    assert masks.with_infinities(boolean) is boolean
+    assert masks.with_infinities(boolean) is masks.of_whole_rows(boolean) is boolean
+    assert masks.of_whole_rows(mask.detach()[:3]).tolist() == [
+        [0.0, -4999.0, -math.inf, -math.inf], [0.0, 0.0, 0.0, -math.inf], [-math.inf] * 4]
+
+
+@pytest.mark.parametrize("offset", [-5e3, -1e9, 1e9])
+@pytest.mark.parametrize("name", KINDS)
+def test_what_a_row_of_a_mask_has_in_common_changes_nothing(name: str, offset: float) -> None:
+    query, key, value = (x[0] for x in tensors())
+    mask = torch.zeros(N, M, dtype=torch.float64)
+    mask[:, 1], mask[0] = -2.0, mask[0] + offset
+    kept = mask - mask.amax(-1, keepdim=True)
+    found = [scaled_dot_product_attention(query, key, value, x, attention=name) for x in (mask, kept)]
+    of_transport = name in ("sinkhorn", "semi-relaxed", "optimal-transport")
+    assert_close(*found, rtol=0.0, atol=SOLVED if of_transport else 64 * tolerances.rounding("float64", M, abs(offset)))
 
 
 # ── the pieces ──────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.masked import masked_tensor
@@ -96,7 +97,7 @@ TENSORS: dict[str, Callable[[Tensor], Any]] = {
 
 NUMBERS: dict[str, Any] = {
     "1e-3": 1e-3, "1e3": 1e3, "zero": 0.0, "negative": -1.0, "NaN": math.nan, "+inf": math.inf, "denormal": 5e-324, "text": "1",
-    "True": True, "None in its place": [1.0],
+    "of NumPy": np.float16(0.5), "zero of NumPy": np.float32(0), "10^400": 10**400, "True": True, "None in its place": [1.0],
     "tensor": torch.tensor(0.5, dtype=torch.float64), "float32 tensor": torch.tensor(0.5),
     "tensor 1e-300": torch.tensor(1e-300, dtype=torch.float64), "tensor 1e-20": torch.tensor(1e-20, dtype=torch.float64),
     "tensor zero": torch.tensor(0.0, dtype=torch.float64), "tensor negative": torch.tensor(-1.0, dtype=torch.float64),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,7 @@ def _names(message: str, changed: str, function: Function) -> bool:
 def _is_real(x: Any) -> bool:
     if isinstance(x, Tensor):
         return type(x) in _HOLD and x.is_floating_point() and x.layout == torch.strided and not x.is_meta
-    return x is None or (isinstance(x, float | int) and not isinstance(x, bool))
+    return x is None or (isinstance(x, Real) and not isinstance(x, bool))
 
 
 def _wide(x: Any) -> Any:
