@@ -187,7 +187,7 @@ class Linear(Attention):
     def output(self, query: Tensor, key: Tensor, value: Tensor, temperature: float, mask: Tensor | None) -> Tensor:
         """Return W v, without W where the mask is one of the keys."""
         of_keys = mask is None or (mask.dtype == torch.bool and mask.ndim > 1 and mask.shape[-2] == 1)
-        if not of_keys:
+        if not of_keys or value.shape[-1] == 0:
             return super().output(query, key, value, temperature, mask)
         keys = None if mask is None else mask.squeeze(-2).expand(*mask.shape[:-2], key.shape[-2])
         return linear.linear_attention(self._mapped(query, temperature), self._mapped(key, temperature), value, keys)

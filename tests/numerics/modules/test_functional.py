@@ -448,6 +448,7 @@ def test_no_heads_no_width_and_keys_with_more_axes(name: str) -> None:
     close(scaled_dot_product_attention(*leaves, attention=name), output)
     slopes = torch.autograd.grad(output.sum(), leaves)
     close(slopes[2], torch.full_like(value, 0.6), 1e-9)
+    assert scaled_dot_product_attention(query, key, value[..., :0], attention=name).shape == (2, 4, 3, 0)
     for few in (query[0, 0], query[0], query[:1]):
         actual = scaled_dot_product_attention(few, key, value, attention=name)
         close(actual, scaled_dot_product_attention(few.expand(2, 4, 3, 8), key, value, attention=name))
