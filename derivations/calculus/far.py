@@ -183,7 +183,7 @@ def points_at(names: Sequence[Variable], sizes: Sizes, seed: int = 0, exponents:
     free = [v for v in names if v.domain.kind not in (Kind.SIZE, Kind.INDEX)]
     for look in looks(free, seed, exponents):
         found = list(placed(names, sizes, look))
-        yield from found if len(found) <= POSITIONS else rng.sample(found, POSITIONS)
+        yield from found if len(found) <= POSITIONS or not free else rng.sample(found, POSITIONS)
         if not (free and found):
             return
 

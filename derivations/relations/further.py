@@ -124,10 +124,11 @@ class _Search:
         if not any(v.domain.kind is Kind.SIZE for v in self.names):
             return
         ladders = self.ladders(CHEAP)
-        for height, look in product(chain(*heights(self.relation)), far.PLAIN):
+        looks = far.PLAIN if any(v.domain.kind not in (Kind.SIZE, Kind.INDEX) for v in self.names) else far.PLAIN[:1]
+        for height, look in product(chain(*heights(self.relation)), looks):
             placed = (point for _, sizes in ladders for point in islice(far.placed(self.names, sizes, look), 1))
             if best := min(filter(self.admitted, placed), key=height, default=None):
-                yield from self._nearer(best, height, look)
+                yield from islice(self._nearer(best, height, look), MOST)    # 1/m has no lowest value
 
     def _nearer(self, best: Point, height: Height, look: far.Look) -> Iterator[Point]:
         sizes, lowest, share = _sizes(best), height(best), Fraction(1, 2)

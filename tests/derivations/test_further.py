@@ -89,6 +89,19 @@ def test_sizes_in_a_narrow_window_are_found() -> None:
     assert failing.point == {m: 1437}
 
 
+def test_the_search_ends_where_a_larger_size_is_always_lower() -> None:
+    failing, tried = further.searched(AtLeast(sp.exp(1 / m), 1 + 1 / m + 1 / (2 * m**2)))
+    assert failing is None
+    assert 0 < tried.count < 10 * further.MOST
+
+
+def test_every_place_of_indices_is_tried_where_nothing_else_varies() -> None:
+    k = index("k", m)
+    failing = further.counterexample(AtLeast((j - k - 29) ** 2, 0, strict=True))
+    assert failing is not None
+    assert failing.point == {m: 30, j: 30, k: 1}
+
+
 def test_nearly_equal_values_are_told_apart() -> None:
     failing = further.counterexample(Equation(1 + sp.exp(-900 * (1 + x**2)), 1))
     assert failing is not None
