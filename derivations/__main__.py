@@ -177,8 +177,8 @@ def seal(result: dict[str, Any], path: Path) -> tuple[dict[str, Any], list[str]]
         return result, []
     rows = [{**row, "kernel": to_json(findings.seals.get(row["id"], []))} for row in result["claims"]]
     sealed = {**result, **ledger.assemble(rows, result["environment"])}
-    written, seals = ledger.read(path), {row["id"]: row["kernel"] for row in rows}
-    own = [{**row, "kernel": seals.get(row["id"], row["kernel"])} for row in written["claims"]]
+    written, seals = ledger.read(path), {row["id"]: row for row in rows}
+    own = [{**row, "kernel": seals.get(row["id"], row).get("kernel", [])} for row in written["claims"]]
     ledger.write({**written, **ledger.assemble(own, written["environment"], written["documents"])}, path)
     differ = belief.differences(*belief.of_rows(rows))
     click.echo("\n".join([layer.summary(findings, {row["id"]: row["verdict"] for row in rows}), *belief.described(differ)]))

@@ -202,9 +202,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Record which claims a test looks up, since its evidence depends on their derivations too."""
     Catalogue.accessed_ids.clear()
+    has_documents = bool(outside())
     result = yield
     item.user_properties.append(("used", sorted(Catalogue.accessed_ids)))
-    if outside():
+    if has_documents:
         item.user_properties.append(("opened", elsewhere.opened_since()))
     return result
 

@@ -89,7 +89,7 @@ def variance(b):
 
 
 witness = show("eot.s5.baseline-variance").examination.evidence.witness
-for b, proved in ((0.0, witness.left), (weights @ utilities, witness.right)):
+for b, proved in ((weights @ utilities, witness.left), (0.0, witness.right)):
     assert abs(variance(b) - float(proved)) <= tolerances.rounding("float64", 2)
 b = np.linspace(-0.3, 1.1, 200)
 best = weights @ (utilities * score_function**2) / (weights @ score_function**2)

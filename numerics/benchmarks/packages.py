@@ -44,9 +44,9 @@ REASONS = {
     "transport.quadratic_plan":
         "Newton's method to rounding error, with marginal errors of 3e-15 and a gap; POT's L-BFGS stops at 7e-4",
     "linear_program.exact_plan":
-        "checks, potentials and the gap take two thirds of the time, the assignment itself the rest",
+        "POT's own simplex, between checks and potentials that prove its plan",
     "linear_program.exact_plan, uneven masses":
-        "97 % of the time is SciPy's HiGHS, a simplex method for any program; POT's is for transport alone, in C++",
+        "likewise",
 }
 """Why ours is slower than its peer, where it is."""
 

@@ -33,7 +33,9 @@ BY_REASON = {                                                # no rational point
     "derivative a norm at 0", "derivative √z at the boundary", "derivative xlogx at the boundary",
     "derivative z^y at the boundary", "a hypothesis about one j in an expansion", "one entry moves to −∞",
     "a solution's index is bound", "a solution's index is bound in a product", "false near one number only",
-    "a point that is no number of the calculus", "a floating point",
+    "a point that is no number of the calculus", "a floating point", "a premise for all j, and a k other than j",
+    "a hypothesis for all j, and a k other than j, at this k",
+    "a hypothesis for all j, and a k other than j, at all entries",
 }
 
 
@@ -42,7 +44,7 @@ def wrong_somewhere(relation: Relation) -> bool:
     rng = random.Random(str(relation))
     names = list(dict.fromkeys([*names_of(relation.sides), *relation.variables()]))
     for turn in range(TURNS):
-        point = draw(names, rng, largest=7 if turn % 2 else 3)
+        point = draw(names, rng, largest=(3, 7, 9)[turn % 3])
         if point is None or (relation.given and meant(relation, point, rng) is not True):
             continue
         if any(undefined(side, point) for side in relation.sides):

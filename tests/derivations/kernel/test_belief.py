@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from derivations import __main__ as command
+from derivations import ledger
 from derivations.baseline import load as remembered
 from derivations.claims import Outcome
 from derivations.kernel import belief, layer
@@ -63,6 +64,7 @@ def test_a_planted_difference_fails_the_run(tmp_path: Path, monkeypatch: pytest.
     findings = Findings({id: [ACCEPTED] for id in ("eot.1", "eot.2", "eot.3")})
     monkeypatch.setattr(layer, "check", lambda *arguments: findings)
     monkeypatch.setattr(layer, "version", lambda: "8.16.1")
+    ledger.write(result, tmp_path / "ledger.json")
     _, alarms = command.seal(result, tmp_path / "ledger.json")
     assert alarms == ["eot.2: a theorem is accepted by Rocq, refuted by us"]
     assert capsys.readouterr().out.splitlines()[1:] == [

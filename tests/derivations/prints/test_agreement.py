@@ -168,7 +168,7 @@ CASES = [
     (r"x = 2 y", [Equation(x, 3 * y), Equation((x - 2 * y) * z, 0)], DIFFERS, "one side is that of the derivation"),
     (r"x - 2 y = 0", [Equation(x - 2 * y, v), Equation((x - 2 * y) * z, 0)], AGREES, "left − right is a side, in normal form"),
     (r"x - 2 y = 0", [Equation(x - 2 * y, v), Equation((x - 2 * y) * z, v)], AGREES, "left − right is a side, in normal form"),
-    (r"|x y| = |x| |y|", [Equation(v, 2 * z)], APART, "no step states it"),
+    (r"\sqrt{x^2 + 2 x y + y^2} = |x + y|", [Equation(v, 2 * z)], APART, "no step states it"),
     # disproofs and implications
     (r"x = 0", [X1], AGREES, ""),
     (r"x = 0", [X1, Equation(y, z)], DIFFERS, "step 1 disproves it"),
