@@ -25,7 +25,7 @@ Sizes = Mapping[Any, int]
 
 SMALL = (1, 2, 3)
 BEYOND = (8, 9, 12, 16, 33)                                  # sizes beyond those of the usual sample
-LADDER = (*SMALL, 5, *BEYOND, 64, 128, 200, *(10**power for power in range(3, 13)))
+LADDER = (*SMALL, 5, *BEYOND, 64, 128, 200, *(10**power for power in (*range(3, 13), 20, 30, 300)))
 EXPONENTS = (0, 1, -1, 3, -3, 7, -7, 30, -30, 300, -300)     # of 10
 FACTORS = (Fraction(1), Fraction(1), Fraction(3, 7), Fraction(22, 7))
 OVERHEAD = 30                                                # of a point, in nodes evaluated

@@ -17,13 +17,13 @@ from derivations.claims import SUPPORTING_VERDICTS, Evidence, Layer, Outcome, Ve
 from derivations.entry import Entry
 from derivations.relations import AtLeast, Differs, Equation, Relation, further
 from tests.attacks.entries import entry, verdict_on
-from tests.attacks.vocabulary import RR, A, a, b, i, j, l, m, n, q, t, tau, u, w, x, y
+from tests.attacks.vocabulary import RR, A, a, b, h, i, j, l, m, n, q, t, tau, u, w, x, y
 
 NINTH = sp.Mul(*[m - size for size in range(1, 9)])          # 0 at every size from 1 to 8
 TINY, HUGE = sp.Rational(1, 10**9), sp.Integer(10**9)
 PLACE = sp.Rational(7, 59)
 R = sp.Rational
-B = vector("B", n, m, kind=Kind.POSITIVE)
+B, C = vector("B", n, m, kind=Kind.POSITIVE), vector("C", m, m)
 TRUST = Path(__file__).parents[2] / "docs" / "trust.md"
 
 RARE: dict[str, Callable[[], Relation]] = {
@@ -82,6 +82,7 @@ FAR: dict[str, Callable[[], Relation]] = {
     "sizes: two norms": lambda: AtLeast(13 * sp.sqrt(total(l, a[l] ** 2)) + R(1, 10), total(l, sp.Abs(a[l]))),
     "sizes: the least sum of squares": lambda: AtLeast(total(l, u[l] ** 2), R(1, 100)),
     "sizes: an entropy": lambda: AtLeast(R(9, 2), -total(l, xlogx(q[l]))),
+    "sizes: many more than can be counted": lambda: AtLeast(sp.exp(100), m**2),
     "sizes: a window": lambda: AtLeast((sp.log(m) - sp.log(57)) ** 2 + w**2, TINY),
     "masses: the logarithm of one": lambda: AtLeast(sp.log(u[j]), -40),
     "masses: the mean of their logarithms": lambda: AtLeast(50, -total(l, sp.log(u[l])) / m),
@@ -119,6 +120,9 @@ FAR: dict[str, Callable[[], Relation]] = {
 DECLARED: dict[str, Callable[[], Relation]] = {
     "sizes that are dear": lambda: AtLeast(25, total(l, 1 / l)),
     "magnitudes beyond 10^300": lambda: AtLeast(sp.exp(sp.exp(8)), y),
+    "a matrix of a special form": lambda: AtLeast(
+        total((j, l), (C[j, l] + C[l, j]) ** 2) + (C[j, h] - 1) ** 2, 0, strict=True),
+    "a size and a number that are hit at once": lambda: AtLeast((m - 41) ** 2 * (m - 43) ** 2 + (x - m) ** 2, 0, strict=True),
     "a narrow valley that bends": lambda: AtLeast(10**12 * (x - w**3) ** 2 + (x - sp.sqrt(70)) ** 2, R(1, 10**9)),
 }
 
