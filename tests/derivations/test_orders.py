@@ -48,6 +48,9 @@ TRUE = {
     "t terms": Equation(head(sp.S.One), t),
     "a sum of integers": Equation(total(l, l), m * (m + 1) / 2),
     "squares of integers": Equation(total(l, l**2), m * (m + 1) * (2 * m + 1) / 6),
+    "from 0": Equation(total(l, l - 1), m * (m - 1) / 2),
+    "odd numbers, from 0": Equation(total(l, 2 * (l - 1) + 1), m**2),
+    "powers, from 0": Equation(total(l, x[l] * sp.exp(c * l)), sp.exp(c) * total(l, x[l] * sp.exp(c * (l - 1)))),
     "prefixes of prefixes": Equation(total(t, head(x[l])), total(l, (m + 1 - l) * x[l])),
     "exchanged": Equation(total(t, y[t] * head(x[l])), total(l, x[l] * total(t, upto(l, t) * y[t]))),
     "by parts": Equation(total(t, y[t] * head(x[l]) + x[t] * head(y[l])), whole * total(i, y[i]) + total(i, x[i] * y[i])),
@@ -63,6 +66,9 @@ TRUE = {
     "at most 1": AtLeast(1, upto(j, t)),
 }
 FALSE = {
+    "from 0, to m": Equation(total(l, l - 1), m * (m + 1) / 2),
+    "odd numbers, from 1": Equation(total(l, 2 * l + 1), m**2),
+    "powers, one too high": Equation((1 - sp.exp(c)) * total(l, sp.exp(c * (l - 1))), 1 - sp.exp(c * (m + 1))),
     "pairs with equal indices": Equation(total((i, j), upto(i, j) * (x[i] - x[j] + c) ** 2), m * squares - whole**2),
     "products with equal indices": Equation(total((i, j), upto(i, j) * x[i] * x[j]), (whole**2 - squares) / 2),
     "the number of pairs": Equation(total((i, j), upto(i, j)), m * (m - 1) / 2),
