@@ -8,6 +8,7 @@ from functools import cache
 import sympy as sp
 
 from derivations.calculus.powers import bregman, bregman_is_a_divergence
+from derivations.calculus.printing import text
 from derivations.calculus.variables import Kind, Variable
 
 FREE_KINDS = (Kind.REAL, Kind.NONNEGATIVE, Kind.POSITIVE, Kind.NONZERO)
@@ -109,9 +110,9 @@ class Partial(sp.Expr):  # type: ignore[misc]
         """Keep the derivative by a free real variable; raises ValueError where a constraint ties `by`."""
         label = by.base.label if isinstance(by, sp.Indexed) else by
         if not isinstance(label, Variable):
-            raise ValueError(f"derivative: expected a free real variable, got {by}")
+            raise ValueError(f"derivative: expected a free real variable, got {text(by)}")
         if label.domain.kind not in FREE_KINDS:
-            raise ValueError(f"derivative: expected a free real variable, got {by} {label.domain.kind.words}")
+            raise ValueError(f"derivative: expected a free real variable, got {text(by)} {label.domain.kind.words}")
         return sp.Expr.__new__(cls, sp.sympify(expr), by)    # type: ignore[no-any-return]
 
 
