@@ -26,8 +26,8 @@ import time
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-STARTED = time.time()                                        # a source that changes later may differ from what was imported
-os.environ.setdefault("SYMPY_CACHE_SIZE", "20000")           # read when SymPy is imported; its own 1000 is soon full
+STARTED = time.time()  # a source that changes later may differ from what was imported
+os.environ.setdefault("SYMPY_CACHE_SIZE", "20000")  # read when SymPy is imported; its own 1000 is soon full
 
 if TYPE_CHECKING:
     from derivations.calculus.balls import Point as Point
@@ -119,8 +119,20 @@ _NAMES = {
     "derivations.claims": ("Severity", "Statement"),
     # what ranges over what
     "derivations.calculus.variables": (
-        "Kind", "Variable", "size", "index", "scalar", "positive", "vector", "simplex", "interior", "rival", "coupling",
-        "stochastic", "unit", "complementary",
+        "Kind",
+        "Variable",
+        "size",
+        "index",
+        "scalar",
+        "positive",
+        "vector",
+        "simplex",
+        "interior",
+        "rival",
+        "coupling",
+        "stochastic",
+        "unit",
+        "complementary",
     ),
     "derivations.calculus.balls": ("Point", "Value"),
     # expressions
@@ -132,15 +144,50 @@ _NAMES = {
     "derivations.calculus.moments": ("expectation", "variance"),
     # statements
     "derivations.relations": (
-        "Relation", "Equation", "Differs", "AtLeast", "StrictUnlessEqual", "UniqueMinimum", "UniqueMaximum", "UniquePlan",
-        "Entry", "Entries", "Limit", "Expansion", "Solves", "Follows", "ForAll", "Fails", "Taylor",
+        "Relation",
+        "Equation",
+        "Differs",
+        "AtLeast",
+        "StrictUnlessEqual",
+        "UniqueMinimum",
+        "UniqueMaximum",
+        "UniquePlan",
+        "Entry",
+        "Entries",
+        "Limit",
+        "Expansion",
+        "Solves",
+        "Follows",
+        "ForAll",
+        "Fails",
+        "Taylor",
     ),
     # theorems to quote
     "derivations.theorems": (
-        "Theorem", "COMPLETENESS", "HEINE_BOREL", "CLOSED_PREIMAGE", "WEIERSTRASS", "BOLZANO_WEIERSTRASS",
-        "INTERMEDIATE_VALUE", "FERMAT", "MEAN_VALUE", "SQUEEZE", "DOMINATED_CONVERGENCE", "MOMENT_GENERATING_ANALYTIC",
-        "IMPLICIT_FUNCTION", "CONVEX_HESSIAN", "BAILLON_HADDAD", "CONVEX_CRITICAL_POINT", "UNIQUE_SUBGRADIENT",
-        "FENCHEL_MOREAU", "FENCHEL_DUALITY", "SLATER", "LINEAR_PROGRAMMING", "KANTOROVICH_RUBINSTEIN", "DANSKIN", "SINKHORN",
+        "Theorem",
+        "COMPLETENESS",
+        "HEINE_BOREL",
+        "CLOSED_PREIMAGE",
+        "WEIERSTRASS",
+        "BOLZANO_WEIERSTRASS",
+        "INTERMEDIATE_VALUE",
+        "FERMAT",
+        "MEAN_VALUE",
+        "SQUEEZE",
+        "DOMINATED_CONVERGENCE",
+        "MOMENT_GENERATING_ANALYTIC",
+        "IMPLICIT_FUNCTION",
+        "CONVEX_HESSIAN",
+        "BAILLON_HADDAD",
+        "CONVEX_CRITICAL_POINT",
+        "UNIQUE_SUBGRADIENT",
+        "FENCHEL_MOREAU",
+        "FENCHEL_DUALITY",
+        "SLATER",
+        "LINEAR_PROGRAMMING",
+        "KANTOROVICH_RUBINSTEIN",
+        "DANSKIN",
+        "SINKHORN",
     ),
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}

@@ -32,18 +32,23 @@ from derivations.selection import selected
 from derivations.showing import describe
 
 LEDGER = Path("ledger.json")
-MOST = 3                                                     # changed files that are named
+MOST = 3  # changed files that are named
 # Plugins that `verify` does not need: it has its own progress bar and ledger, and unraisable exceptions cost half a second.
 WITHOUT = ("-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:unraisableexception")
-FEW = 12                                                     # claims for which starting workers costs more than it saves
+FEW = 12  # claims for which starting workers costs more than it saves
 
 
-ELSEWHERE = {"kernel": "derivations.kernel.command", "merge": "derivations.shards",
-             "mutants": "derivations.mutation", "notebooks": "derivations.notebooks",
-             "print": "derivations.prints.command", "report": "derivations.report.site"}
+ELSEWHERE = {
+    "kernel": "derivations.kernel.command",
+    "merge": "derivations.shards",
+    "mutants": "derivations.mutation",
+    "notebooks": "derivations.notebooks",
+    "print": "derivations.prints.command",
+    "report": "derivations.report.site",
+}
 
 
-NAMES = {"print": "print_"}                                  # commands whose functions need another name
+NAMES = {"print": "print_"}  # commands whose functions need another name
 
 
 class Commands(click.Group):
@@ -66,7 +71,7 @@ class Commands(click.Group):
 def main(folders: tuple[str, ...]) -> None:
     """Check, line by line, the documents that explain attention as optimization."""
     named = [os.environ.get(VARIABLE, ""), *(str(Path(folder).resolve()) for folder in folders)]
-    os.environ[VARIABLE] = os.pathsep.join(filter(None, named))   # so that test processes see them too
+    os.environ[VARIABLE] = os.pathsep.join(filter(None, named))  # so that test processes see them too
     try:
         check_interpreter()
         entries()
@@ -114,8 +119,18 @@ def load_baseline() -> dict[str, baseline.Kept]:
 @click.option("--shard", metavar="I/K", help="only the I-th of K shards, one for each machine; `merge` joins their ledgers")
 @click.option("--balance", type=Path, metavar="LEDGER", help="make the shards equally long by the seconds in this ledger")
 def verify(
-    ids: tuple[str, ...], path: Path, device: str, quick: bool, model: str | None, again: bool, watch: bool, only: str | None,
-    sealing: bool, workers: int | None, shard: str | None, balance: Path | None,
+    ids: tuple[str, ...],
+    path: Path,
+    device: str,
+    quick: bool,
+    model: str | None,
+    again: bool,
+    watch: bool,
+    only: str | None,
+    sealing: bool,
+    workers: int | None,
+    shard: str | None,
+    balance: Path | None,
 ) -> None:
     """Run every layer that votes on the claims, and write the ledger."""
     requested = [known(name) for name in ids] or list(documents())
@@ -126,14 +141,20 @@ def verify(
         return keep_verifying()
     if not path.resolve().parent.is_dir():
         raise click.UsageError(f"--json: expected a file in an existing folder, got {path}")
-    if again and not place(path).exists():                   # else the journal of an interrupted run is taken up first
+    if again and not place(path).exists():  # else the journal of an interrupted run is taken up first
         again = reusable(path, chosen, ledger.settings(device, quick, model))
     import pytest  # here, since no other command needs it
 
     from derivations.progress import Progress
 
-    arguments = [*voters(only), *WITHOUT, f"--claims={','.join(chosen)}", f"--ledger={path}", f"--device={device}",
-                 f"-n{processes(chosen) if workers is None else workers}"]
+    arguments = [
+        *voters(only),
+        *WITHOUT,
+        f"--claims={','.join(chosen)}",
+        f"--ledger={path}",
+        f"--device={device}",
+        f"-n{processes(chosen) if workers is None else workers}",
+    ]
     arguments += [f"--incremental={path}"] if again else []
     arguments += ["--quick"] if quick else []
     arguments += [f"--model={model}"] if model else []

@@ -93,28 +93,40 @@ def _remembered(row: Mapping[str, Any]) -> Kept:
     by_layer: dict[str, list[Mapping[str, Any]]] = {}
     for e in sorted(row["evidence"], key=lambda e: str(e["layer"])):
         by_layer.setdefault(str(e["layer"]), []).append(e)
-    errors, powers = ({layer: [e[name] for e in votes if e.get(name) is not None] for layer, votes in by_layer.items()}
-                      for name in ("error", "power"))
+    errors, powers = (
+        {layer: [e[name] for e in votes if e.get(name) is not None] for layer, votes in by_layer.items()}
+        for name in ("error", "power")
+    )
     refuted = any(e["outcome"] == Outcome.REFUTED for e in by_layer.get(Layer.SYMBOLIC, ()))
     silent = [e["detail"] for e in row["evidence"] if e["outcome"] == Outcome.NOT_APPLICABLE]
-    return from_json({
-        "verdict": row["verdict"],
-        "severity": row["severity"],
-        "layers": {layer: _outcome([e["outcome"] for e in votes]) for layer, votes in by_layer.items()},
-        "errors": {layer: float(f"{max(known):.2g}") for layer, known in errors.items() if known},
-        "powers": {layer: round(min(known), 4) for layer, known in powers.items() if known and layer != Layer.SYMBOLIC},
-        "twins": {twin["name"]: twin["refuted_by"] for twin in row["twins"]},
-        "general": any(e.get("general") for e in row["evidence"]),
-        "given": row["given"],
-        "disproved_given": [each for step in row["derivation"][-1:] for each in step["given"] if refuted],
-        "text": {"title": row["title"], "kind": row["kind"], **row["statement"], "hypotheses": row["stated_hypotheses"],
-                 "rests_on": row["depends_on"], "correction": row["correction"], "under": row["under"],
-                 "left_open": "; ".join(silent)},
-        **{name: [[step["statement"], step["reason"]] for step in row[name]] for name in ("derivation", "repair")},
-        "quotes": sorted({theorem["name"] for theorem in row["quotes"]}),
-        **{name: row[name] and hashed(from_json(row[name], Canonical)) for name in ("canonical", "canonical_repair")},
-        **{name: own["standing"] if (own := row.get(name)) else None for name in ("print", "print_repair")},
-    }, Kept)
+    return from_json(
+        {
+            "verdict": row["verdict"],
+            "severity": row["severity"],
+            "layers": {layer: _outcome([e["outcome"] for e in votes]) for layer, votes in by_layer.items()},
+            "errors": {layer: float(f"{max(known):.2g}") for layer, known in errors.items() if known},
+            "powers": {layer: round(min(known), 4) for layer, known in powers.items() if known and layer != Layer.SYMBOLIC},
+            "twins": {twin["name"]: twin["refuted_by"] for twin in row["twins"]},
+            "general": any(e.get("general") for e in row["evidence"]),
+            "given": row["given"],
+            "disproved_given": [each for step in row["derivation"][-1:] for each in step["given"] if refuted],
+            "text": {
+                "title": row["title"],
+                "kind": row["kind"],
+                **row["statement"],
+                "hypotheses": row["stated_hypotheses"],
+                "rests_on": row["depends_on"],
+                "correction": row["correction"],
+                "under": row["under"],
+                "left_open": "; ".join(silent),
+            },
+            **{name: [[step["statement"], step["reason"]] for step in row[name]] for name in ("derivation", "repair")},
+            "quotes": sorted({theorem["name"] for theorem in row["quotes"]}),
+            **{name: row[name] and hashed(from_json(row[name], Canonical)) for name in ("canonical", "canonical_repair")},
+            **{name: own["standing"] if (own := row.get(name)) else None for name in ("print", "print_repair")},
+        },
+        Kept,
+    )
 
 
 def _outcome(votes: Sequence[str]) -> str:
@@ -128,8 +140,9 @@ def hashed(statement: Canonical) -> Canonical:
 
 
 def _hashed_form(form: Form) -> Form:
-    premises = tuple(replace(each, left=_hash(each.left), form=_hashed_form(each.form), right=_hash(each.right))
-                     for each in form.given)
+    premises = tuple(
+        replace(each, left=_hash(each.left), form=_hashed_form(each.form), right=_hash(each.right)) for each in form.given
+    )
     return replace(form, given=premises)
 
 

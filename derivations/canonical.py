@@ -37,9 +37,9 @@ from derivations.relations import (
 
 DIGITS = 30
 SAMPLES = 3
-POSITIONS = (0, 1, -2)                                       # among points that differ in indices only: equal, then different
+POSITIONS = (0, 1, -2)  # among points that differ in indices only: equal, then different
 
-SamplePoint = Mapping[str, Exact]                            # exact values by variable name
+SamplePoint = Mapping[str, Exact]  # exact values by variable name
 Sides = tuple[Form, sp.Expr, sp.Expr]
 
 
@@ -112,8 +112,10 @@ def _(relation: Limit) -> Sides:
 
 @compared.register
 def _(relation: Expansion) -> Sides:
-    polynomials = [sp.Add(*[coefficient * relation.variable**degree for degree, coefficient in enumerate(side)])
-                   for side in zip(*relation.expanded, strict=True)]
+    polynomials = [
+        sp.Add(*[coefficient * relation.variable**degree for degree, coefficient in enumerate(side)])
+        for side in zip(*relation.expanded, strict=True)
+    ]
     return Form(Sign.EXPANSION, (str(relation.variable), str(relation.order))), *polynomials
 
 
@@ -143,7 +145,7 @@ def _variables_of_statement(relation: Relation, shown: Sequence[Variable]) -> li
 def _normal(side: sp.Expr) -> sp.Expr:
     try:
         return sums.normal(side)
-    except ValueError:                                       # without a normal form, keep the expression as written
+    except ValueError:  # without a normal form, keep the expression as written
         return sp.sympify(side)
 
 
@@ -166,7 +168,7 @@ def _general(names: Sequence[Variable]) -> Iterator[Point]:
     sizes = [v for v in names if v.domain.kind is Kind.SIZE]
     drawn = groupby(points(names, seed=1, rounds=SMALL), key=lambda point: [point[v] for v in names if v not in indices])
     turns = [list(group) for _, group in drawn]
-    turns = turns[len(turns) // 4 :]                         # the first quarter is corners
+    turns = turns[len(turns) // 4 :]  # the first quarter is corners
     wide = [group for group in turns if all(group[0][v] != 1 for v in sizes)] or turns
     for turn, group in enumerate(wide):
         yield group[POSITIONS[turn % SAMPLES] % len(group)]
@@ -188,5 +190,9 @@ def _value(side: sp.Expr, point: Point) -> str | None:
 def _domain(var: Variable) -> Domain:
     """Return the domain of a variable as a record."""
     domain = var.domain
-    return Domain(domain.kind, tuple(map(str, domain.shape)), tuple(map(str, domain.marginals)),
-                  tuple(sorted(map(str, domain.other_than))))
+    return Domain(
+        domain.kind,
+        tuple(map(str, domain.shape)),
+        tuple(map(str, domain.marginals)),
+        tuple(sorted(map(str, domain.other_than))),
+    )

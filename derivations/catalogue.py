@@ -43,8 +43,10 @@ _ENTRIES: dict[str, Entry] = {}
 def _new(id: object) -> None:
     """Check that `id` is a valid id and not registered yet; raises ValueError otherwise."""
     if not is_id(id):
-        raise ValueError(f"claim: expected an id like eot.59 or eot.s7.fisher-scaled, in letters and digits with dots, hyphens "
-                         f"and underscores between them, got {id!r}")
+        raise ValueError(
+            f"claim: expected an id like eot.59 or eot.s7.fisher-scaled, in letters and digits with dots, hyphens "
+            f"and underscores between them, got {id!r}"
+        )
     if id in _ENTRIES:
         raise ValueError(f"claim: expected a new id, got {id}, which is registered already")
 
@@ -65,6 +67,7 @@ def claim(
     can decide it.  `part_of` is the id of the printed statement that this claim is a part of; that statement shows the
     worst verdict of its parts.  Raises ValueError for an invalid or repeated id, an unknown kind, and empty text.
     """
+
     def register(function: Callable[[], Steps | Undecidable | None]) -> Entry:
         _new(id)
         check_words(id, title=title, latex=latex)
@@ -119,17 +122,31 @@ def reprint(
         raise ValueError(f"correction: expected none for {id}, since {of.id} has none, got one")
     new = set(hypotheses or ()) - {*of.hypotheses, *(implying or {}).values()}
     if new and isinstance(last_relation(of.derivation), Fails):
-        raise ValueError(f"hypotheses: {id} takes over the disproof of {of.id}: expected those printed there, as another one "
-                         f"may exclude the point where it fails, got {min(new)!r}")
+        raise ValueError(
+            f"hypotheses: {id} takes over the disproof of {of.id}: expected those printed there, as another one "
+            f"may exclude the point where it fails, got {min(new)!r}"
+        )
     if hypotheses is not None:
         preserved = {*hypotheses, *(old for old, new in (implying or {}).items() if new in hypotheses)}
         if missing := [each for each in of.hypotheses if each not in preserved]:
-            raise ValueError(f"hypotheses: {id} takes over the derivation of {of.id}: expected its hypothesis {missing[0]!r}, "
-                             "or one that is `implying` it, got neither")
+            raise ValueError(
+                f"hypotheses: {id} takes over the derivation of {of.id}: expected its hypothesis {missing[0]!r}, "
+                "or one that is `implying` it, got neither"
+            )
     repaired = updated(of.correction, statement=correction) if correction and of.correction else None
     own = given(title=title, statement=statement, hypotheses=hypotheses, correction=repaired)
-    _ENTRIES[id] = replace(of, id=id, latex=latex, needs=(of.id,), grounds=of.supporting, twins=dict(of.twins),
-                           module=caller.f_globals["__name__"], line=caller.f_lineno, part_of=part_of, **own)
+    _ENTRIES[id] = replace(
+        of,
+        id=id,
+        latex=latex,
+        needs=(of.id,),
+        grounds=of.supporting,
+        twins=dict(of.twins),
+        module=caller.f_globals["__name__"],
+        line=caller.f_lineno,
+        part_of=part_of,
+        **own,
+    )
     return _ENTRIES[id]
 
 
@@ -234,16 +251,16 @@ def examine(entry: Entry) -> Examination:
     """
     if entry.derivation is None:
         reason = entry.undecidable or "left to the other layers"
-        return Examination(Evidence(entry.id, Layer.SYMBOLIC, Outcome.NOT_APPLICABLE, reason, detail=reason,
-                                    where=entry.where))
+        return Examination(Evidence(entry.id, Layer.SYMBOLIC, Outcome.NOT_APPLICABLE, reason, detail=reason, where=entry.where))
     if wrong := unsupported(entry, _ENTRIES):
         return Examination(_error(entry, [wrong]))
     replaces = entry.correction.replaces if entry.correction else None
     evidence, errors = _examined(entry.derivation, entry.repair, tuple(entry.twins.items()), entry.supporting, replaces)
     errors = (*errors, *(f"the kernel was changed in this process: {name}" for name in changed_names()))
     if errors:
-        return Examination(updated(_error(entry, errors), derivation=evidence.derivation, repair=evidence.repair,
-                                   seconds=evidence.seconds))
+        return Examination(
+            updated(_error(entry, errors), derivation=evidence.derivation, repair=evidence.repair, seconds=evidence.seconds)
+        )
     return Examination(_beside_print(entry, updated(evidence, claim=entry.id, where=entry.where)))
 
 
@@ -251,15 +268,24 @@ def _beside_print(entry: Entry, evidence: Evidence) -> Evidence:
     """Add the comparison of the LaTeX with the proved relation to the evidence; a difference is a fault."""
     own, repaired = _prints(entry.id) if _ENTRIES.get(entry.id) is entry else (None, None)
     named = (("print", own), ("correction", repaired))
-    differing = [f"the {name} differs from its relation: {each.reason}" for name, each in named
-                 if each and each.standing is Standing.DIFFERS]
+    differing = [
+        f"the {name} differs from its relation: {each.reason}"
+        for name, each in named
+        if each and each.standing is Standing.DIFFERS
+    ]
     faults = (*evidence.faults, *differing)
     witness = evidence.witness
     if witness and entry.derivation:
         steps = _run(entry.derivation, entry.supporting).relations
         witness = as_printed(entry, witness, steps[-1], _ENTRIES) if steps else witness
-    return updated(evidence, print=own, print_repair=repaired, faults=faults, witness=witness,
-                   **({"detail": "; ".join(faults)} if differing else {}))
+    return updated(
+        evidence,
+        print=own,
+        print_repair=repaired,
+        faults=faults,
+        witness=witness,
+        **({"detail": "; ".join(faults)} if differing else {}),
+    )
 
 
 @cache

@@ -79,8 +79,15 @@ class Severity(StrEnum):
 
 # Worst first: faults of the print, then undecided statements, then supported ones in increasing order of certainty.
 WORST_FIRST_VERDICTS = (
-    Verdict.REFUTED, Verdict.CORRECTED, Verdict.PROVED_UNDER, Verdict.OPEN, Verdict.MEASURED, Verdict.CONFIRMED,
-    Verdict.CHECKED, Verdict.DEFINITION, Verdict.PROVED,
+    Verdict.REFUTED,
+    Verdict.CORRECTED,
+    Verdict.PROVED_UNDER,
+    Verdict.OPEN,
+    Verdict.MEASURED,
+    Verdict.CONFIRMED,
+    Verdict.CHECKED,
+    Verdict.DEFINITION,
+    Verdict.PROVED,
 )
 SUPPORTING_VERDICTS = frozenset({Verdict.PROVED, Verdict.CONFIRMED, Verdict.DEFINITION, Verdict.MEASURED, Verdict.CHECKED})
 FAULT_VERDICTS = frozenset({Verdict.PROVED_UNDER, Verdict.CORRECTED, Verdict.REFUTED})
@@ -310,9 +317,7 @@ def _open(alive: tuple[Survivor, ...], kind: CauseKind, *deciding: Evidence) -> 
     return Judgement(Verdict.OPEN, Cause(kind, deciding), survivors=alive)
 
 
-def _fault(
-    claim: Claim, refuting: Sequence[Evidence], votes: Sequence[Evidence], alive: tuple[Survivor, ...]
-) -> Judgement:
+def _fault(claim: Claim, refuting: Sequence[Evidence], votes: Sequence[Evidence], alive: tuple[Survivor, ...]) -> Judgement:
     witness = next((e.witness for e in refuting if e.witness), None)
     if witness is None:
         kind = CauseKind.DISAGREEMENT if claim.kind is Kind.EMPIRICAL else CauseKind.NO_WITNESS
@@ -327,9 +332,7 @@ def _fault(
     return Judgement(Verdict.CORRECTED, cause, claim.correction.severity, alive)
 
 
-def _support(
-    claim: Claim, holding: Sequence[Evidence], evidence: Sequence[Evidence], alive: tuple[Survivor, ...]
-) -> Judgement:
+def _support(claim: Claim, holding: Sequence[Evidence], evidence: Sequence[Evidence], alive: tuple[Survivor, ...]) -> Judgement:
     if faulty := next((e for e in evidence if e.faults), None):
         return _open(alive, CauseKind.FAULTS, faulty)
     vacuous = any(e.layer is Layer.SYMBOLIC and e.outcome is Outcome.VACUOUS for e in evidence)

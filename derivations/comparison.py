@@ -105,7 +105,7 @@ def repetitions(
 
 def _one_failure(first: Counterexample, second: Counterexample, one: Relation, other: Relation) -> bool:
     if dict(one.at) != dict(other.at) or one.variables() != other.variables():
-        return True                                          # different search: the points are not comparable, compare in full
+        return True  # different search: the points are not comparable, compare in full
     if first.witness.inputs != second.witness.inputs:
         return False
     if isinstance(one, Equation | Differs | AtLeast) and isinstance(other, Equation | Differs | AtLeast):
@@ -132,8 +132,10 @@ def objections(printed: Relation, repaired: Relation, point: Point | None, repla
         yield f"the correction says nothing about its subject, since it holds for any quantity in its place: {repaired}"
     sides = [left(repaired), *repaired.sides]
     if not replaces and not any(agree(about, side) for about in subjects(print_) for side in sides):
-        yield ("the correction is not about the print's left side: expected the same left side, or "
-               "`replaces` to say which part of the print it stands for")
+        yield (
+            "the correction is not about the print's left side: expected the same left side, or "
+            "`replaces` to say which part of the print it stands for"
+        )
     if point is not None and (failure := _failure(repaired, point)):
         yield f"the correction fails where the print does: {rendering.witness(failure)}"
 
@@ -156,7 +158,7 @@ def _failure(repaired: Relation, point: Point) -> Witness | None:
         return None
     try:
         return repaired.fails_at({v: point[v] for v in names})
-    except NotAdmittedError:                                 # its hypotheses do not hold there
+    except NotAdmittedError:  # its hypotheses do not hold there
         return None
 
 
@@ -170,7 +172,7 @@ def _is_so_of_anything(repaired: Relation, print_: Relation) -> bool:
     as written.
     """
     if ANYTHING in {*repaired.variables(), *print_.variables()}:
-        return True                                          # the statement uses the placeholder itself: nothing can be tested
+        return True  # the statement uses the placeholder itself: nothing can be tested
     shared = (side for side in telling_sides(repaired) if any(agree(side, about) for about in subjects(print_)))
     about = [left(print_), *shared]
     return any(part.free_symbols and _falls_out(repaired, part) and not _falls_out(print_, part) for part in about)
@@ -186,6 +188,7 @@ def _falls_out(relation: Relation, part: sp.Expr) -> bool:
 
 def _with_anything(relation: Relation, part: sp.Expr) -> Relation | None:
     """Return the statement with `part` replaced by `ANYTHING`; None if the part does not occur or is a premise."""
+
     def put(expr: sp.Expr) -> sp.Expr:
         return _put_in(sp.sympify(expr), part)
 

@@ -20,7 +20,7 @@ from types import ModuleType
 DOCUMENTS = ("deciphering", "inference", "eot", "geometric", "transport", "beyond")
 VARIABLE = "ATTENTION_PROOFS_DOCUMENTS"
 CHECKS = "checks"
-NOTATION = "print_notation"                                  # the module with the meanings of printed symbols
+NOTATION = "print_notation"  # the module with the meanings of printed symbols
 
 
 def outside() -> dict[str, Path]:
@@ -62,14 +62,15 @@ def package(document: str) -> ModuleType:
     if document not in sys.modules:
         folder = outside()[document]
         spec = importlib.util.spec_from_file_location(
-            document, folder / "__init__.py", submodule_search_locations=[str(folder)])
+            document, folder / "__init__.py", submodule_search_locations=[str(folder)]
+        )
         assert spec is not None
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         sys.modules[document] = module
         try:
             spec.loader.exec_module(module)
-        except BaseException:                                # else a second call would find half a module
+        except BaseException:  # else a second call would find half a module
             del sys.modules[document]
             raise
     return sys.modules[document]

@@ -33,7 +33,7 @@ from derivations.relations import (
 )
 from derivations.theorems import IMPLICIT_FUNCTION, Theorem
 
-MOST_STEPS = 1000                                            # a derivation with more of them is one that does not end
+MOST_STEPS = 1000  # a derivation with more of them is one that does not end
 
 Steps = Iterator[Relation]
 Derivation = Callable[[], Steps]
@@ -50,7 +50,7 @@ def guarded(name: str, compute: Callable[[], Result]) -> Result:
         return compute()
     except (KeyboardInterrupt, BrokenError):
         raise
-    except BaseException as error:                           # a derivation may also exit, or skip the test that runs it
+    except BaseException as error:  # a derivation may also exit, or skip the test that runs it
         raise BrokenError(f"{name}: {type(error).__name__}: {_first_line(error)}") from error
 
 
@@ -85,7 +85,7 @@ def written(derivation: Derivation) -> Written:
                 return Written(tuple(steps))
             if len(steps) == MOST_STEPS:
                 raise BrokenError(f"the derivation: expected at most {MOST_STEPS} steps, got more")
-            steps.append(guarded(name, lambda: of_the_kernel(name, step[0])))   # noqa: B023  (called at once)
+            steps.append(guarded(name, lambda: of_the_kernel(name, step[0])))  # noqa: B023  (called at once)
     except BrokenError as error:
         return Written(tuple(steps), str(error))
     except TypeError:
@@ -107,7 +107,7 @@ def of_the_kernel(name: str, relation: object) -> Relation:
         own["relation"] = of_the_kernel(name, relation.relation)
     if isinstance(relation, Follows):
         own["premises"] = _statements_of(name, relation.premises)
-        own["conclusion"], = _statements_of(name, [relation.conclusion])
+        (own["conclusion"],) = _statements_of(name, [relation.conclusion])
     return replace(relation, **own)  # type: ignore[arg-type]
 
 
@@ -138,7 +138,7 @@ class Proved:
     differing: frozenset[Variable] = frozenset()
 
 
-Support = Callable[[], Iterable[Proved]]                     # what the claims that are needed have proved
+Support = Callable[[], Iterable[Proved]]  # what the claims that are needed have proved
 
 
 def statements(relation: Relation, given: tuple[Relation, ...], where: str) -> Iterator[Proved]:
@@ -213,9 +213,9 @@ def run(derivation: Derivation, support: Support) -> Run:
     try:
         for number, relation in enumerate(text.relations, start=1):
             name, final = f"step {number}", number == len(text.relations) and not text.error
-            last = guarded(name, lambda: _check(relation, name, final, proved, support))   # noqa: B023  (called at once)
+            last = guarded(name, lambda: _check(relation, name, final, proved, support))  # noqa: B023  (called at once)
             proved += last.proved
-            shown = guarded(name, lambda: str(relation))     # noqa: B023
+            shown = guarded(name, lambda: str(relation))  # noqa: B023
             steps.append(_step(shown, relation, last))
             if last.fault:
                 faults.append(f"{name} does not hold: {shown}: {last.fault}")
@@ -271,7 +271,7 @@ def _check(relation: Relation, name: str, final: bool, earlier: list[Proved], su
     if isinstance(relation, Fails):
         return _disproof(relation)
     example, holds = relation.counterexample(), relation.prove()
-    if relation.at and not example:                          # an author's values do not restrict the search
+    if relation.at and not example:  # an author's values do not restrict the search
         example = replace(relation, at={}).counterexample()
     tried = ""
     if final and not (example or holds or relation.ill_posed()):

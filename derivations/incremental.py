@@ -33,7 +33,7 @@ ALWAYS = ("derivations.pytest_plugin", "derivations.conftest", "evidence.conftes
 PLUGINS = {"evidence.test_votes": "evidence.pytest_plugin"}
 """The plugin that pytest imports for the tests of a module."""
 
-OUTPUT = frozenset({"baseline.json", "ledger.json", "ledger.json.journal"})    # written by commands, not an input of evidence
+OUTPUT = frozenset({"baseline.json", "ledger.json", "ledger.json.journal"})  # written by commands, not an input of evidence
 SETTINGS = ("python", "packages", "device", "quick", "model", "profile")
 
 
@@ -72,7 +72,7 @@ class Sources:
         package = name if path.name == "__init__.py" else name.rpartition(".")[0]
         if f"{package}/*" in self.data:
             yield f"{package}/*"
-        if f"{package}.{NOTATION}" in self.modules:           # which the print layer imports by name
+        if f"{package}.{NOTATION}" in self.modules:  # which the print layer imports by name
             yield f"{package}.{NOTATION}"
         if name in PLUGINS:
             yield PLUGINS[name]
@@ -91,8 +91,11 @@ class Sources:
         A file that changed and changed back, as an editor may leave it, has its old hash but not its old time.
         """
         paths = {**{name: [path] for name, path in self.modules.items()}, **self.data}
-        return {name: hash for name, hash in before.items()
-                if self.hashes.get(name) == hash and all(path.stat().st_ctime < time for path in paths.get(name, ()))}
+        return {
+            name: hash
+            for name, hash in before.items()
+            if self.hashes.get(name) == hash and all(path.stat().st_ctime < time for path in paths.get(name, ()))
+        }
 
     def closure(self, names: Iterable[str]) -> set[str]:
         """The modules, and everything of the project that they import, directly or not."""
@@ -124,10 +127,15 @@ def _data(package: str, folder: Path) -> Iterable[tuple[str, list[Path]]]:
     """Yield the data files of each package, those in its plain subfolders included; a nested package has its own entry."""
     inner_packages = {path.parent for path in folder.rglob("__init__.py")} - {folder}
     for inner in sorted({folder, *inner_packages}):
-        files = sorted(path for path in inner.rglob("*")
-                       if path.is_file() and path.suffix != ".py" and path.name not in OUTPUT
-                       and path.parent.name != "__pycache__"              # caches of compiled code, Numba's included
-                       and (inner != folder or inner_packages.isdisjoint(path.parents)))
+        files = sorted(
+            path
+            for path in inner.rglob("*")
+            if path.is_file()
+            and path.suffix != ".py"
+            and path.name not in OUTPUT
+            and path.parent.name != "__pycache__"  # caches of compiled code, Numba's included
+            and (inner != folder or inner_packages.isdisjoint(path.parents))
+        )
         if files:
             yield ".".join((package, *inner.relative_to(folder).parts)) + "/*", files
 
@@ -215,8 +223,11 @@ def outdated_rows(sources: Sources, ledger: Mapping[str, Any]) -> dict[str, Reas
     """Return, by claim, why its row or the row of one of its parts is outdated."""
     rows = {row["id"]: row for row in ledger["claims"]}
     changed, runs = _changed_since(sources, ledger), runs_of(ledger)
-    reasons = {id: Reason(ReasonKind.OUTDATED, name) for id, row in rows.items()
-               if (name := _touched(row, changed[row.get("run", "")], sources))}
+    reasons = {
+        id: Reason(ReasonKind.OUTDATED, name)
+        for id, row in rows.items()
+        if (name := _touched(row, changed[row.get("run", "")], sources))
+    }
     silent = [id for id, row in rows.items() if "files" not in runs[row.get("run", "")] or "sources" not in row]
     reasons |= dict.fromkeys(silent, Reason(ReasonKind.UNKNOWN))
     return {id: reasons[own] for id, row in rows.items() for own in (*row["parts"], id) if own in reasons}
@@ -285,15 +296,18 @@ def stale(
             reasons[id] = Reason(ReasonKind.SETTINGS, other)
         elif own := _own_reason(row, changed[run], sources, None if voters is None else set(voters.get(id, ()))):
             reasons[id] = own
-    while more := {id: Reason(ReasonKind.NEED, need) for id, needed in needs.items() if id not in reasons
-                   for need in needed if need in reasons}:
+    while more := {
+        id: Reason(ReasonKind.NEED, need)
+        for id, needed in needs.items()
+        if id not in reasons
+        for need in needed
+        if need in reasons
+    }:
         reasons |= more
     return reasons
 
 
-def _own_reason(
-    row: Mapping[str, Any], changed: set[str], sources: Sources, voters: set[str] | None
-) -> Reason | None:
+def _own_reason(row: Mapping[str, Any], changed: set[str], sources: Sources, voters: set[str] | None) -> Reason | None:
     if not row.get("complete"):
         return Reason(ReasonKind.INCOMPLETE)
     if voters is not None and not voters <= set(row["sources"]):

@@ -15,9 +15,17 @@ from types import BuiltinFunctionType, ModuleType
 import sympy as sp
 from sympy.core.assumptions import StdFactKB
 
-KERNEL = ("derivations.calculus", "derivations.relations", "derivations.claims", "derivations.records",
-          "derivations.normal_form", "derivations.examination", "derivations.comparison", "derivations.canonical",
-          "derivations.symbolic")
+KERNEL = (
+    "derivations.calculus",
+    "derivations.relations",
+    "derivations.claims",
+    "derivations.records",
+    "derivations.normal_form",
+    "derivations.examination",
+    "derivations.comparison",
+    "derivations.canonical",
+    "derivations.symbolic",
+)
 
 
 def _all_of_kernel() -> Iterator[str]:
@@ -37,11 +45,30 @@ def _modules() -> Iterator[ModuleType]:
     yield from (module for name in MODULES if (module := sys.modules.get(name)))
 
 
-NODES = (sp.Add, sp.Mul, sp.Pow, sp.exp, sp.log, sp.Abs, sp.sign, sp.Sum, sp.Symbol, sp.Indexed, sp.IndexedBase,
-         sp.KroneckerDelta, sp.Integer, sp.Rational, sp.Tuple, StdFactKB)
-BUILTINS = tuple(name for name, value in vars(builtins).items()        # without those that interactive shells replace
-                 if isinstance(value, BuiltinFunctionType | type) and name != "input")
-CACHED = ("__annotations__", "__msgspec_cache__", "__slotnames__")   # which Python, msgspec and copyreg add to classes
+NODES = (
+    sp.Add,
+    sp.Mul,
+    sp.Pow,
+    sp.exp,
+    sp.log,
+    sp.Abs,
+    sp.sign,
+    sp.Sum,
+    sp.Symbol,
+    sp.Indexed,
+    sp.IndexedBase,
+    sp.KroneckerDelta,
+    sp.Integer,
+    sp.Rational,
+    sp.Tuple,
+    StdFactKB,
+)
+BUILTINS = tuple(
+    name
+    for name, value in vars(builtins).items()  # without those that interactive shells replace
+    if isinstance(value, BuiltinFunctionType | type) and name != "input"
+)
+CACHED = ("__annotations__", "__msgspec_cache__", "__slotnames__")  # which Python, msgspec and copyreg add to classes
 
 
 def _functions() -> Iterator[tuple[str, object]]:
@@ -52,20 +79,24 @@ def _functions() -> Iterator[tuple[str, object]]:
             if callable(value):
                 yield f"{module.__name__}.{name}", value
             if isinstance(value, type) and value.__module__ == module.__name__:
-                yield from ((f"{module.__name__}.{name}.{part}", own)
-                            for part, own in list(vars(value).items()) if part not in CACHED)
+                yield from (
+                    (f"{module.__name__}.{name}.{part}", own) for part, own in list(vars(value).items()) if part not in CACHED
+                )
 
 
 def _foundations() -> Iterator[tuple[str, object]]:
     """SymPy's public functions, the attributes of the classes that expressions are made of, and Python's own functions."""
     yield from ((f"sympy.{name}", value) for name, value in list(vars(sp).items()) if callable(value))
     for owner in dict.fromkeys(base for node in NODES for base in node.__mro__ if base.__module__.startswith("sympy.")):
-        yield from ((f"{owner.__module__}.{owner.__name__}.{part}", value)
-                    for part, value in list(vars(owner).items()) if part not in CACHED)
+        yield from (
+            (f"{owner.__module__}.{owner.__name__}.{part}", value)
+            for part, value in list(vars(owner).items())
+            if part not in CACHED
+        )
     yield from ((f"builtins.{name}", vars(builtins).get(name)) for name in BUILTINS)
 
 
-GROWING = ("derivations.calculus.variables._KNOWN",)         # the variables that were made so far
+GROWING = ("derivations.calculus.variables._KNOWN",)  # the variables that were made so far
 
 
 def _constants() -> Iterator[tuple[str, str]]:
@@ -85,5 +116,10 @@ def changed_names() -> list[str]:
     """Return the kernel's names whose objects have changed since it was imported, and those that were added to it."""
     functions, constants = dict(_functions()), dict(_constants())
     added = (functions.keys() - AS_WRITTEN.keys()) | (constants.keys() - CONSTANTS.keys())
-    return sorted([*added, *(name for name, value in AS_WRITTEN.items() if functions.get(name) is not value),
-                   *(name for name, shown in CONSTANTS.items() if constants.get(name) != shown)])
+    return sorted(
+        [
+            *added,
+            *(name for name, value in AS_WRITTEN.items() if functions.get(name) is not value),
+            *(name for name, shown in CONSTANTS.items() if constants.get(name) != shown),
+        ]
+    )

@@ -38,8 +38,10 @@ def joined(before: Ledger | None, now: Ledger, outdated: Collection[str], reused
             rows[new["id"]] = {**rows[new["id"]], "kernel": old["kernel"]}
     ordered = [*(id for id in entries() if id in rows), *(id for id in rows if id not in entries())]
     not_reused = {row["run"] for id, row in rows.items() if id not in reused}
-    earlier = {each: _beside(runs[each] if each in not_reused else {**newest, "environment": runs[each]["environment"]}, newest)
-               for each in sorted({row["run"] for row in rows.values()} - {date})}
+    earlier = {
+        each: _beside(runs[each] if each in not_reused else {**newest, "environment": runs[each]["environment"]}, newest)
+        for each in sorted({row["run"] for row in rows.values()} - {date})
+    }
     assembled = ledger.assemble([rows[id] for id in ordered], now["environment"], before.get("documents", {}))
     return assembled | {"files": newest["files"]} | ({"runs": earlier} if earlier else {})
 

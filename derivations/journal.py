@@ -46,7 +46,7 @@ class Journal:
                 raise ValueError(f"--json: expected a ledger that no other run writes, got {ledger}") from None
             if self.path.exists() and os.path.samestat(os.fstat(file), self.path.stat()):
                 return file
-            os.close(file)                                   # the run that had it has just removed it
+            os.close(file)  # the run that had it has just removed it
 
     def _read(self) -> None:
         """Read the lines up to a torn last one; none if a line before that is not as it was written."""

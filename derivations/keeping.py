@@ -38,8 +38,8 @@ class Keeper:
         self.config, self.collector = config, collector
         self.path = Path(config.option.ledger)
         self.passed: set[str] = set()
-        self.kept: list[str] = []                            # tests whose votes an interrupted run left
-        self.stay: list[str] = []                            # claims whose fuller rows stay
+        self.kept: list[str] = []  # tests whose votes an interrupted run left
+        self.stay: list[str] = []  # claims whose fuller rows stay
         self.journal = Journal(self.path)
         try:
             self.before = self._last()
@@ -102,8 +102,11 @@ class Keeper:
         past.started, past.files = run["started"], run["files"]
         replay(past, self.journal.votes)
         past.silent()
-        whole = [id for id in entries() if id in past.claims_with_evidence - past.incomplete
-                 and past.used.get(id, set()) <= entries().keys()]
+        whole = [
+            id
+            for id in entries()
+            if id in past.claims_with_evidence - past.incomplete and past.used.get(id, set()) <= entries().keys()
+        ]
         shard = run["environment"].get("shard")
         if whole and (self.before is None or shard_of(self.before) == shard_of(run)) and not shard:
             self.store(past.ledger_of(whole, {**run["environment"], "asked": whole}))
@@ -136,8 +139,11 @@ class Keeper:
 def replay(collector: Any, votes: Collection[Mapping[str, Any]]) -> list[str]:
     """Give the votes of a journal to a collector, and return their tests."""
     for vote in votes:
-        collector.pytest_runtest_logreport(SimpleNamespace(
-            nodeid=vote["test"], user_properties=vote["properties"], when="call", passed=True, failed=False, skipped=False))
+        collector.pytest_runtest_logreport(
+            SimpleNamespace(
+                nodeid=vote["test"], user_properties=vote["properties"], when="call", passed=True, failed=False, skipped=False
+            )
+        )
     collector.opened |= opened_by(votes)
     return [vote["test"] for vote in votes]
 

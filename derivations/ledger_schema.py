@@ -213,7 +213,7 @@ def check(data: Any) -> None:
             wrong = str(error)
         if not wrong and (run := row.get("run", "")) not in runs:
             wrong = f"run: expected the date of a run of the ledger, got {run!r}"
-        if not wrong and row["id"] in ids[:number - 1]:
+        if not wrong and row["id"] in ids[: number - 1]:
             wrong = "id: expected every claim once, got it twice"
         if wrong:
             raise ValueError(f"claim {number} ({str(row.get('id', 'no id'))[:LONGEST_ID]}): {wrong[:LONGEST_MESSAGE]}")

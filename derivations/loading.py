@@ -57,7 +57,7 @@ def _way_back(entry: Resting, registered: Mapping[str, Resting]) -> tuple[str, .
     """Return the shortest way from a claim through claims that are needed to itself; empty if there is none."""
     ways: dict[str, tuple[str, ...]] = {needed: (entry.id, needed) for needed in entry.needs}
     reached = list(ways)
-    for id in reached:                                       # which grows on the way
+    for id in reached:  # which grows on the way
         further = [needed for needed in registered[id].needs if needed not in ways] if id in registered else []
         ways |= {needed: (*ways[id], needed) for needed in further}
         reached += dict.fromkeys(further)

@@ -40,10 +40,10 @@ from derivations.relations import (
 from derivations.relations.base import inputs
 from derivations.relations.further import descended, failure
 
-MOST = 12                                                    # mutants per statement
-TIES = 12                                                    # points of small sizes searched for an equality
-WEAK = 0.8                                                   # votes with less power are listed
-NEAR = 12                                                    # points built from an author's values
+MOST = 12  # mutants per statement
+TIES = 12  # points of small sizes searched for an equality
+WEAK = 0.8  # votes with less power are listed
+NEAR = 12  # points built from an author's values
 
 INFINITIES = (sp.oo, -sp.oo, sp.zoo)
 
@@ -65,12 +65,12 @@ class Fate(StrEnum):
     """The result of the symbolic layer for a mutant."""
 
     REFUTED = "refuted"
-    EQUIVALENT = "equivalent"                                # also proved
-    UNDEFINED = "undefined"                                  # undefined at every sample point
+    EQUIVALENT = "equivalent"  # also proved
+    UNDEFINED = "undefined"  # undefined at every sample point
     UNDECIDED = "undecided"
 
 
-COUNTED = (Fate.REFUTED, Fate.UNDECIDED)                     # fates that count for the power
+COUNTED = (Fate.REFUTED, Fate.UNDECIDED)  # fates that count for the power
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def mutants(relation: Relation, side: Side = "right", most: int = MOST) -> tuple
             break
         try:
             new = edit.made(expr)
-        except (ValueError, TypeError, ZeroDivisionError):    # an edit that SymPy or the calculus cannot write down
+        except (ValueError, TypeError, ZeroDivisionError):  # an edit that SymPy or the calculus cannot write down
             continue
         if new.has(sp.nan, sp.zoo, sp.oo) or (shown := appearance(new)) in seen:
             continue
@@ -137,7 +137,7 @@ def edited(relation: Relation, side: Side = "right") -> tuple[sp.Expr, Callable[
         return relation.sides[1], lambda new: replace(relation, limit=new, at={})
     if isinstance(relation, Expansion):
         return sp.sympify(relation.right), lambda new: replace(relation, right=new, at={})
-    about = (*relation.about, *relation.sides)               # so that the variables stay the same
+    about = (*relation.about, *relation.sides)  # so that the variables stay the same
     if isinstance(relation, Follows):
         inner = edited(relation.conclusion, side)
         assert inner is not None
@@ -173,8 +173,10 @@ def _far_apart(choices: list[Edit]) -> list[Edit]:
 def _named(choices: Sequence[tuple[str, sp.Expr]]) -> list[tuple[str, sp.Expr]]:
     """Make the names of edits unique."""
     names = [name for name, _ in choices]
-    return [(f"{name} ({names[: n + 1].count(name)})" if names.count(name) > 1 else name, new)
-            for n, (name, new) in enumerate(choices)]
+    return [
+        (f"{name} ({names[: n + 1].count(name)})" if names.count(name) > 1 else name, new)
+        for n, (name, new) in enumerate(choices)
+    ]
 
 
 # ── inequalities ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -203,7 +205,7 @@ def _stronger(relation: Relation, old: sp.Expr, new: sp.Expr, side: Side) -> boo
 # ── what becomes of them ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@lru_cache(maxsize=4)                                        # since much is known at each point
+@lru_cache(maxsize=4)  # since much is known at each point
 def sample(relation: Relation) -> tuple[Point, ...]:
     """Exact points of the domain where the premises hold, generic ones first and ties and zeros last."""
     anywhere = replace(relation, at={})
@@ -258,7 +260,7 @@ def _fate(relation: Relation, mutant: Mutant, hints: Sequence[_Hint]) -> Trial:
             if witness := failure(other, point):
                 return Trial(mutant.name, Fate.REFUTED, rendering.witness(witness))
             defined = defined or _defined(other, point)
-    except ValueError:                                       # an expansion of what is not analytic
+    except ValueError:  # an expansion of what is not analytic
         return Trial(mutant.name, Fate.UNDEFINED)
     if not defined:
         return Trial(mutant.name, Fate.UNDEFINED)
@@ -284,6 +286,7 @@ def _searched(other: Relation, starts: Sequence[Point]) -> str:
 
 def _tied(other: AtLeast, starts: Sequence[Point]) -> str:
     """Return an exact point of small sizes at which both sides of a strict inequality are equal; empty if none is found."""
+
     def extent(point: Point) -> int:
         return sum(int(str(value)) for v, value in point.items() if v.domain.kind is Kind.SIZE)
 
@@ -312,13 +315,13 @@ def _equivalent(relation: Relation, mutant: Mutant) -> str:
     try:
         if isinstance(relation, AtLeast) and isinstance(other, AtLeast) and other.strict > relation.strict:
             return "provable too" if other.prove() or _strictly(relation) else ""
-        if not _ordered(relation) and equal(old, new):       # an ordered one's sides differ, as it is stronger somewhere
+        if not _ordered(relation) and equal(old, new):  # an ordered one's sides differ, as it is stronger somewhere
             return "the same in normal form"
         follows = _weaker if mutant.side == "right" else _more
         if _ordered(relation) and (reason := follows(relation, old, new)):
             return reason
         return "provable too" if not _is_no_combination(relation, other) and other.prove() else ""
-    except ValueError:                                       # outside the scope of the normal form
+    except ValueError:  # outside the scope of the normal form
         return ""
 
 

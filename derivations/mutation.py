@@ -22,7 +22,7 @@ from derivations.options import last_ledger
 def trials(entry: Entry) -> tuple[Trial, ...]:
     """Return the results for the mutants of a claim's statement, or of its correction if there is one."""
     derivation = entry.repair or entry.derivation
-    if derivation is None or not entry.twins:                # no statement, or one that asserts nothing
+    if derivation is None or not entry.twins:  # no statement, or one that asserts nothing
         return ()
     relations = written(derivation).relations
     return tried(relations[-1], [make().at for make in entry.twins.values()]) if relations else ()
@@ -30,8 +30,12 @@ def trials(entry: Entry) -> tuple[Trial, ...]:
 
 def weak(rows: Iterable[Mapping[str, Any]]) -> list[tuple[str, Mapping[str, Any]]]:
     """The votes of the numeric layers whose power is below `WEAK`, each with its claim."""
-    return [(row["id"], e) for row in rows for e in row["evidence"]
-            if e["layer"] != "symbolic" and e.get("power") is not None and e["power"] < WEAK]
+    return [
+        (row["id"], e)
+        for row in rows
+        for e in row["evidence"]
+        if e["layer"] != "symbolic" and e.get("power") is not None and e["power"] < WEAK
+    ]
 
 
 @click.command()
@@ -72,6 +76,8 @@ def votes(rows: Sequence[Mapping[str, Any]], ids: set[str]) -> str:
         shares = [e["power"] for row in rows for e in row["evidence"] if e["layer"] == layer and e.get("power") is not None]
         if shares:
             lines.append(f"{layer}: {len(shares)} votes, median power {median(shares):.0%}, lowest {min(shares):.0%}")
-    lines += [f"{e['power']:.0%} of {e['mutants']}  {id} ({e['layer']}) does not refute: {'; '.join(e['alive'])}"
-              for id, e in weak(rows)]
+    lines += [
+        f"{e['power']:.0%} of {e['mutants']}  {id} ({e['layer']}) does not refute: {'; '.join(e['alive'])}"
+        for id, e in weak(rows)
+    ]
     return "\n".join(lines)

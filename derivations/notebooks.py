@@ -58,8 +58,10 @@ class Shown:
 
     def _repr_html_(self) -> str:
         claim, evidence = self.entry.claim, self.examination.evidence
-        lines = [f'<div class="claim" data-claim="{claim.id}"><p><b><code>{claim.id}</code></b> {escape(claim.title)}</p>',
-                 _statement(str(printed.provenance(claim.id) or "stated"), claim.statement.latex, claim.statement.text)]
+        lines = [
+            f'<div class="claim" data-claim="{claim.id}"><p><b><code>{claim.id}</code></b> {escape(claim.title)}</p>',
+            _statement(str(printed.provenance(claim.id) or "stated"), claim.statement.latex, claim.statement.text),
+        ]
         lines += [f"<p>given: {escape(hypothesis)}</p>" for hypothesis in claim.hypotheses]
         lines.append(f"<p>symbolic layer: <b>{evidence.outcome}</b> — {escape(evidence.scope or evidence.detail)}</p>")
         lines += _steps("derivation", self.examination.steps)
@@ -109,8 +111,11 @@ def _steps(label: str, steps: Sequence[Step]) -> list[str]:
         reason = escape(rendering.justification(step.reason))
         plain = f'<code style="overflow-wrap: anywhere">{escape(step.statement)}</code>'
         formula = str(mathml(step.latex)) if step.latex else plain
-        inner = f"{mark} {formula} — {reason}" if len(step.statement) <= SHORT else (
-            f"<details><summary>{mark} {reason}</summary>{formula}</details>")
+        inner = (
+            f"{mark} {formula} — {reason}"
+            if len(step.statement) <= SHORT
+            else (f"<details><summary>{mark} {reason}</summary>{formula}</details>")
+        )
         items.append(f"<li>{inner}</li>")
     return [f"<p>{label}:</p><ol>", *items, "</ol>"]
 
@@ -120,8 +125,13 @@ def _steps(label: str, steps: Sequence[Step]) -> list[str]:
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--output", type=click.Path(file_okay=False, path_type=Path), default=Path("build/notebooks"), show_default=True,
-              help="the folder to write to")
+@click.option(
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("build/notebooks"),
+    show_default=True,
+    help="the folder to write to",
+)
 @click.option("--run/--no-run", default=True, show_default=True, help="whether to run them, or copy them without outputs")
 def notebooks(names: tuple[str, ...], output: Path, run: bool) -> None:
     """Write the notebooks as .ipynb and HTML, with the outputs of a run."""
@@ -133,7 +143,8 @@ def notebooks(names: tuple[str, ...], output: Path, run: bool) -> None:
             importlib.import_module(module)
         except ImportError:
             raise click.UsageError(
-                f"notebooks: expected an install with the extra [notebooks], got one without {module}") from None
+                f"notebooks: expected an install with the extra [notebooks], got one without {module}"
+            ) from None
     import jupytext
     import nbformat
 
@@ -177,7 +188,11 @@ def execute(notebook: Any, executed: Callable[[], object] | None = None) -> None
         transport = "ipc" if os.name == "posix" else "tcp"
         config = Config({"KernelManager": {"transport": transport, "connection_file": str(Path(folder) / "kernel.json")}})
         client = NotebookClient(
-            notebook, timeout=SECONDS, kernel_name="python3", config=config, resources={"metadata": {"path": str(FOLDER)}},
+            notebook,
+            timeout=SECONDS,
+            kernel_name="python3",
+            config=config,
+            resources={"metadata": {"path": str(FOLDER)}},
             on_cell_start=lambda cell, cell_index: numbers.append(cell_index + 1),
             on_cell_executed=lambda cell, cell_index, execute_reply: executed() if executed else None,
         )

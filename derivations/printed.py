@@ -59,8 +59,11 @@ def parse(text: str) -> tuple[Passage, ...]:
 
     Raises ValueError, naming the line, unless it is `lines | status | claims or reason`.
     """
-    return tuple(_passage(number, line) for number, line in enumerate(text.splitlines(), start=1)
-                 if line.strip() and not line.startswith("#"))
+    return tuple(
+        _passage(number, line)
+        for number, line in enumerate(text.splitlines(), start=1)
+        if line.strip() and not line.startswith("#")
+    )
 
 
 def _passage(number: int, line: str) -> Passage:

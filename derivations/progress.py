@@ -18,7 +18,7 @@ from rich.progress import Progress as Bar
 
 from derivations.pytest_plugin import PLUGIN, Collector
 
-EVERY = 10.0                                                 # seconds between two lines in a log
+EVERY = 10.0  # seconds between two lines in a log
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -32,13 +32,14 @@ class Progress:
         self.task = self.bar.add_task("collecting", total=None)
         self.collector: Collector | None = None
         self.failures: list[str] = []
-        self.interrupted = 0                                 # the number of the signal
+        self.interrupted = 0  # the number of the signal
         self.begun = time.monotonic()
-        self.running = 0.0                                   # when the first test could run
+        self.running = 0.0  # when the first test could run
 
     @contextmanager
     def interruptible(self) -> Iterator[None]:
         """Record an interruption, since a package that is being imported may swallow KeyboardInterrupt; write to the log."""
+
         def interrupt(number: int, _: object) -> None:
             self.interrupted = number
             raise KeyboardInterrupt
@@ -50,7 +51,7 @@ class Progress:
             thread.start()
         try:
             yield
-        except KeyboardInterrupt:                            # which pytest lets pass while it starts
+        except KeyboardInterrupt:  # which pytest lets pass while it starts
             if not self.interrupted:
                 raise
         finally:
@@ -62,7 +63,7 @@ class Progress:
         """Write a line to standard output every ten seconds, past pytest, which captures it."""
         try:
             output = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8", closefd=True)
-        except (io.UnsupportedOperation, ValueError):        # it is no file
+        except (io.UnsupportedOperation, ValueError):  # it is no file
             return
         with output:
             while not done.wait(EVERY):

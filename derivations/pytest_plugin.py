@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")                # before anything numeric is imported, here or in a worker
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before anything numeric is imported, here or in a worker
 
 import ctypes
 import gc
@@ -40,7 +40,7 @@ from derivations.shards import parsed
 gc.set_threshold(*SELDOM)
 
 PLUGIN = "attention-proofs-ledger"
-SYMBOLIC = "derivations.test_derivations"                    # the only module whose tests vote for the symbolic layer
+SYMBOLIC = "derivations.test_derivations"  # the only module whose tests vote for the symbolic layer
 OPENED = "opened"
 FINISHED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
 
@@ -73,7 +73,7 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(error.message) from None
     if config.option.keyword in known:
         config.option.claims, config.option.keyword = config.option.keyword, ""
-        if config.args_source is pytest.Config.ArgsSource.TESTPATHS:         # no other file votes on a claim
+        if config.args_source is pytest.Config.ArgsSource.TESTPATHS:  # no other file votes on a claim
             config.args = [str(file) for file in incremental.voting_files().values()]
     if hasattr(config, "workerinput"):
         end_with_parent()
@@ -91,7 +91,7 @@ def end_with_parent() -> None:
     """Let the kernel end this worker process when the process that reports is killed; an interruption is for that one."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)           # PR_SET_PDEATHSIG
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def requested_claims(config: pytest.Config) -> set[str] | None:
@@ -140,7 +140,7 @@ def _select(config: pytest.Config, items: list[pytest.Item]) -> None:
             id, layer = marker.args
             if id not in entries():
                 raise pytest.UsageError(f"{item.nodeid}: expected the id of a claim, got {id}")
-            if layer == Layer.SYMBOLIC and item.module.__name__ != SYMBOLIC:          # type: ignore[attr-defined]
+            if layer == Layer.SYMBOLIC and item.module.__name__ != SYMBOLIC:  # type: ignore[attr-defined]
                 raise pytest.UsageError(f"{item.nodeid}: expected a numeric layer, got {layer}, reserved for {SYMBOLIC}")
             item.user_properties.append(("claim", [id, str(layer)]))
             item.user_properties.append(("voters", _modules(item)))
@@ -153,8 +153,11 @@ def _select(config: pytest.Config, items: list[pytest.Item]) -> None:
         last, settings = last_ledger(config), ledger.settings(*map(config.getoption, ("device", "quick", "model")))
         chosen &= set(incremental.stale(last, incremental.project(), needs_of(chosen), voters, settings))
     done = votes_kept(config)
-    remaining = [item for item in items if item.nodeid not in done
-                 and (marker := item.get_closest_marker("claim")) and marker.args[0] in chosen]
+    remaining = [
+        item
+        for item in items
+        if item.nodeid not in done and (marker := item.get_closest_marker("claim")) and marker.args[0] in chosen
+    ]
     config.hook.pytest_deselected(items=[item for item in items if item not in remaining])
     items[:] = remaining
 
@@ -185,7 +188,7 @@ def _modules(item: pytest.Item) -> list[str]:
     callspec = getattr(item, "callspec", None)
     values = callspec.params.values() if callspec else ()
     checks = [value.module for value in values if isinstance(getattr(value, "module", None), str)]
-    return sorted({item.module.__name__, *checks})           # type: ignore[attr-defined]
+    return sorted({item.module.__name__, *checks})  # type: ignore[attr-defined]
 
 
 @pytest.hookimpl(tryfirst=True, optionalhook=True)
@@ -219,6 +222,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 @pytest.fixture
 def record_evidence(request: pytest.FixtureRequest) -> Callable[[Evidence], None]:
     """Hand evidence to the ledger."""
+
     def record(evidence: Evidence) -> None:
         request.node.user_properties.append(("evidence", encoded(evidence).decode()))
 
@@ -283,7 +287,7 @@ class Collector:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take the evidence of one test."""
-        properties: dict[str, Any] = dict(reversed(report.user_properties))      # of several, the first counts
+        properties: dict[str, Any] = dict(reversed(report.user_properties))  # of several, the first counts
         claim = properties.get("claim")
         if claim and not report.passed:
             self.incomplete.add(claim[0])
@@ -336,8 +340,12 @@ class Collector:
 
     def silent(self) -> list[Evidence]:
         """Return an error for each test that did not end although another one on its claim did."""
-        missing = [(id, node, layer) for id, tests in self.expected.items() for node, layer in tests.items()
-                   if node not in self.reported]
+        missing = [
+            (id, node, layer)
+            for id, tests in self.expected.items()
+            for node, layer in tests.items()
+            if node not in self.reported
+        ]
         self.incomplete.update(id for id, _, _ in missing)
         return [Evidence(id, Layer(layer), Outcome.ERROR, "", detail=f"{node} did not end") for id, node, layer in missing]
 
@@ -347,8 +355,15 @@ class Collector:
         requested = [name for name in options.claims.split(",") if name] or list(documents())
         part, of = parsed(options.shard) if options.shard else (None, None)
         shard = {"part": part, "of": of, "asked": options.asked.split(",")} if options.shard else None
-        return {"asked": requested, "quick": options.quick, "device": options.device, "model": options.model,
-                "profile": incremental.profile(), "complete": self.asks_all(), "shard": shard}
+        return {
+            "asked": requested,
+            "quick": options.quick,
+            "device": options.device,
+            "model": options.model,
+            "profile": incremental.profile(),
+            "complete": self.asks_all(),
+            "shard": shard,
+        }
 
     def asks_all(self) -> bool:
         """Return whether the run includes every test that votes on the requested claims."""
@@ -393,7 +408,7 @@ class Collector:
 
     def ledger_of(self, ids: Collection[str], environment: Mapping[str, Any]) -> dict[str, Any]:
         """Return the ledger of claims that this run computed."""
-        layers = list(Layer)                                 # in an order that does not depend on who was first
+        layers = list(Layer)  # in an order that does not depend on who was first
         evidence = sorted((e for e in self.evidence if e.claim in ids), key=lambda e: (layers.index(e.layer), e.where, e.scope))
         surroundings = {**environment, "devices": sorted({e.environment.split(",")[0] for e in evidence})}
         fresh = ledger.build(evidence, [id for id in entries() if id in ids], surroundings)

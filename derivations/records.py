@@ -43,7 +43,7 @@ def from_exact(value: Exact) -> Any:
     if isinstance(value, tuple | list):
         return [from_exact(each) for each in value]
     if isinstance(value, str) and not FRACTION.fullmatch(value):
-        raise ValueError(f"value: expected an integer or a fraction like \"-1/4\", got {value!r}")
+        raise ValueError(f'value: expected an integer or a fraction like "-1/4", got {value!r}')
     return value if isinstance(value, int) else Fraction(value)
 
 
@@ -61,7 +61,7 @@ def encoded(record: Any) -> bytes:
 
 
 def _number(value: object) -> float:
-    if isinstance(value, float):                             # one of NumPy's
+    if isinstance(value, float):  # one of NumPy's
         return float(value)
     raise TypeError(f"record: expected plain values, got {type(value).__name__}")
 
@@ -86,7 +86,7 @@ def decoded(text: str | bytes) -> Any:
 
 
 REFUSED = re.compile(r"(?P<what>.*?)(?: - at `\$\.?(?P<path>.*)`)?", re.DOTALL)
-WORDS = {                                                    # msgspec's phrases and ours
+WORDS = {  # msgspec's phrases and ours
     r"Object missing required field (\w+)": r"expected the field \1, got none",
     r"Object contains unknown field (\w+)": r"expected known fields, got \1",
     r"Invalid enum value (.*)": r"expected a known word, got \1",

@@ -45,16 +45,24 @@ from derivations.prints.outcome import Standing
 from derivations.records import from_json
 from derivations.runs import environments
 
-GROWTH = 10.0                                                # times as large: rounding in another order moves an error less
-NOTICEABLE = 0.1                                             # of the tolerance: below a tenth an error says nothing
-AGREEMENT = Decimal(10) ** (2 - DIGITS)                      # of the larger value: the last two digits may be rounded
+GROWTH = 10.0  # times as large: rounding in another order moves an error less
+NOTICEABLE = 0.1  # of the tolerance: below a tenth an error says nothing
+AGREEMENT = Decimal(10) ** (2 - DIGITS)  # of the larger value: the last two digits may be rounded
 
 Evaluate = Callable[[str, str, Sequence[SamplePoint]], list[Sample] | None]
 
 # The kinds of domains inside those of each kind.
 INSIDE = {
-    Kind.REAL: {Kind.SIZE, Kind.NONNEGATIVE, Kind.POSITIVE, Kind.SIMPLEX, Kind.INTERIOR, Kind.STOCHASTIC, Kind.UNIT,
-                Kind.NONZERO},
+    Kind.REAL: {
+        Kind.SIZE,
+        Kind.NONNEGATIVE,
+        Kind.POSITIVE,
+        Kind.SIMPLEX,
+        Kind.INTERIOR,
+        Kind.STOCHASTIC,
+        Kind.UNIT,
+        Kind.NONZERO,
+    },
     Kind.NONZERO: {Kind.POSITIVE, Kind.INTERIOR, Kind.STOCHASTIC, Kind.UNIT},
     Kind.NONNEGATIVE: {Kind.SIZE, Kind.POSITIVE, Kind.SIMPLEX, Kind.INTERIOR, Kind.STOCHASTIC},
     Kind.POSITIVE: {Kind.SIZE, Kind.INTERIOR},
@@ -160,17 +168,32 @@ class Statements:
             return
         changed = list(_changed_sides(was.values, now.values, evaluate))
         for side, sample, value in changed:
-            yield differ(Change.VALUE, Aspect.SIDE_VALUE, rendering.recorded(getattr(sample, side)), value, subject=side,
-                         at=rendering.inputs(sample.at))
+            yield differ(
+                Change.VALUE,
+                Aspect.SIDE_VALUE,
+                rendering.recorded(getattr(sample, side)),
+                value,
+                subject=side,
+                at=rendering.inputs(sample.at),
+            )
         others = {side for side, _, _ in changed} | {side for side in ("left", "right") if not _is_informative(was, side)}
         if was.form != now.form:
             gained = (was.form, now.form) == (Form(Sign.AT_LEAST), Form(Sign.GREATER))
-            yield differ(Change.REWRITE if gained else Change.SCOPE, Aspect.RELATION, rendering.form(was.form),
-                         rendering.form(shown.form))
+            yield differ(
+                Change.REWRITE if gained else Change.SCOPE,
+                Aspect.RELATION,
+                rendering.form(was.form),
+                rendering.form(shown.form),
+            )
         for side in ("left", "right"):
             if getattr(was, side) != getattr(now, side):
-                yield differ(Change.VALUE if side in others else Change.REWRITE, Aspect.SIDE, getattr(was, side),
-                             getattr(shown, side), subject=side)
+                yield differ(
+                    Change.VALUE if side in others else Change.REWRITE,
+                    Aspect.SIDE,
+                    getattr(was, side),
+                    getattr(shown, side),
+                    subject=side,
+                )
         yield from _domains(differ, was, now)
 
 
@@ -178,11 +201,16 @@ def _domains(differ: Differ, was: Canonical, now: Canonical) -> Iterator[Differe
     valued = was.values[0].at if _is_informative(was) else {}
     for name, domain in sorted(was.variables.items()):
         if name not in now.variables:
-            if name not in valued:                           # for the others the values have decided whether anything is lost
+            if name not in valued:  # for the others the values have decided whether anything is lost
                 yield differ(Change.SCOPE, Aspect.VARIABLE, rendering.domain(domain), "not spoken of", subject=name)
         elif (other := now.variables[name]) != domain:
-            yield differ(Change.REWRITE if contains(other, domain) else Change.SCOPE, Aspect.DOMAIN, rendering.domain(domain),
-                         rendering.domain(other), subject=name)
+            yield differ(
+                Change.REWRITE if contains(other, domain) else Change.SCOPE,
+                Aspect.DOMAIN,
+                rendering.domain(domain),
+                rendering.domain(other),
+                subject=name,
+            )
 
 
 def _is_informative(recorded: Canonical, *sides: str) -> bool:
@@ -203,7 +231,7 @@ def _changed_sides(
     """Return the sides whose values differ: at the baseline's points if possible, else at the points of each, in order."""
     if [sample.at for sample in was] != [sample.at for sample in now]:
         now = evaluate([sample.at for sample in was]) or now
-    for old, new in zip_longest(was, now[:len(was)]):
+    for old, new in zip_longest(was, now[: len(was)]):
         for side in ("left", "right"):
             value = getattr(new, side) if new else None
             if not agree(getattr(old, side), value):
@@ -235,8 +263,13 @@ def _strength(differ: Differ, before: Kept, after: Kept) -> Iterator[Difference]
         was, now = before.layers.get(layer), after.layers.get(layer)
         if was != now:
             gained = now in DECISIVE_OUTCOMES and was not in DECISIVE_OUTCOMES
-            yield differ(Change.REWRITE if gained else Change.SCOPE, Aspect.LAYER, was or "does not vote",
-                         now or "does not vote", subject=layer)
+            yield differ(
+                Change.REWRITE if gained else Change.SCOPE,
+                Aspect.LAYER,
+                was or "does not vote",
+                now or "does not vote",
+                subject=layer,
+            )
     for layer, known in before.errors.items():
         error = after.errors.get(layer, math.inf if layer in after.layers else 0.0)
         if error > NOTICEABLE and error > GROWTH * known:
@@ -248,8 +281,9 @@ def _strength(differ: Differ, before: Kept, after: Kept) -> Iterator[Difference]
             yield differ(Change.SCOPE, Aspect.POWER, f"{power:.1%}", f"{fallen:.1%}", subject=layer)
     yield from _given(partial(differ, aspect=Aspect.HYPOTHESIS), before.given, after.given, Change.REWRITE)
     yield from _given(partial(differ, aspect=Aspect.QUOTE), before.quotes, after.quotes, Change.REWRITE)
-    yield from _given(partial(differ, aspect=Aspect.DISPROVED_HYPOTHESIS), before.disproved_given, after.disproved_given,
-                      Change.SCOPE)
+    yield from _given(
+        partial(differ, aspect=Aspect.DISPROVED_HYPOTHESIS), before.disproved_given, after.disproved_given, Change.SCOPE
+    )
     yield from _twins(differ, before.twins, after.twins)
 
 
@@ -263,16 +297,19 @@ def _given(differ: Differ, before: Sequence[str], after: Sequence[str], fewer: C
             yield differ(fewer, before="there", after="gone", subject=each)
 
 
-def _twins(
-    differ: Differ, before: Mapping[str, Sequence[str]], after: Mapping[str, Sequence[str]]
-) -> Iterator[Difference]:
+def _twins(differ: Differ, before: Mapping[str, Sequence[str]], after: Mapping[str, Sequence[str]]) -> Iterator[Difference]:
     for name in before:
         if name not in after:
             yield differ(Change.SCOPE, Aspect.TWIN, "there", "gone", subject=name)
         elif set(before[name]) != set(after[name]):
             missing = set(before[name]) - set(after[name])
-            yield differ(Change.SCOPE if missing else Change.REWRITE, Aspect.KILLERS, ", ".join(before[name]) or "nobody",
-                         ", ".join(after[name]) or "nobody", subject=name)
+            yield differ(
+                Change.SCOPE if missing else Change.REWRITE,
+                Aspect.KILLERS,
+                ", ".join(before[name]) or "nobody",
+                ", ".join(after[name]) or "nobody",
+                subject=name,
+            )
     for name in after:
         if name not in before:
             yield differ(Change.REWRITE, Aspect.TWIN, "none", "there", subject=name)
@@ -292,8 +329,13 @@ def _steps(differ: Differ, field: str, was: Steps, now: Steps, same_values: bool
         proved_again = same_values or stated[-1:] == states[-1:]
         change, aspect = Change.REWRITE if proved_again else Change.VALUE, Aspect.STEPS
     parts = [part for part in SequenceMatcher(None, was, now, autojunk=False).get_opcodes() if part[0] != "equal"]
-    yield differ(change, aspect, _listed(was, [n for _, start, end, _, _ in parts for n in range(start, end)]),
-                 _listed(now, [n for _, _, _, start, end in parts for n in range(start, end)]), subject=field)
+    yield differ(
+        change,
+        aspect,
+        _listed(was, [n for _, start, end, _, _ in parts for n in range(start, end)]),
+        _listed(now, [n for _, _, _, start, end in parts for n in range(start, end)]),
+        subject=field,
+    )
 
 
 def _listed(steps: Steps, chosen: Sequence[int]) -> str:

@@ -16,7 +16,7 @@ from derivations.normal_form import Canonical, Domain, Form, Premise, Sign
 from derivations.records import Exact
 from derivations.theorems import Theorem
 
-MOST_REASONS = 3                                             # reasons that are named if there are several
+MOST_REASONS = 3  # reasons that are named if there are several
 
 
 # ── points and witnesses ────────────────────────────────────────────────────────────────────────────────────────────
@@ -158,8 +158,9 @@ def _unproved(of: Cause) -> list[str]:
 
 
 CAUSES: dict[CauseKind, Callable[[Any], str]] = {
-    CauseKind.CONTRADICTION: lambda of: "the layers contradict each other: " + ", ".join(
-        f"{e.layer}: {e.outcome}" for e in of.evidence),
+    CauseKind.CONTRADICTION: lambda of: (
+        "the layers contradict each other: " + ", ".join(f"{e.layer}: {e.outcome}" for e in of.evidence)
+    ),
     CauseKind.FAILURE: lambda of: "; ".join(f"{e.layer} failed: {e.detail}" for e in of.evidence),
     CauseKind.FEW_TWINS: lambda of: f"twins: expected at least 2, got {of.twins}",
     CauseKind.DISAGREEMENT: lambda of: f"measured, in disagreement: {'; '.join(map(_said, of.evidence))}",
@@ -167,8 +168,7 @@ CAUSES: dict[CauseKind, Callable[[Any], str]] = {
     CauseKind.WITNESS: lambda of: witness(of.witness),
     CauseKind.MISSING_HYPOTHESIS: lambda of: f"{of.hypothesis}; without it: {witness(of.witness)}",
     CauseKind.FAULTS: lambda of: "; ".join(f"{e.layer}: {'; '.join(e.faults)}" for e in of.evidence),
-    CauseKind.SILENCE: lambda of: "; ".join(
-        f"{e.layer}: {e.outcome} ({_said(e)})" for e in of.evidence) or "no layer spoke",
+    CauseKind.SILENCE: lambda of: "; ".join(f"{e.layer}: {e.outcome} ({_said(e)})" for e in of.evidence) or "no layer spoke",
     CauseKind.SURVIVORS: lambda of: f"twins alive: {', '.join(map(survivor, of.survivors))}",
     CauseKind.UNCONFIRMED: lambda of: f"not proved: {of.evidence[0].detail}; without twins nothing confirms it",
     CauseKind.MEASUREMENT: lambda of: "; ".join(map(_said, of.evidence)),
@@ -259,8 +259,17 @@ ASPECTS = {
 }
 
 
-TEXTS = {"title": "title", "kind": "kind", "latex": "latex", "text": "text", "hypotheses": "hypotheses", "rests_on": "rests on",
-         "correction": "correction", "under": "under", "left_open": "why it is left open"}
+TEXTS = {
+    "title": "title",
+    "kind": "kind",
+    "latex": "latex",
+    "text": "text",
+    "hypotheses": "hypotheses",
+    "rests_on": "rests on",
+    "correction": "correction",
+    "under": "under",
+    "left_open": "why it is left open",
+}
 
 
 def aspect(of: Difference) -> str:
@@ -280,8 +289,12 @@ def comparison(of: Comparison) -> str:
             own = [each for each in of.differences if each.claim == id]
             for each in sorted(own, key=lambda each: -list(Change).index(each.change)):
                 lines.append(f"    {aspect(each)}" + (f"  ({each.change})" if each.change is not change else ""))
-                lines += [f"      {name:6} {text}".replace("\n", f"\n{13 * ' '}")
-                          for name, text in (("before", each.before), ("after", each.after)) if text]
-    lines.append(f"{of.compared} claims compared, {of.unchanged} as before; "
-                 f"{of.absent} of the baseline's claims were not in this run")
+                lines += [
+                    f"      {name:6} {text}".replace("\n", f"\n{13 * ' '}")
+                    for name, text in (("before", each.before), ("after", each.after))
+                    if text
+                ]
+    lines.append(
+        f"{of.compared} claims compared, {of.unchanged} as before; {of.absent} of the baseline's claims were not in this run"
+    )
     return "\n".join(lines)

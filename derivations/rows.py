@@ -36,8 +36,20 @@ from derivations.records import from_json, to_json
 
 Row = dict[str, Any]
 
-FOLLOWS = ("verdict", "severity", "cause", "under", "worst_part", "correction", "witness", "twins", "survivors", "given",
-           "hypotheses", "quotes")
+FOLLOWS = (
+    "verdict",
+    "severity",
+    "cause",
+    "under",
+    "worst_part",
+    "correction",
+    "witness",
+    "twins",
+    "survivors",
+    "given",
+    "hypotheses",
+    "quotes",
+)
 NOT_OF_A_ROW = ("claim", "derivation", "repair", "canonical", "canonical_repair", "print", "print_repair")
 """The fields of evidence that a row holds itself, or not at all."""
 
@@ -95,9 +107,17 @@ def _evidence_as_data(e: Evidence) -> Row:
 def claim_of(row: Mapping[str, Any]) -> Claim:
     """Return the claim of a row."""
     repair = row["stated_correction"]
-    return Claim(row["id"], Kind(row["kind"]), row["title"], from_json(row["statement"], Statement),
-                 tuple(row["stated_hypotheses"]), tuple(row["depends_on"]), tuple(map(Twin, row["stated_twins"])),
-                 from_json(repair, Correction) if repair else None, row["part_of"])
+    return Claim(
+        row["id"],
+        Kind(row["kind"]),
+        row["title"],
+        from_json(row["statement"], Statement),
+        tuple(row["stated_hypotheses"]),
+        tuple(row["depends_on"]),
+        tuple(map(Twin, row["stated_twins"])),
+        from_json(repair, Correction) if repair else None,
+        row["part_of"],
+    )
 
 
 def evidence_in(row: Mapping[str, Any]) -> list[Evidence]:
@@ -141,13 +161,19 @@ def _following(row: Mapping[str, Any], judgement: Judgement, from_row: Mapping[s
         "under": repair["hypothesis"] if repair else None,
         "correction": repair["statement"] if repair else None,
         "witness": _shown(witness) if witness and judgement.verdict in FAULT_VERDICTS else None,
-        "twins": [{"name": name, "refuted_by": sorted({e["layer"] for e in row["evidence"] if name in e["refuted_twins"]})}
-                  for name in row["stated_twins"]],
+        "twins": [
+            {"name": name, "refuted_by": sorted({e["layer"] for e in row["evidence"] if name in e["refuted_twins"]})}
+            for name in row["stated_twins"]
+        ],
         "survivors": to_json(judgement.survivors),
         "given": hypotheses,
         "hypotheses": [*row["stated_hypotheses"], *hypotheses],
-        "quotes": [{**theorem, "step": step["statement"]} for name in ("derivation", "repair") for step in row[name]
-                   for theorem in step["quotes"]],
+        "quotes": [
+            {**theorem, "step": step["statement"]}
+            for name in ("derivation", "repair")
+            for step in row[name]
+            for theorem in step["quotes"]
+        ],
     }
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 Ledger = Mapping[str, Any]
 
-UNDATED = "before"                                           # the run of a ledger that does not record when it was written
+UNDATED = "before"  # the run of a ledger that does not record when it was written
 
 
 def runs_of(of: Ledger) -> dict[str, dict[str, Any]]:

@@ -16,7 +16,7 @@ from xdist.workermanage import WorkerController
 from derivations.catalogue import entries
 from derivations.incremental import voting_files
 
-OTHER = ""                                                   # replaces the document, for tests that are no votes
+OTHER = ""  # replaces the document, for tests that are no votes
 
 
 class ByChapter(LoadScopeScheduling):  # type: ignore[misc]  # it has no types
@@ -74,7 +74,7 @@ def home(nodeid: str) -> str:
     if file and file.rpartition("/")[2] not in {path.name for path in voting_files().values()}:
         return file
     name = test.partition("[")[2].removesuffix("]")
-    while name not in entries():                             # the name of an observation goes on after that of the claim
+    while name not in entries():  # the name of an observation goes on after that of the claim
         name, dash, _ = name.rpartition("-")
         if not dash:
             return file

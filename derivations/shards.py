@@ -102,8 +102,10 @@ def merged(ledgers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     if others := [id for id in rows if id not in requested]:
         raise ValueError(f"shards: expected the requested claims only, got a row for {others[0]}")
     if stated := [id for id, row in rows.items() if not states(row, entries()[id])]:
-        raise ValueError(f"shards: expected the statements of the installed documents, got another one for {stated[0]}; "
-                         "merge with the version that verified them")
+        raise ValueError(
+            f"shards: expected the statements of the installed documents, got another one for {stated[0]}; "
+            "merge with the version that verified them"
+        )
     environment = {name: value for name, value in surroundings[0].items() if name not in ("shard", "incremental")} | {
         "date": max((date for each in surroundings if (date := each.get("date"))), default=None),
         "devices": sorted({device for each in surroundings for device in each.get("devices", ())}),

@@ -22,9 +22,13 @@ def describe(entry: Entry, row: Mapping[str, Any] | None, outdated: Reason | Non
     """Return a claim as text, with the evidence from its ledger row if there is one and, if given, why that is `outdated`."""
     examination = examine(entry)
     claim = entry.claim
-    lines = [f"{claim.id}  {claim.title}  [{claim.kind}]", "",
-             f"  {printed.provenance(claim.id) or 'stated':{ORIGIN - 1}} {claim.statement.latex}",
-             f"  {'':{ORIGIN}}{claim.statement.text}", f"  at         {entry.where}"]
+    lines = [
+        f"{claim.id}  {claim.title}  [{claim.kind}]",
+        "",
+        f"  {printed.provenance(claim.id) or 'stated':{ORIGIN - 1}} {claim.statement.latex}",
+        f"  {'':{ORIGIN}}{claim.statement.text}",
+        f"  at         {entry.where}",
+    ]
     lines += _print(examination.evidence.print)
     lines += [f"  source     {rendering.source(where)}"] if (where := printed.lines(claim.id)) else []
     lines += [f"  given      {hypothesis}" for hypothesis in (*claim.hypotheses, *examination.evidence.given)]
@@ -37,9 +41,14 @@ def describe(entry: Entry, row: Mapping[str, Any] | None, outdated: Reason | Non
     if claim.correction:
         under = rendering.hypothesis(claim.correction)
         replaced = [f"             for {claim.correction.replaces}"] if claim.correction.replaces else []
-        lines += ["", f"  correct    {claim.correction.statement.latex}{under}",
-                  f"             {claim.correction.statement.text}", *replaced,
-                  *_print(examination.evidence.print_repair), *_steps(examination.repair_steps)]
+        lines += [
+            "",
+            f"  correct    {claim.correction.statement.latex}{under}",
+            f"             {claim.correction.statement.text}",
+            *replaced,
+            *_print(examination.evidence.print_repair),
+            *_steps(examination.repair_steps),
+        ]
     recorded, own = (row and row["witness"]) or {}, examination.evidence.witness
     witness = rendering.witness(own) if own else recorded.get("text")
     lines += ["", f"  witness    {witness}"] if witness else []
@@ -74,8 +83,10 @@ def _evidence(id: str, row: Mapping[str, Any] | None) -> list[str]:
 def _steps(steps: Sequence[Step]) -> list[str]:
     lines = []
     for step in steps:
-        lines += [f"    {rendering.mark(step.holds)} {step.statement}",
-                  f"        — {rendering.justification(step.reason)}" + ("" if step.holds else f"  ({step.detail})")]
+        lines += [
+            f"    {rendering.mark(step.holds)} {step.statement}",
+            f"        — {rendering.justification(step.reason)}" + ("" if step.holds else f"  ({step.detail})"),
+        ]
         lines += [f"        given {each}" for each in step.given]
         lines += [f"        uses {each}" for each in step.premises]
         lines += [f"        quotes {rendering.theorem(each)}" for each in step.quotes]
@@ -93,7 +104,7 @@ def quoted(entry: Entry) -> dict[str, str]:
     """Return the quoted theorems that a claim rests on by name, each with the claim whose derivation quotes it."""
     theorems: dict[str, str] = {}
     reached = [entry.id]
-    for id in reached:                                       # which grows on the way
+    for id in reached:  # which grows on the way
         other = entry if id == entry.id else entries()[id]
         for theorem in _quotes(other):
             theorems.setdefault(theorem, "directly" if other is entry else f"through {id}")

@@ -35,21 +35,23 @@ def evidence_of(printed: Run, repaired: Run | None, twins: Twins, replaces: str 
         except BrokenError as error:
             errors = [str(error)]
     undecided = printed.steps[-1].detail if printed.outcome is Outcome.INCONCLUSIVE and not faults else ""
-    return Evidence(**{
-        "claim": "",
-        "layer": Layer.SYMBOLIC,
-        "outcome": printed.outcome,
-        "scope": "",
-        "detail": "; ".join(faults) or undecided or f"{len(printed.steps)} steps",
-        "correction": repaired.outcome if repaired else None,
-        "witness": printed.witness,
-        "refuted_twins": tuple(killed),
-        "derivation": printed.steps,
-        "repair": repaired.steps if repaired else (),
-        "given": tuple(map(str, (repaired or printed).given)),
-        "faults": tuple(faults),
-        **details,
-    }), errors
+    return Evidence(
+        **{
+            "claim": "",
+            "layer": Layer.SYMBOLIC,
+            "outcome": printed.outcome,
+            "scope": "",
+            "detail": "; ".join(faults) or undecided or f"{len(printed.steps)} steps",
+            "correction": repaired.outcome if repaired else None,
+            "witness": printed.witness,
+            "refuted_twins": tuple(killed),
+            "derivation": printed.steps,
+            "repair": repaired.steps if repaired else (),
+            "given": tuple(map(str, (repaired or printed).given)),
+            "faults": tuple(faults),
+            **details,
+        }
+    ), errors
 
 
 def _faults_of_runs(printed: Run, repaired: Run | None) -> tuple[list[str], list[str]]:
@@ -85,7 +87,7 @@ def _details(printed: Run, repaired: Run | None) -> dict[str, Any]:
 
 def _power(proof: Run, twins: Sequence[Relation]) -> dict[str, Any]:
     """Return the number of one-edit mutants of a proved statement, the share refuted, and the names of the others."""
-    if proof.outcome is not Outcome.HOLDS or not twins:      # a definition asserts nothing
+    if proof.outcome is not Outcome.HOLDS or not twins:  # a definition asserts nothing
         return {}
     trials = [t for t in tried(proof.relations[-1], [twin.at for twin in twins]) if t.fate in COUNTED]
     alive = tuple(t.name for t in trials if t.fate is Fate.UNDECIDED)
@@ -104,9 +106,7 @@ def _examined(twins: Twins) -> Made:
     return examined
 
 
-def _faults_of_twins(
-    printed: Run, steps: Sequence[Relation], made: Made, killed: Killed
-) -> Iterator[str]:
+def _faults_of_twins(printed: Run, steps: Sequence[Relation], made: Made, killed: Killed) -> Iterator[str]:
     """Yield a fault for each twin that is not refuted, not a version of the claim, or a repetition.
 
     If the kernel cannot decide the claim it need not refute the twins, and a twin is at fault only if it is true.
@@ -120,8 +120,10 @@ def _faults_of_twins(
         yield from (f"the twin {name!r} is not refuted" for name in living)
     for name, (twin, _) in made.items():
         if (undecided or name in killed) and not related(twin, steps):
-            yield (f"the twin {name!r} is no version of the claim: expected a side in common, or the same kind of statement "
-                   f"over the same variables, got {twin}")
+            yield (
+                f"the twin {name!r} is no version of the claim: expected a side in common, or the same kind of statement "
+                f"over the same variables, got {twin}"
+            )
     if printed.relations:
         failure = Counterexample(dict(printed.point or {}), printed.witness) if printed.witness else None
         yield from repetitions(printed.relations[-1], killed, failure)
@@ -133,5 +135,8 @@ def _repeated(statement: Relation, living: Mapping[str, Relation]) -> Iterator[s
     for position, name in enumerate(names):
         if same(statement, living[name]):
             yield f"the twin {name!r} repeats the claim"
-        yield from (f"the twin {name!r} repeats the twin {earlier!r}" for earlier in names[:position]
-                    if same(living[earlier], living[name]))
+        yield from (
+            f"the twin {name!r} repeats the twin {earlier!r}"
+            for earlier in names[:position]
+            if same(living[earlier], living[name])
+        )

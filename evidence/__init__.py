@@ -19,5 +19,18 @@ from evidence.harness import choose, finding, float64, hold
 from evidence.readings import REFUTING_FACTOR, Reading
 from evidence.registry import Finding, Run, confirms, observes
 
-__all__ = ["REFUTING_FACTOR", "Finding", "Layer", "Outcome", "Reading", "Run", "Value", "choose", "confirms", "finding",
-           "float64", "hold", "observes"]
+__all__ = [
+    "REFUTING_FACTOR",
+    "Finding",
+    "Layer",
+    "Outcome",
+    "Reading",
+    "Run",
+    "Value",
+    "choose",
+    "confirms",
+    "finding",
+    "float64",
+    "hold",
+    "observes",
+]

@@ -43,8 +43,9 @@ def settled(claim: str, reading: Reading) -> Reading:
             return value.detach()
         return next((kind(value) for kind in (bool, int, float) if isinstance(value, kind)), value)
 
-    point, routes = ({str(name): plain(name, value) for name, value in values.items()}
-                     for values in (reading.point, reading.routes))
+    point, routes = (
+        {str(name): plain(name, value) for name, value in values.items()} for values in (reading.point, reading.routes)
+    )
     return Reading(point, routes, plain("tolerance", reading.tolerance), reading.computed)
 
 
@@ -54,6 +55,7 @@ def admit(claim: str, printed: Formula, twins: Mapping[str, Formula], reading: R
     Raises NotAReadingError if a value is missing or outside the domain of its variable, a hypothesis does not hold, there
     is no route, a route is not a nonempty tensor of real floating dtype, or the tolerance is not finite and positive.
     """
+
     def refuse(key: str, actual: object, accepted: str) -> NotAReadingError:
         return NotAReadingError(f"{claim}: {key}: expected {accepted}, got {actual}")
 
@@ -81,8 +83,10 @@ def admit_tolerance(claim: str, tolerance: float, largest: float) -> None:
     """Raise NotAReadingError for a tolerance too large to refute a value of this size or of size 1."""
     scale = max(1.0, largest)
     if not REFUTING_FACTOR * tolerance < scale:
-        raise NotAReadingError(f"{claim}: tolerance: expected less than {scale / REFUTING_FACTOR:.3g} where the largest number "
-                               f"compared is {largest:.3g}, got {tolerance:.3g}")
+        raise NotAReadingError(
+            f"{claim}: tolerance: expected less than {scale / REFUTING_FACTOR:.3g} where the largest number "
+            f"compared is {largest:.3g}, got {tolerance:.3g}"
+        )
 
 
 @dataclass
@@ -112,8 +116,10 @@ class Scale:
         if self.telling and self.telling >= self.dull:
             return ""
         tolerance, size = self.coarsest
-        return (f"tolerance: expected less than {1 / REFUTING_FACTOR:g} of the largest number compared, at half of the "
-                f"instances at least, got {self.telling} of {self.telling + self.dull}, and {tolerance:.3g} beside {size:.3g}")
+        return (
+            f"tolerance: expected less than {1 / REFUTING_FACTOR:g} of the largest number compared, at half of the "
+            f"instances at least, got {self.telling} of {self.telling + self.dull}, and {tolerance:.3g} beside {size:.3g}"
+        )
 
 
 def size_of(printed: Formula, point: Mapping[str, Value]) -> float:
@@ -129,13 +135,13 @@ def holds_given(formula: Formula, point: Mapping[str, Value]) -> bool:
 
 def _gap(hypothesis: Relation, point: Mapping[str, Value]) -> float | None:
     """Return by how much a hypothesis fails at a point; None if it holds, up to rounding, at every open index."""
-    if isinstance(hypothesis, ForAll):                       # an index of the statement may have the same name
+    if isinstance(hypothesis, ForAll):  # an index of the statement may have the same name
         indices = {v.name for v in hypothesis.over}
         point, hypothesis = {name: value for name, value in point.items() if name not in indices}, hypothesis.bound
     formula = Formula(hypothesis)
     left, right = (evaluate(side, point, formula.axes(point)) for side in (formula.left, formula.right))
     scale = 1 + torch.maximum(left.abs(), right.abs())
-    if not isinstance(hypothesis, AtLeast):                  # two quantities that differ
+    if not isinstance(hypothesis, AtLeast):  # two quantities that differ
         return None if bool((left != right).all()) else 0.0
     worst = float(((right - left) / scale).nan_to_num(nan=math.inf).max())
     return worst if worst > (-SLACK if hypothesis.strict else SLACK) else None

@@ -31,7 +31,7 @@ from evidence.readings import Formula, Reading
 from evidence.registry import CASES, Case
 from numerics import tolerances
 
-LONGEST = 4                                                  # the largest size that is drawn
+LONGEST = 4  # the largest size that is drawn
 COUNT = 32
 
 
@@ -186,9 +186,16 @@ def _integer(expr: sp.Expr) -> Callable[[Assignment], int]:
 _QUARTERS = st.integers(-8, 8).map(lambda n: n / 4)
 _POSITIVE = st.integers(1, 12).map(lambda n: n / 4)
 _NONNEGATIVE = st.integers(0, 8).map(lambda n: n / 4)
-_ENTRIES = {Kind.REAL: _QUARTERS, Kind.POSITIVE: _POSITIVE, Kind.NONNEGATIVE: _NONNEGATIVE,
-            Kind.SIMPLEX: _NONNEGATIVE, Kind.INTERIOR: _POSITIVE, Kind.STOCHASTIC: _NONNEGATIVE, Kind.UNIT: _QUARTERS,
-            Kind.NONZERO: _QUARTERS}
+_ENTRIES = {
+    Kind.REAL: _QUARTERS,
+    Kind.POSITIVE: _POSITIVE,
+    Kind.NONNEGATIVE: _NONNEGATIVE,
+    Kind.SIMPLEX: _NONNEGATIVE,
+    Kind.INTERIOR: _POSITIVE,
+    Kind.STOCHASTIC: _NONNEGATIVE,
+    Kind.UNIT: _QUARTERS,
+    Kind.NONZERO: _QUARTERS,
+}
 
 
 def instances(variables: Sequence[Variable]) -> st.SearchStrategy[dict[Variable, Any]]:

@@ -52,7 +52,7 @@ class _Printer(PythonCodePrinter):
         self.used[expr] = None
         return _name(expr)
 
-    _print_Variable = _print_Dummy = _print_Symbol           # noqa: N815  (SymPy prints these in ways of their own)
+    _print_Variable = _print_Dummy = _print_Symbol  # noqa: N815  (SymPy prints these in ways of their own)
 
     def _print_Indexed(self, expr: sp.Indexed) -> str:
         return f"entry({self._print(expr.base.label)}, {', '.join(map(self._print, expr.indices))})"
@@ -83,7 +83,7 @@ def _of_float(function: Callable[[Any], Any]) -> Callable[[Value], Any]:
     return lambda x: function(np.float64(x))
 
 
-_FUNCTIONS: dict[str, Any] = {                               # to which the functions of sums are added
+_FUNCTIONS: dict[str, Any] = {  # to which the functions of sums are added
     "exp": _of_float(np.exp),
     "log": _of_float(np.log),
     "sqrt": _of_float(np.sqrt),
@@ -111,15 +111,19 @@ def _sum_function(expr: sp.Sum) -> tuple[str, list[sp.Symbol]]:
     """Compile a sum, once for all expressions in which it occurs; return the name of the function and its parameters."""
     printer, number = _Printer(), next(_numbers)
     body = printer.doprint(expr.function)
-    loops = " ".join(f"for {_name(v)} in range({printer.doprint(low)}, {printer.doprint(high)} + 1)"
-                     for v, low, high in expr.limits)
+    loops = " ".join(
+        f"for {_name(v)} in range({printer.doprint(low)}, {printer.doprint(high)} + 1)" for v, low, high in expr.limits
+    )
     parameters = [v for v in printer.used if v not in expr.bound_symbols]
     key = ", ".join([str(number), *(_name(v) for v in parameters if not _is_vector(v))])
-    exec(f"def sum_{number}({', '.join(['known', *map(_name, parameters)])}):\n"
-         f"    key = {key},\n"
-         f"    if key not in known:\n"
-         f"        known[key] = sum({body} {loops})\n"
-         f"    return known[key]\n", _FUNCTIONS)
+    exec(
+        f"def sum_{number}({', '.join(['known', *map(_name, parameters)])}):\n"
+        f"    key = {key},\n"
+        f"    if key not in known:\n"
+        f"        known[key] = sum({body} {loops})\n"
+        f"    return known[key]\n",
+        _FUNCTIONS,
+    )
     return f"sum_{number}", parameters
 
 
@@ -139,7 +143,7 @@ def compiled(expr: sp.Expr) -> tuple[list[Variable], Callable[..., Any]]:
         raise ValueError(f"{twice[0]}: expected one variable of a name, got {twice[0]} with different domains in {expr}")
     value: dict[str, Any] = {}
     exec(f"value = lambda {', '.join(['known', *map(_name, names)])}: {_Printer().doprint(expr)}", _FUNCTIONS, value)
-    return names, value["value"]                             # of what SymPy has printed
+    return names, value["value"]  # of what SymPy has printed
 
 
 def _opened(expr: sp.Expr) -> sp.Expr:
@@ -181,8 +185,13 @@ def clashes(axes: Sequence[Variable], point: Mapping[str, Value]) -> Tensor:
     flat = []
     for position in _positions(axes, point):
         values = dict(zip(axes, position, strict=True))
-        flat.append(any(values[v] == (values[other] if other in values else point[str(other)])
-                        for v in axes for other in v.domain.other_than))
+        flat.append(
+            any(
+                values[v] == (values[other] if other in values else point[str(other)])
+                for v in axes
+                for other in v.domain.other_than
+            )
+        )
     return torch.tensor(flat, dtype=torch.bool).reshape(shape)
 
 
@@ -193,7 +202,7 @@ def _positions(axes: Sequence[Variable], point: Mapping[str, Value]) -> Iterator
 def _call(function: Callable[..., Any], values: list[Any]) -> float:
     try:
         result = function(*values)
-    except (ZeroDivisionError, OverflowError):               # of Python's own integers, where NumPy gives inf or NaN
+    except (ZeroDivisionError, OverflowError):  # of Python's own integers, where NumPy gives inf or NaN
         return float("nan")
     return float("nan") if isinstance(result, complex) else float(result)
 
@@ -207,15 +216,23 @@ def _plain(value: Value) -> Any:
 
 
 def _size(size: sp.Expr, point: Mapping[str, Value]) -> int:
-    if isinstance(size, Variable):                           # as nearly all are
+    if isinstance(size, Variable):  # as nearly all are
         return int(point[size.name])
     return int(size.xreplace({v: sp.Integer(int(point[v.name])) for v in size.free_symbols}))
 
 
 # ── while a check is imported, draws or computes ────────────────────────────────────────────────────────────────────
 
-CLOSED = ((Entry, "printed"), (Entry, "repaired"), (Catalogue, "__getitem__"), (sp.Basic, "subs"), (sp.Basic, "xreplace"),
-          (sp.Basic, "replace"), (sp.Expr, "evalf"), (CodePrinter, "doprint"))
+CLOSED = (
+    (Entry, "printed"),
+    (Entry, "repaired"),
+    (Catalogue, "__getitem__"),
+    (sp.Basic, "subs"),
+    (sp.Basic, "xreplace"),
+    (sp.Basic, "replace"),
+    (sp.Expr, "evalf"),
+    (CodePrinter, "doprint"),
+)
 """What leads from a claim to its formula, or from a formula to a number."""
 
 _closed = False

@@ -52,14 +52,23 @@ class Draws:
             explore(drawn[1])
             self.kept += 1
 
-        profile = settings(max_examples=self.count, deadline=None, database=None, phases=[Phase.generate],
-                           verbosity=Verbosity.quiet, suppress_health_check=list(HealthCheck))
+        profile = settings(
+            max_examples=self.count,
+            deadline=None,
+            database=None,
+            phases=[Phase.generate],
+            verbosity=Verbosity.quiet,
+            suppress_health_check=list(HealthCheck),
+        )
         # every example counts as begun first, and as kept only if nothing after that gave up
         both = st.tuples(st.builds(begin), self.strategy)
-        with (patch.object(providers, "_get_local_constants", Constants), patch.object(providers, "CONSTANTS_CACHE", CONSTANTS),
-              patch.object(FilteredStrategy, "do_filtered_draw", self._counting(FilteredStrategy.do_filtered_draw)),
-              patch.object(SampledFromStrategy, "do_filtered_draw", self._drawing(SampledFromStrategy.do_filtered_draw)),
-              patch.object(SampledFromStrategy, "get_element", self._sampling(SampledFromStrategy.get_element))):
+        with (
+            patch.object(providers, "_get_local_constants", Constants),
+            patch.object(providers, "CONSTANTS_CACHE", CONSTANTS),
+            patch.object(FilteredStrategy, "do_filtered_draw", self._counting(FilteredStrategy.do_filtered_draw)),
+            patch.object(SampledFromStrategy, "do_filtered_draw", self._drawing(SampledFromStrategy.do_filtered_draw)),
+            patch.object(SampledFromStrategy, "get_element", self._sampling(SampledFromStrategy.get_element)),
+        ):
             try:
                 seed(turn)(profile(given(both)(each)))()
             except Unsatisfiable:
@@ -68,6 +77,7 @@ class Draws:
 
     def _counting(self, draw: Callable[..., Any]) -> Callable[..., Any]:
         """Hypothesis' draw from a filtered strategy, which tries up to three times, with each refusal counted."""
+
         def counted(condition: Callable[[Any], Any]) -> Callable[[Any], bool]:
             def accepts(value: Any) -> bool:
                 good = bool(condition(value))
@@ -83,13 +93,14 @@ class Draws:
                 drawn = draw(strategy, data)
             finally:
                 strategy.flat_conditions = conditions
-            self.aborted += drawn is filter_not_satisfied    # its three refusals are counted one by one
+            self.aborted += drawn is filter_not_satisfied  # its three refusals are counted one by one
             return drawn
 
         return counting
 
     def _drawing(self, draw: Callable[..., Any]) -> Callable[..., Any]:
         """Hypothesis' draw of one of some elements, which filters by itself, and looks at all of them after three tries."""
+
         def counting(strategy: Any, data: Any) -> Any:
             self.tries = 3
             drawn = draw(strategy, data)
@@ -100,6 +111,7 @@ class Draws:
 
     def _sampling(self, get: Callable[..., Any]) -> Callable[..., Any]:
         """One of some elements, with its refusal counted while it is still drawn."""
+
         def counting(strategy: Any, position: int, data: Any) -> Any:
             element = get(strategy, position, data)
             self.refused += self.tries > 0 and element is filter_not_satisfied
@@ -109,7 +121,7 @@ class Draws:
         return counting
 
 
-@lru_cache(maxsize=256)                                      # checks that share a strategy are near each other
+@lru_cache(maxsize=256)  # checks that share a strategy are near each other
 def drawn(strategy: st.SearchStrategy[Any], count: int, turn: int) -> tuple[Sequence[Any], int]:
     """Return the instances of a round, and the number of discarded draws."""
     draws, instances = Draws(strategy, count), list[Any]()

@@ -35,8 +35,8 @@ from evidence.readings import REFUTING_FACTOR, Comparison, Formula, Miss, Readin
 from evidence.registry import CASES, Case, Check, Finding, Observation, Run
 from evidence.rounds import Rounds
 
-MAX_ROUNDS = 8                                               # of draws, after which a twin counts as not refuted
-MIN_INSTANCES = 5                                            # at least two must differ if the claim has variables
+MAX_ROUNDS = 8  # of draws, after which a twin counts as not refuted
+MIN_INSTANCES = 5  # at least two must differ if the claim has variables
 
 
 @dataclass
@@ -131,8 +131,10 @@ def compare_reading(
     """
     admit(vote.claim, printed, twins, reading)
     if vote.routes and vote.routes != set(reading.routes):
-        raise NotAReadingError(f"{vote.claim}: routes: expected {', '.join(sorted(vote.routes))} at every instance, "
-                               f"got {', '.join(sorted(reading.routes))}")
+        raise NotAReadingError(
+            f"{vote.claim}: routes: expected {', '.join(sorted(vote.routes))} at every instance, "
+            f"got {', '.join(sorted(reading.routes))}"
+        )
     vote.routes = frozenset(reading.routes)
     axes = printed.axes(reading.point)
     comparisons = compare(printed, reading, axes)
@@ -181,8 +183,11 @@ def _both(worst: Miss | None) -> str:
 
 def _record_instance(vote: Vote, printed: Formula, reading: Reading) -> None:
     """Record the instance's values of the statement's variables, and update their ranges."""
-    values = {v.name: torch.as_tensor(reading.point[v.name], dtype=torch.float64).flatten().tolist()
-              for v in printed.variables if v.name in reading.point}
+    values = {
+        v.name: torch.as_tensor(reading.point[v.name], dtype=torch.float64).flatten().tolist()
+        for v in printed.variables
+        if v.name in reading.point
+    }
     vote.seen.add(tuple(map(tuple, values.values())))
     vote.sizes = frozenset(v.name for v in printed.variables if v.domain.kind is Kind.SIZE)
     for name, numbers in values.items():
@@ -202,8 +207,13 @@ def _shown(value: Value) -> str:
 
 
 def compare_rounds(
-    vote: Vote, printed: Formula, twins: Mapping[str, Formula], rounds: Rounds, *,
-    refuting: bool = False, mutations: Mutations | None = None,
+    vote: Vote,
+    printed: Formula,
+    twins: Mapping[str, Formula],
+    rounds: Rounds,
+    *,
+    refuting: bool = False,
+    mutations: Mutations | None = None,
 ) -> None:
     """Compare the readings of rounds of a check, of at least one, until every twin is refuted.
 
@@ -215,11 +225,12 @@ def compare_rounds(
 
     vote.drawing = True
     for turn in range(MAX_ROUNDS):
-        with closed():                                       # neither the strategy nor the check may evaluate derivations
+        with closed():  # neither the strategy nor the check may evaluate derivations
             readings = rounds.of(turn, vote.claim)
         if not readings:
-            raise NotAReadingError(f"{vote.claim}: on: expected a strategy with instances that are kept, "
-                                   f"got {rounds.strategy!r}")
+            raise NotAReadingError(
+                f"{vote.claim}: on: expected a strategy with instances that are kept, got {rounds.strategy!r}"
+            )
         for reading in readings:
             compare_reading(vote, printed, twins, reading, mutations)
         vote.discarded += rounds.discarded[turn]
@@ -233,7 +244,12 @@ def to_device(instance: Any, device: str) -> Any:
 
 
 def hold(
-    claim: str, layer: Layer, readings: Iterable[Reading], *, corrected: bool = False, twins: bool = True,
+    claim: str,
+    layer: Layer,
+    readings: Iterable[Reading],
+    *,
+    corrected: bool = False,
+    twins: bool = True,
     statement: Relation | None = None,
 ) -> Vote:
     """Compare given readings with the printed statement of a claim, or with its correction, and with its twins.
@@ -256,8 +272,14 @@ def hold(
 
 def finding(vote: Vote, scope: str, detail: str = "", device: str = "cpu") -> Finding:
     """Return the finding that summarizes a vote on given readings."""
-    return Finding(vote.outcome, f"{scope}, worst error {vote.worst:.2g} of the tolerance", vote.why_not or detail, vote.worst,
-                   vote.refuted, device=device)
+    return Finding(
+        vote.outcome,
+        f"{scope}, worst error {vote.worst:.2g} of the tolerance",
+        vote.why_not or detail,
+        vote.worst,
+        vote.refuted,
+        device=device,
+    )
 
 
 def observe(observation: Observation, run: Run) -> Evidence:
@@ -279,7 +301,7 @@ def observe(observation: Observation, run: Run) -> Evidence:
     )
 
 
-@lru_cache(maxsize=128)                                      # claims that share a check are near each other
+@lru_cache(maxsize=128)  # claims that share a check are near each other
 def _rounds(check: Check, strategy: Any, count: int, device: str) -> Rounds:
     return Rounds(check, _placed(strategy, device), count)
 
@@ -318,8 +340,9 @@ def vote_on(case: Case, quick: bool = False, device: str = "cpu") -> Evidence:
     if case.corrected and correction:
         second = _rounds(case.corrected, case.strategy, count, device)
         compare_rounds(repaired, Formula(correction, "correction"), twins, second, mutations=mutations)
-    evidence = replace(_evidence(entry, case, printed, repaired, device),
-                    **mutations.verdict((repaired if correction else printed).routes))
+    evidence = replace(
+        _evidence(entry, case, printed, repaired, device), **mutations.verdict((repaired if correction else printed).routes)
+    )
     evidence = replace(evidence, seconds=time.perf_counter() - start)
     return _or_silence(entry, evidence) if case.automatic else evidence
 
@@ -329,8 +352,12 @@ def _or_silence(entry: Entry, evidence: Evidence) -> Evidence:
     if evidence.outcome not in DECISIVE_OUTCOMES:
         return replace(evidence, outcome=Outcome.NOT_APPLICABLE)
     if alive := [name for name in entry.twins if name not in evidence.refuted_twins]:
-        return replace(evidence, outcome=Outcome.NOT_APPLICABLE, correction=None, detail=f"no vote, since it does not "
-        f"refute the twins {', '.join(alive)}")
+        return replace(
+            evidence,
+            outcome=Outcome.NOT_APPLICABLE,
+            correction=None,
+            detail=f"no vote, since it does not refute the twins {', '.join(alive)}",
+        )
     return evidence
 
 
@@ -359,7 +386,7 @@ def assert_sound(evidence: Evidence) -> None:
     about = f"{evidence.claim} ({evidence.layer}, {evidence.where})"
     again = f"again: python -m derivations verify {evidence.claim}"
     if entry.kind is ClaimKind.EMPIRICAL:
-        return                                               # a measurement may come out either way
+        return  # a measurement may come out either way
     if entry.repair is None:
         assert evidence.outcome is Outcome.HOLDS, f"{about}: {evidence.outcome}: {evidence.detail}; {again}"
     else:

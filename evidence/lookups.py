@@ -14,9 +14,32 @@ from pathlib import Path
 from derivations.documents import DOCUMENTS
 
 VOTING = tuple(f"evidence.{document}" for document in DOCUMENTS)
-PACKAGES = ("__future__", "collections", "cvxpy", "dataclasses", "decimal", "enum", "entmax", "fractions", "functools",
-            "hypothesis", "itertools", "math", "mpmath", "numerics", "numpy", "ot", "pytest", "random", "scipy",
-            "sklearn", "statistics", "torch", "typing", "warnings")
+PACKAGES = (
+    "__future__",
+    "collections",
+    "cvxpy",
+    "dataclasses",
+    "decimal",
+    "enum",
+    "entmax",
+    "fractions",
+    "functools",
+    "hypothesis",
+    "itertools",
+    "math",
+    "mpmath",
+    "numerics",
+    "numpy",
+    "ot",
+    "pytest",
+    "random",
+    "scipy",
+    "sklearn",
+    "statistics",
+    "torch",
+    "typing",
+    "warnings",
+)
 HELPERS = ("evidence.instances", "evidence.transport.listings")
 OWN = {"derivations.claims": {"Layer"}, "evidence": {"Layer", "Reading", "Value", "choose", "confirms", "float64"}}
 """What a voting module may import: packages independent of the derivations, helpers and other voting modules (which are
@@ -26,10 +49,35 @@ OBSERVING = ("evidence.dtypes", "evidence.models", "evidence.source")
 OBSERVERS = {"evidence": {"Finding", "Outcome", "Run", "finding", "hold", "observes"}}
 """What modules that ship with the project may import in addition, for observations without random instances."""
 
-NAMES = frozenset((
-    "builtins", "ctypes", "delattr", "derivations", "eval", "exec", "gc", "get_type_hints", "getattr", "globals",
-    "import_module", "importlib", "importorskip", "inspect", "io", "load", "locals", "open", "os", "pickle", "setattr",
-    "subprocess", "sympy", "sys", "vars"))
+NAMES = frozenset(
+    (
+        "builtins",
+        "ctypes",
+        "delattr",
+        "derivations",
+        "eval",
+        "exec",
+        "gc",
+        "get_type_hints",
+        "getattr",
+        "globals",
+        "import_module",
+        "importlib",
+        "importorskip",
+        "inspect",
+        "io",
+        "load",
+        "locals",
+        "open",
+        "os",
+        "pickle",
+        "setattr",
+        "subprocess",
+        "sympy",
+        "sys",
+        "vars",
+    )
+)
 SPECIAL = frozenset(("__init__", "__name__", "__post_init__"))
 """`NAMES` may not occur as a variable or an attribute, not even of an allowed package, some of which import these modules;
 `SPECIAL` lists the only names with two underscores that may."""
@@ -67,10 +115,13 @@ def _of_node(node: ast.AST, package: str, own: tuple[str, ...]) -> Iterator[str]
     if isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names if not may_import(alias.name, None, own))
     elif isinstance(node, ast.ImportFrom):
-        above = package.split(".")[:1 - node.level or None] if node.level else []
+        above = package.split(".")[: 1 - node.level or None] if node.level else []
         module = ".".join([*above, *filter(None, [node.module])])
-        yield from (f"{module}.{alias.name}" for alias in node.names
-                    if not (may_import(module, alias.name, own) and may_name(alias.name)))
+        yield from (
+            f"{module}.{alias.name}"
+            for alias in node.names
+            if not (may_import(module, alias.name, own) and may_name(alias.name))
+        )
     elif isinstance(node, ast.Name | ast.Attribute):
         name = node.id if isinstance(node, ast.Name) else node.attr
         if not may_name(name):
@@ -87,6 +138,8 @@ def admit_sources(package: str, folder: Path) -> None:
         holder = ".".join((package, *inner))
         if lookups := looks_up(path.read_text(encoding="utf-8"), holder, (*VOTING, package)):
             name = holder if last == "__init__" else f"{holder}.{last}"
-            raise LookUpError(f"{name}: expected imports of {', '.join(PACKAGES)}, of modules of {package} and of "
-                              f"{', '.join(sorted(OWN['evidence']))} from evidence, and no way around them, got "
-                              f"{', '.join(dict.fromkeys(lookups))}")
+            raise LookUpError(
+                f"{name}: expected imports of {', '.join(PACKAGES)}, of modules of {package} and of "
+                f"{', '.join(sorted(OWN['evidence']))} from evidence, and no way around them, got "
+                f"{', '.join(dict.fromkeys(lookups))}"
+            )

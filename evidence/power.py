@@ -45,7 +45,10 @@ class Mutations:
         """Return the number of mutants, the share that every route refuted, and the names of other nonequivalent ones."""
         mutations = self.mutations or {}
         dead = [name for name in mutations if self.killed.get(name) == routes]
-        alive = tuple(name for name, (mutant, _) in mutations.items()
-                      if name not in dead and fate(self.relation, mutant, self.hints).fate in COUNTED)
+        alive = tuple(
+            name
+            for name, (mutant, _) in mutations.items()
+            if name not in dead and fate(self.relation, mutant, self.hints).fate in COUNTED
+        )
         count = len(dead) + len(alive)
         return {"power": len(dead) / count if count else None, "mutants": count, "alive": alive}

@@ -36,9 +36,9 @@ from derivations.relations import (
 )
 from evidence.bridge import Value, clashes, evaluate
 
-REFUTING_FACTOR = 10.0                                       # a refutation needs ten times the deviation that agreement allows
+REFUTING_FACTOR = 10.0  # a refutation needs ten times the deviation that agreement allows
 INFINITE = (sp.oo, -sp.oo)
-MARGIN = REFUTING_FACTOR + 1                                 # tolerances by which > has to exceed, so that = refutes it
+MARGIN = REFUTING_FACTOR + 1  # tolerances by which > has to exceed, so that = refutes it
 
 Array = NDArray[Any]
 
@@ -123,10 +123,10 @@ class Comparison:
     miss: float
     compared: int
     incomparable: int
-    gap: float = math.inf                                    # the smallest |left − right| relative to the larger one
-    largest: float = 0.0                                     # of the numbers that were compared
-    derived: float = 0.0                                     # the largest of those that are the formula's
-    worst: Miss | None = None                                # where the route is farthest off
+    gap: float = math.inf  # the smallest |left − right| relative to the larger one
+    largest: float = 0.0  # of the numbers that were compared
+    derived: float = 0.0  # the largest of those that are the formula's
+    worst: Miss | None = None  # where the route is farthest off
 
 
 @cache
@@ -157,14 +157,12 @@ def compare(formula: Formula, reading: Reading, axes: Sequence[Variable]) -> dic
     return {name: _compared(formula, reading, name, derived, expected, barred) for name in reading.routes}
 
 
-def _compared(
-    formula: Formula, reading: Reading, route: str, derived: sp.Expr, expected: Array, barred: Array
-) -> Comparison:
+def _compared(formula: Formula, reading: Reading, route: str, derived: sp.Expr, expected: Array, barred: Array) -> Comparison:
     """Compare one route; in NumPy, which takes half as long as torch for so few numbers."""
     values = reading.routes[route].detach().double().cpu().numpy()
     if values.shape != expected.shape:
         raise ValueError(f"{route}: expected shape {expected.shape}, got {values.shape}")
-    if derived in INFINITE and np.isfinite(values[~barred]).all():               # a number where ∞ is claimed
+    if derived in INFINITE and np.isfinite(values[~barred]).all():  # a number where ∞ is claimed
         return Comparison(math.inf, values[~barred].size, 0, math.inf, _largest(values[~barred]), math.inf)
     both = ~barred & np.isfinite(expected) & np.isfinite(values)
     unclear = int((~barred).sum() - both.sum())
@@ -174,13 +172,14 @@ def _compared(
     with np.errstate(all="ignore"):
         deviation = values - expected if reading.computed == "right" else expected - values
         larger = np.maximum(np.abs(expected), np.abs(values))
-        gap = float(np.nan_to_num(np.abs(deviation) / larger).min())                   # 0/0 where both sides are 0
+        gap = float(np.nan_to_num(np.abs(deviation) / larger).min())  # 0/0 where both sides are 0
     deviation = deviation if formula.ordered else -np.abs(deviation) if formula.apart else np.abs(deviation)
     index = int(deviation.argmax())
     miss = float(deviation[index]) / reading.tolerance
     worst = Miss(tuple(positions[index].tolist()), float(values[index]), float(expected[index]))
     return Comparison(
-        miss + MARGIN * formula.strict, expected.size, unclear, gap, float(larger.max()), _largest(expected), worst)
+        miss + MARGIN * formula.strict, expected.size, unclear, gap, float(larger.max()), _largest(expected), worst
+    )
 
 
 def _largest(values: Array) -> float:

@@ -69,9 +69,9 @@ class Case:
     printed: Check
     corrected: Check | None
     count: int
-    module: str                                              # where it was registered
+    module: str  # where it was registered
     line: int
-    automatic: bool = False                                  # generated from a formula for which no check was written
+    automatic: bool = False  # generated from a formula for which no check was written
 
     @property
     def where(self) -> str:

@@ -50,8 +50,8 @@ class Rounds:
         try:
             with as_in_a_test(self.check):
                 for instance in instances:
-                    read(deepcopy(instance))                 # else a check could change it for all others
-        except UnsatisfiedAssumption:                        # a check that refuses an instance needs others in its place
+                    read(deepcopy(instance))  # else a check could change it for all others
+        except UnsatisfiedAssumption:  # a check that refuses an instance needs others in its place
             draws = Draws(self.strategy, self.count)
             readings.clear()
             draws.run(read, turn)
@@ -61,6 +61,8 @@ class Rounds:
 
 def _copied(reading: Reading) -> Reading:
     """A copy of a reading, since a check may reuse the memory of its tensors."""
-    point, routes = ({name: value.clone() if isinstance(value, Tensor) else value for name, value in values.items()}
-                     for values in (reading.point, reading.routes))
+    point, routes = (
+        {name: value.clone() if isinstance(value, Tensor) else value for name, value in values.items()}
+        for values in (reading.point, reading.routes)
+    )
     return Reading(point, routes, reading.tolerance, reading.computed)

@@ -23,15 +23,20 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         votes = {case.claim: case for case in cases(layer)}
     else:
         votes = {f"{each.claim}-{each.layer}-{each.name}".removesuffix("-"): each for each in observations()}
-    metafunc.parametrize("case" if "case" in metafunc.fixturenames else "observation", [
-        pytest.param(vote, id=name, marks=pytest.mark.claim(vote.claim, vote.layer))
-        for name, vote in votes.items() if chosen is None or vote.claim in chosen])
+    metafunc.parametrize(
+        "case" if "case" in metafunc.fixturenames else "observation",
+        [
+            pytest.param(vote, id=name, marks=pytest.mark.claim(vote.claim, vote.layer))
+            for name, vote in votes.items()
+            if chosen is None or vote.claim in chosen
+        ],
+    )
 
 
 def test_torch(case: Case, run: Run, record_evidence: RecordEvidence) -> None:
     evidence = vote_on(case, quick=run.quick, device=run.device)
     record_evidence(evidence)
-    if not case.automatic:                                   # what a paper says may be false, and layers that differ are judged
+    if not case.automatic:  # what a paper says may be false, and layers that differ are judged
         assert_sound(evidence)
 
 

@@ -80,7 +80,7 @@ show("eot.s5.baseline-variance")
 
 # %%
 weights, utilities = np.array([0.25, 0.75]), np.array([0.0, 1.0])
-score_function = np.array([1.0, 0.0]) - weights[0]           # ∂ log p_i/∂s_1 at τ = 1
+score_function = np.array([1.0, 0.0]) - weights[0]  # ∂ log p_i/∂s_1 at τ = 1
 
 
 def variance(b):
@@ -144,8 +144,8 @@ plt.show()
 h = 1e-3
 ends = [[primal.solve(fixed.numpy() + side * h * np.eye(m)[j], tau) for side in (1, -1)] for j in range(m)]
 slope_of_value = np.array([(up.objective - down.objective) / (2 * h) for up, down in ends])
-allowed = max(max(up.gap, down.gap) for up, down in ends) / h        # the values are that exact
-allowed += h**2 / 6 * np.sqrt(3) / 18 / tau**2                       # |third slope| = |p(1 − p)(1 − 2p)|/τ² ≤ √3/(18τ²)
+allowed = max(max(up.gap, down.gap) for up, down in ends) / h  # the values are that exact
+allowed += h**2 / 6 * np.sqrt(3) / 18 / tau**2  # |third slope| = |p(1 − p)(1 − 2p)|/τ² ≤ √3/(18τ²)
 print(f"solver's slope + weights: {np.abs(slope_of_value + p.numpy()).max():.1e}, allowed {allowed:.1e}")
 assert np.abs(slope_of_value + p.numpy()).max() <= allowed
 
@@ -163,9 +163,10 @@ print("eigenvalues of F:", [f"{x:.2e}" for x in torch.linalg.eigvalsh(F).tolist(
 assert float((F @ torch.ones(m).double()).abs().max()) <= tolerances.rounding("float64", m, 2 / tau**2)
 natural = -torch.linalg.pinv(F, hermitian=True) @ by_autograd
 direct = fisher.natural_direction(p, u, tau)
-conditioning = float(F.norm()) * tau**2 / float(p.min())             # of F⁺, as the least of D is min p
-torch.testing.assert_close(natural, direct, rtol=0.0,
-                           atol=tolerances.rounding("float64", m**2, conditioning * float(direct.norm())))
+conditioning = float(F.norm()) * tau**2 / float(p.min())  # of F⁺, as the least of D is min p
+torch.testing.assert_close(
+    natural, direct, rtol=0.0, atol=tolerances.rounding("float64", m**2, conditioning * float(direct.norm()))
+)
 print("what is left is simple, −F⁺∇L = τ(u − mean of u):", [f"{x:.3f}" for x in direct.tolist()])
 
 # %% [markdown]
@@ -177,8 +178,10 @@ print("what is left is simple, −F⁺∇L = τ(u − mean of u):", [f"{x:.3f}" 
 u3, tau = torch.tensor([1.0, 0.5, 0.0]).double(), 1.0
 starts = torch.tensor([[0.02, 0.03, 0.95], [0.02, 0.92, 0.06], [0.1, 0.3, 0.6]]).double()
 corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
-directions = {"gradient": lambda q: -one_sided.score_gradient(q, u3.expand_as(q), tau),
-              "natural gradient": lambda q: fisher.natural_direction(q, u3.expand_as(q), tau)}
+directions = {
+    "gradient": lambda q: -one_sided.score_gradient(q, u3.expand_as(q), tau),
+    "natural gradient": lambda q: fisher.natural_direction(q, u3.expand_as(q), tau),
+}
 count, step = 300, 0.02
 figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 for axis, (name, direction) in zip(axes, directions.items(), strict=True):
@@ -198,9 +201,8 @@ for axis, (name, direction) in zip(axes, directions.items(), strict=True):
     axis.axis("off")
 plt.show()
 tilted = starts * (count * step * u3).exp()
-logit = count * float(x.abs().max()) / tau                           # rounding of the sum of all steps
-torch.testing.assert_close(path[-1], tilted / tilted.sum(-1, keepdim=True), rtol=0.0,
-                           atol=tolerances.plan("float64", 3, logit))
+logit = count * float(x.abs().max()) / tau  # rounding of the sum of all steps
+torch.testing.assert_close(path[-1], tilted / tilted.sum(-1, keepdim=True), rtol=0.0, atol=tolerances.plan("float64", 3, logit))
 
 # %% [markdown]
 # ## Try yourself

@@ -127,7 +127,7 @@ errors = {"attention": results.errors, "with (I + αΣ)⁻¹": (better - results
 figure, axis = plt.subplots(figsize=(6.5, 4), layout="constrained")
 orders = {}
 for name, values in errors.items():
-    resolved = values > 10 * results.bound                   # elsewhere one sees the solver, not the formula
+    resolved = values > 10 * results.bound  # elsewhere one sees the solver, not the formula
     x, y = alphas[resolved].log(), values[resolved].log()
     orders[name] = float((y[-2] - y[-1]) / (x[-2] - x[-1]))
     axis.loglog(alphas[resolved], values[resolved], "o-", markersize=4, label=f"{name}: order {orders[name]:.2f} at the end")
@@ -137,7 +137,7 @@ axis.legend()
 plt.show()
 print(f"slope over the last {FITTED} halvings: {results.slope:.4f}")
 print(f"constant: predicted {results.constant:.6f}, measured {results.measured_constant:.6f}")
-scaled = results.errors / alphas**2                          # = ‖Σ²z‖ + O(α): a halving should halve what is missing
+scaled = results.errors / alphas**2  # = ‖Σ²z‖ + O(α): a halving should halve what is missing
 extrapolated, unsure = float(2 * scaled[-1] - scaled[-2]), float((results.bound / alphas**2)[-1])
 print(f"the O(α) in it removed: {extrapolated:.8f}")
 assert abs(extrapolated - results.constant) <= abs(extrapolated - results.measured_constant) + 3 * unsure

@@ -54,14 +54,22 @@ print(f"{name}: {len(trained)} attention modules ({', '.join(roles)}), {sum(len(
 # architecture with random weights, which never learned anything. If training made attention solve the problem, its boxes
 # should be lower.
 
+
 # %%
 def boxes(axis, statistic, role):
     """Boxes from the lower to the upper quartile, whiskers over nine tenths; trained and random side by side."""
     for shift, weights, colour in ((-0.17, "trained", "tab:blue"), (0.17, "random", "tab:orange")):
         rows = [r for r in modules if (r.role, r.weights) == (role, weights)]
-        drawn = axis.boxplot([r.values[statistic] for r in rows], positions=[r.layer + 1 + shift for r in rows], widths=0.3,
-                             whis=(5, 95), showfliers=False, patch_artist=True, manage_ticks=False,
-                             medianprops={"color": "black"})
+        drawn = axis.boxplot(
+            [r.values[statistic] for r in rows],
+            positions=[r.layer + 1 + shift for r in rows],
+            widths=0.3,
+            whis=(5, 95),
+            showfliers=False,
+            patch_artist=True,
+            manage_ticks=False,
+            medianprops={"color": "black"},
+        )
         for box in drawn["boxes"]:
             box.set(facecolor=colour, alpha=0.6)
         axis.plot([], [], "s", color=colour, label=weights)
@@ -93,14 +101,24 @@ show("deciphering.s8.as-a-result")
 x, y = (np.concatenate([rows.values[key] for rows in trained]) for key in ("deviation", "output_error"))
 figure, axis = plt.subplots(figsize=(6, 4), layout="constrained")
 for rows in trained:
-    axis.plot(rows.values["deviation"], rows.values["output_error"], ".", markersize=2, alpha=0.4,
-              label=f"{rows.role} {rows.layer + 1}")
+    axis.plot(
+        rows.values["deviation"],
+        rows.values["output_error"],
+        ".",
+        markersize=2,
+        alpha=0.4,
+        label=f"{rows.role} {rows.layer + 1}",
+    )
 ends = [min(x.min(), y.min()), max(x.max(), y.max())]
 axis.plot(ends, ends, "k-", linewidth=1, label="equal")
 axis.set_xscale("log", base=2)
 axis.set_yscale("log", base=2)
-axis.set(xlabel="deviation", ylabel="error of the output",
-         xlim=(np.quantile(x, 0.002) / 1.2, 1.2 * x.max()), ylim=(np.quantile(y, 0.01) / 1.2, 1.2 * y.max()))
+axis.set(
+    xlabel="deviation",
+    ylabel="error of the output",
+    xlim=(np.quantile(x, 0.002) / 1.2, 1.2 * x.max()),
+    ylim=(np.quantile(y, 0.01) / 1.2, 1.2 * y.max()),
+)
 axis.legend(fontsize=7, markerscale=5, loc="center left", bbox_to_anchor=(1, 0.5))
 plt.show()
 print(f"in {np.mean(y > x):.1%} of the queries the error of the output is larger than the deviation")

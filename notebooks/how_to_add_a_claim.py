@@ -59,8 +59,12 @@ def logistic(temperature):
 p = softmax(score, tau)
 
 
-@claim("eot.s3.example-doubled", "identity", title="Doubled scores, halved temperature",
-       latex=r"\mathrm{softmax}(2s;\tau)_j=1/\textstyle\sum_l e^{(s_l-s_j)/(\tau/2)}")
+@claim(
+    "eot.s3.example-doubled",
+    "identity",
+    title="Doubled scores, halved temperature",
+    latex=r"\mathrm{softmax}(2s;\tau)_j=1/\textstyle\sum_l e^{(s_l-s_j)/(\tau/2)}",
+)
 def halved_temperature():
     """Doubling all scores has the effect of halving the temperature."""
     yield Equation(total(j, softmax(doubled, tau)(j)), 1, reason="still a plan")
@@ -86,9 +90,14 @@ assert examined.faults == ()
 # Why the logistic form, when softmax(s; τ/2) is what the sentence says? Because 2s/τ and s/(τ/2) are one expression to the
 # computer before anything is proved, and a comparison of a thing with itself could not have failed. It is refused:
 
+
 # %%
-@claim("eot.s3.example-empty", "identity", title="The same thing twice",
-       latex=r"\mathrm{softmax}(2s;\tau)=\mathrm{softmax}(s;\tau/2)")
+@claim(
+    "eot.s3.example-empty",
+    "identity",
+    title="The same thing twice",
+    latex=r"\mathrm{softmax}(2s;\tau)=\mathrm{softmax}(s;\tau/2)",
+)
 def same_thing():
     """Doubling all scores has the effect of halving the temperature."""
     yield Equation(softmax(doubled, tau)(j), softmax(score, tau / 2)(j), reason="2s/τ = s/(τ/2)")
@@ -112,8 +121,9 @@ def squares():
     yield Equation(softmax(doubled, tau)(j), p(j) ** 2, reason="e^{2x} = (e^x)²")
 
 
-naive = claim("eot.s3.example-squared", "identity", title="Doubled scores, squared weights",
-              latex=r"\mathrm{softmax}(2s;\tau)_j=p_j^2")(squares)
+naive = claim(
+    "eot.s3.example-squared", "identity", title="Doubled scores, squared weights", latex=r"\mathrm{softmax}(2s;\tau)_j=p_j^2"
+)(squares)
 for name, factor in (("cubed", 3), ("unchanged", 1)):
     naive.twin(name, lambda factor=factor: Equation(softmax(doubled, tau)(j), p(j) ** factor))
 examined = examine(naive)
@@ -147,12 +157,16 @@ plt.show()
 
 
 # %%
-@claim("eot.s3.example-corrected", "identity", title="Doubled scores, squared weights",
-       latex=r"\mathrm{softmax}(2s;\tau)_j=p_j^2")
+@claim(
+    "eot.s3.example-corrected", "identity", title="Doubled scores, squared weights", latex=r"\mathrm{softmax}(2s;\tau)_j=p_j^2"
+)
 def squared():
     """Doubling all scores is said to square every weight."""
-    yield Fails(Equation(softmax(doubled, tau)(j), p(j) ** 2), reason="squares of weights do not sum to one",
-                at={m: 2, s: (0, 0), tau: 1, j: 1})
+    yield Fails(
+        Equation(softmax(doubled, tau)(j), p(j) ** 2),
+        reason="squares of weights do not sum to one",
+        at={m: 2, s: (0, 0), tau: 1, j: 1},
+    )
 
 
 @squared.corrected(r"\mathrm{softmax}(2s;\tau)_j=p_j^2/\textstyle\sum_lp_l^2", Severity.SLIP)
@@ -216,7 +230,7 @@ assert verdict.verdict == "proved"
 tired = Evidence("eot.s3.example-doubled", Layer.SYMBOLIC, Outcome.INCONCLUSIVE, "ran out of ideas")
 print("no proof, no refutation:", judge(halved_temperature.claim, [tired]).verdict)
 assert judge(halved_temperature.claim, [tired]).verdict == "open"
-assert len(entries()) == known + 5                            # in this kernel only: nothing was written anywhere
+assert len(entries()) == known + 5  # in this kernel only: nothing was written anywhere
 
 # %% [markdown]
 # ## Try yourself

@@ -31,8 +31,8 @@ from numerics.primal import optimal_transport as primal
 
 names = ["cat", "kitten", "dog", "puppy", "car", "truck"]
 t = torch.tensor([[-1.0, -0.1], [-0.8, 0.5], [-0.3, -0.5], [0.0, 0.1], [1.0, -0.3], [1.2, -0.9]], dtype=torch.float64)
-u = torch.tensor([0.6, 0.0, 0.0, 0.0, 0.4, 0.0], dtype=torch.float64)    # the input has "cat" and "car"
-z, alpha = torch.tensor([-0.3, 1.2], dtype=torch.float64), 0.5           # and the query asks for something young
+u = torch.tensor([0.6, 0.0, 0.0, 0.0, 0.4, 0.0], dtype=torch.float64)  # the input has "cat" and "car"
+z, alpha = torch.tensor([-0.3, 1.2], dtype=torch.float64), 0.5  # and the query asks for something young
 cost = ot_attention.squared_distance(t)
 
 # %% [markdown]
@@ -106,7 +106,7 @@ assert apart <= allowed < distance
 alphas = 4.0 * 0.5 ** torch.arange(13, dtype=torch.float64)
 solved = ot_attention.solve(t, z.expand(13, 2), u, cost, alphas, gamma)
 errors = (ot_attention.weights(t, z.expand(13, 2), u, cost, alphas, gamma) - solved.weights).abs().sum(-1)
-q = ot_attention.kernel(cost, gamma)                         # q(i|j), columns that sum to one
+q = ot_attention.kernel(cost, gamma)  # q(i|j), columns that sum to one
 means = q.T @ t
 within = torch.einsum("j,ij,ija,ijb->ab", u, q, t[:, None] - means, t[:, None] - means)
 leading = (q * ((t[:, None] - means) @ (within @ z))) @ u / gamma**2
@@ -156,11 +156,13 @@ assert bool((error <= bounds.mean + solutions.residual + tolerances.rounding("fl
 # normalize over the other one. Those weights do not even sum to one:
 
 # %%
-logits = (strength[:, None, None] * (templates @ evidence[:, :, None]) - costs)
+logits = strength[:, None, None] * (templates @ evidence[:, :, None]) - costs
 wrong = (logits.softmax(-1) * prior[:, None]).sum(-1)
 right = ot_attention.weights(templates, evidence, prior, costs, strength)
-print(f"sums of the weights: right {float(right.sum(-1).min()):.3f} … {float(right.sum(-1).max()):.3f}, "
-      f"over the other index {float(wrong.sum(-1).min()):.3f} … {float(wrong.sum(-1).max()):.3f}")
+print(
+    f"sums of the weights: right {float(right.sum(-1).min()):.3f} … {float(right.sum(-1).max()):.3f}, "
+    f"over the other index {float(wrong.sum(-1).min()):.3f} … {float(wrong.sum(-1).max()):.3f}"
+)
 torch.testing.assert_close(right.sum(-1), torch.ones_like(strength), rtol=0.0, atol=tolerances.rounding("float64", 2 * n))
 assert float((wrong.sum(-1) - 1).abs().max()) > tolerances.rounding("float64", 2 * n)
 
@@ -188,7 +190,7 @@ figure.colorbar(image, ax=axes, label="weight")
 plt.show()
 ratio = (closed[:, :4].log() - closed[:, 4:].log()).abs().max().item()
 words, others = layer.to_templates(tokens), layer.to_templates(synonyms)
-gain = (layer.to_evidence(query) @ (words - others).T)[:, :, None]       # what the query gives a word more
+gain = (layer.to_evidence(query) @ (words - others).T)[:, :, None]  # what the query gives a word more
 far = ot_attention.squared_distance(words, words) - ot_attention.squared_distance(others, words)
 limit = ((gain - far[None]) / layer.temperature).abs().max().item()
 print(f"largest log-ratio of a word and its synonym {ratio:.3f}, proved to be at most {limit:.3f}")

@@ -50,7 +50,7 @@ show("eot.s2.sinkhorn-citation")
 
 # %%
 n, tau = 8, 0.7
-scores = normal(n, n) + 0.7 * normal(n)                      # some keys are popular with everyone
+scores = normal(n, n) + 0.7 * normal(n)  # some keys are popular with everyone
 prices = (0.0, 0.2, 1.0, math.inf)
 figure, axes = plt.subplots(1, 4, figsize=(12, 3.3), layout="constrained")
 for axis, rho in zip(axes, prices, strict=True):
@@ -58,8 +58,10 @@ for axis, rho in zip(axes, prices, strict=True):
     image = axis.imshow(weights.numpy(), cmap="magma", vmin=0, vmax=1)
     report = transport.diagnose(weights)
     caption = f"imbalance {abs(float(report.imbalance)):.2f}, effective keys {float(report.effective_keys.mean()):.1f}"
-    axis.set(title="ρ = ∞: balanced" if math.isinf(rho) else f"ρ = {rho:g}" + (": softmax" if rho == 0 else ""),
-             xlabel=f"key\n{caption}")
+    axis.set(
+        title="ρ = ∞: balanced" if math.isinf(rho) else f"ρ = {rho:g}" + (": softmax" if rho == 0 else ""),
+        xlabel=f"key\n{caption}",
+    )
     both = report.information + report.imbalance
     torch.testing.assert_close(report.concentration, both, rtol=0.0, atol=tolerances.rounding("float64", n * n, 4.0))
 axes[0].set_ylabel("query")
@@ -83,6 +85,7 @@ assert apart <= allowed
 # kernel underflows to zero. (And it depends on the zero of the cost, which no plan does.) Written with logarithms it is the
 # same iteration, and survives. It is still slow where ε is small; Newton's method, with which `transport.sinkhorn` ends, is
 # not.
+
 
 # %%
 def plain(cost, epsilon, count):
@@ -114,14 +117,19 @@ for axis, epsilon in zip(axes, (0.5, 0.025), strict=True):
     for method, dtype, style in ((plain, "float32", "s"), (logarithmic, "float32", "o"), (logarithmic, "float64", "-")):
         errors = method(cost.to(getattr(torch, dtype)), epsilon, count)
         broken = "" if np.isfinite(errors).all() else ": NaN from the start"
-        axis.semilogy(range(1, count + 1), errors, style, markersize=3, markevery=3,
-                      label=f"{method.__name__}, {dtype}{broken}")
+        axis.semilogy(
+            range(1, count + 1), errors, style, markersize=3, markevery=3, label=f"{method.__name__}, {dtype}{broken}"
+        )
         if epsilon > 0.1:
-            sums = tolerances.rounding(dtype, 2 * n, 4.0)    # float32 cannot be asked for more
+            sums = tolerances.rounding(dtype, 2 * n, 4.0)  # float32 cannot be asked for more
             assert errors[-1] <= sums
     exact = transport.sinkhorn(cost, temperature=epsilon)
-    axis.axhline(float(exact.row_error.sum() + exact.column_error.sum()) + 1e-18, color="gray", linestyle=":",
-                 label=f"transport.sinkhorn, {exact.steps} steps")
+    axis.axhline(
+        float(exact.row_error.sum() + exact.column_error.sum()) + 1e-18,
+        color="gray",
+        linestyle=":",
+        label=f"transport.sinkhorn, {exact.steps} steps",
+    )
     axis.set(xlabel="iteration", title=f"ε = {epsilon}")
     axis.legend(fontsize=8)
     assert bool(exact.converged)
@@ -147,9 +155,9 @@ for features in counts:
     phi_q, phi_k = linear.positive_random_features(q, omega), linear.positive_random_features(k, omega)
     kernel = (phi_q @ phi_k.mT).squeeze(-2)
     spread = (linear.kernel_variance(q, k, features)[0] / trials).sqrt()
-    assert float(((kernel.mean(0) - kappa) / spread).abs().max()) < 5      # unbiased, to five standard errors
+    assert float(((kernel.mean(0) - kappa) / spread).abs().max()) < 5  # unbiased, to five standard errors
     noise = kernel / kappa - 1
-    first = softmax * (noise - (noise * softmax).sum(-1, keepdim=True))    # its mean is zero: without it one sees better
+    first = softmax * (noise - (noise * softmax).sum(-1, keepdim=True))  # its mean is zero: without it one sees better
     sample = linear.kernel_weights(phi_q, phi_k).squeeze(-2) - first - softmax
     biases.append(sample.mean(0))
     doubts.append(float((sample.var(0).sum() / trials).sqrt()))
@@ -163,7 +171,7 @@ axis.set_xscale("log", base=2)
 axis.set(xlabel="number of features F", ylabel="‖mean of the weights − softmax‖")
 axis.legend()
 plt.show()
-half, doubled = counts[-2] * biases[-2], counts[-1] * biases[-1]            # F · bias = first order + O(1/F)
+half, doubled = counts[-2] * biases[-2], counts[-1] * biases[-1]  # F · bias = first order + O(1/F)
 limit, doubt = 2 * doubled - half, 2 * counts[-1] * doubts[-1] + counts[-2] * doubts[-2]
 distance = float((limit - counts[-1] * predicted[-1]).norm())
 print(f"F · bias: predicted {float((counts[-1] * predicted[-1]).norm()):.4f}, measured {float(limit.norm()):.4f} ± {doubt:.4f}")
@@ -199,7 +207,7 @@ for dtype in (torch.float64, torch.float32):
     logit_error = tolerances.rounding(dtype, width, float((query.abs() @ key.abs().T).max()) / math.sqrt(width))
     allowed = (2 * logit_error + tolerances.plan(dtype, length, peak)) * 2 * float(values.abs().max())
     errors = [float((flash.tiled_attention(*parts, tile=tile).output - reference).abs().max()) for tile in tiles]
-    line, = axis.loglog(tiles, errors, "o-", label=f"{dtype}".removeprefix("torch."))
+    (line,) = axis.loglog(tiles, errors, "o-", label=f"{dtype}".removeprefix("torch."))
     axis.axhline(allowed, color=line.get_color(), linestyle=":", label="what rounding may do to it")
     assert max(errors) <= allowed
 axis.set_xscale("log", base=2)

@@ -41,10 +41,12 @@ def recorded(language_model, text):
     model, inputs = language_model.model.double(), language_model.encode(text)
     problems, entered, hooks = capture(model, inputs), {}, []
     for name in {problem.module for problem in problems}:
+
         def listen(module, args, kwargs, name=name):
             hidden = args[0] if args else kwargs["hidden_states"]
             source = kwargs.get("key_value_states")
             entered[name] = (hidden, hidden if source is None else source)
+
         hooks.append(model.get_submodule(name).register_forward_pre_hook(listen, with_kwargs=True))
     with torch.no_grad():
         model(**inputs)
@@ -75,8 +77,13 @@ def layer_misfit(layer, problem, hidden, source):
 
 def maps(pictures, tokens, heads):
     """Heat maps of weights, one row of panels for each picture, the same colours throughout."""
-    figure, axes = plt.subplots(len(pictures), len(heads), figsize=(2.6 * len(heads) + 1.6, 2.5 * len(pictures) + 0.5),
-                                layout="constrained", squeeze=False)
+    figure, axes = plt.subplots(
+        len(pictures),
+        len(heads),
+        figsize=(2.6 * len(heads) + 1.6, 2.5 * len(pictures) + 0.5),
+        layout="constrained",
+        squeeze=False,
+    )
     for line, (label, weights) in zip(axes, pictures.items(), strict=True):
         for axis, head in zip(line, heads, strict=True):
             image = axis.imshow(weights[0, head].numpy(), cmap="magma", norm=PowerNorm(0.5, 0, 1))
@@ -119,6 +126,7 @@ maps({"the model": problem.probabilities, "the formula": ours}, words, (0, 4, 9)
 # Our layer has no place for the key's bias at all, and misses nothing. Leave out the query's bias, or the square root, and
 # it is another model.
 
+
 # %%
 def without_bias(linear):
     """A copy of a linear map that has none."""
@@ -127,8 +135,11 @@ def without_bias(linear):
     return changed
 
 
-versions = {"as shipped": {}, "without the query's bias": {"query": without_bias(module.query)},
-            "without 1/√d′": {"scale": 1.0}}
+versions = {
+    "as shipped": {},
+    "without the query's bias": {"query": without_bias(module.query)},
+    "without 1/√d′": {"scale": 1.0},
+}
 worst = {}
 for name, changes in versions.items():
     layers = [copy.copy(GeneralizedAttention.from_bert(m)) for _, m, *_ in calls]
@@ -154,8 +165,9 @@ show("deciphering.22")
 # %%
 t5 = load_model(str(tiny.folder("tiny-t5")))
 calls, letters = recorded(t5, "The river was rising")
-tables = {role: RelativePositions.from_t5(getattr(t5.model, role).block[0].layer[0].SelfAttention)
-          for role in ("encoder", "decoder")}
+tables = {
+    role: RelativePositions.from_t5(getattr(t5.model, role).block[0].layer[0].SelfAttention) for role in ("encoder", "decoder")
+}
 
 
 def layer_of(problem, module, **changes):
@@ -167,14 +179,16 @@ def layer_of(problem, module, **changes):
     return layer
 
 
-versions = {"as shipped": {}, "with the printed 1/√d′": {"scale": calls[0][1].key_value_proj_dim**-0.5}}
-worst = {name: max(layer_misfit(layer_of(p, m, **changes), p, x, y) for p, m, x, y in calls)
-         for name, changes in versions.items()}
+versions = {"as shipped": {}, "with the printed 1/√d′": {"scale": calls[0][1].key_value_proj_dim ** -0.5}}
+worst = {
+    name: max(layer_misfit(layer_of(p, m, **changes), p, x, y) for p, m, x, y in calls) for name, changes in versions.items()
+}
 selves = [call for call in calls if call[0].role != "cross"]
 worst["without positions"] = min(layer_misfit(layer_of(p, m, position=None), p, x, y) for p, m, x, y in selves)
 crosses = [call for call in calls if call[0].role == "cross"]
 worst["positions in cross-attention"] = min(
-    layer_misfit(layer_of(p, m, position=tables["decoder"]), p, x, y) for p, m, x, y in crosses)
+    layer_misfit(layer_of(p, m, position=tables["decoder"]), p, x, y) for p, m, x, y in crosses
+)
 bars(worst, "T5, all layers and heads")
 print({name: f"{value:.2g}" for name, value in worst.items()})
 assert worst.pop("as shipped") <= 1
@@ -197,7 +211,7 @@ with torch.no_grad():
     product = prior * content
     product = product / product.sum(-1, keepdim=True)
 maps({"prior u": prior, "words alone": content, "both: the model": problem.probabilities}, letters, (0, 1, 2, 3))
-assert misfit(product, layer, problem, hidden, source) <= 4          # two softmaxes, a product and a quotient of them
+assert misfit(product, layer, problem, hidden, source) <= 4  # two softmaxes, a product and a quotient of them
 
 # %% [markdown]
 # The prior is a function of distance alone, one curve for each head (`deciphering.19`). Near words are not always preferred.
@@ -208,7 +222,7 @@ with torch.no_grad():
     curves = {role: table(61, 61) for role, table in tables.items()}
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained", sharey=True)
 for axis, (role, bias) in zip(axes, curves.items(), strict=True):
-    biases = torch.cat([bias[:, 60, :60], bias[:, 0, :]], -1)          # distances −60 … −1, then 0 … 60
+    biases = torch.cat([bias[:, 60, :60], bias[:, 0, :]], -1)  # distances −60 … −1, then 0 … 60
     for head, curve in enumerate(biases):
         axis.plot(reach, curve, drawstyle="steps-mid", label=f"head {head + 1}")
     axis.set(title=role, xlabel="position of the template less that of the query")

@@ -25,7 +25,7 @@ from derivations.notebooks import show
 from numerics import mem, one_sided, tolerances
 
 generator = torch.Generator().manual_seed(0)
-SLACK = tolerances.rounding("float64", 1000)                 # of numbers of the size of 1
+SLACK = tolerances.rounding("float64", 1000)  # of numbers of the size of 1
 
 
 def normal(*shape):

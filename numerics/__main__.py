@@ -5,8 +5,19 @@ from importlib import import_module
 
 import click
 
-NAMES = ("approximation", "bench", "cost", "deviation", "drop-in", "errors", "geometric", "gpu", "ot-vit", "temperature",
-         "train-tiny")
+NAMES = (
+    "approximation",
+    "bench",
+    "cost",
+    "deviation",
+    "drop-in",
+    "errors",
+    "geometric",
+    "gpu",
+    "ot-vit",
+    "temperature",
+    "train-tiny",
+)
 """The commands; each has a module of its own, which takes seconds to import."""
 
 

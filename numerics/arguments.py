@@ -395,5 +395,5 @@ def known_true(x: Tensor) -> bool:
     """Return whether all entries are True, and can be read."""
     try:
         return bool(x.all())
-    except RuntimeError:                                     # under ``torch.func.vmap``
+    except RuntimeError:  # under ``torch.func.vmap``
         return False

@@ -195,9 +195,17 @@ class GeneralizedAttention(nn.Module):
         position: RelativePositions | None,
         causal: bool,
     ) -> Self:
-        with torch.device("meta"):                           # no weights of its own: they are replaced at once
-            layer = cls(query.in_features, heads, head_width=query.out_features // heads, source_width=key.in_features,
-                        scale=scale, output=output is not None, position=position, causal=causal)
+        with torch.device("meta"):  # no weights of its own: they are replaced at once
+            layer = cls(
+                query.in_features,
+                heads,
+                head_width=query.out_features // heads,
+                source_width=key.in_features,
+                scale=scale,
+                output=output is not None,
+                position=position,
+                causal=causal,
+            )
         layer.query, layer.key, layer.value, layer.output = query, key, value, output
         return layer
 
@@ -264,9 +272,7 @@ class GeneralizedAttention(nn.Module):
         """
         h = floating("mean", mean)
         if h.ndim < 3 or h.shape[-3] != self.heads or h.shape[-1] != self.value.in_features:
-            raise ValueError(
-                f"mean: expected (..., {self.heads}, Q, {self.value.in_features}), got {tuple(mean.shape)}"
-            )
+            raise ValueError(f"mean: expected (..., {self.heads}, Q, {self.value.in_features}), got {tuple(mean.shape)}")
         merged = h @ self._per_head(self.value.weight).to(h).mT / self.scale
         if self.value.bias is not None:
             merged = merged + self.value.bias.to(h).view(self.heads, 1, self.head_width)

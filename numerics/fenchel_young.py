@@ -245,12 +245,7 @@ class _Conjugate(_ReverseConjugate):
 
 
 def _loss(
-    X: Tensor,
-    target: Tensor,
-    conjugate: Callable[[Tensor], Tensor],
-    omega: Callable[[Tensor], Tensor],
-    *,
-    simplex: bool = True,
+    X: Tensor, target: Tensor, conjugate: Callable[[Tensor], Tensor], omega: Callable[[Tensor], Tensor], *, simplex: bool = True
 ) -> Tensor:
     """Return Ω*(x) + Ω(y) − ⟨x, y⟩, on the simplex from differences to the largest score, which cost no digits."""
     x, y, dtype = _checked(X, target)
@@ -277,7 +272,7 @@ def _tsallis(p: Tensor, alpha: Positive) -> Tensor:
     if not isinstance(alpha, Tensor):
         if alpha == 2:
             return (p * (p - 1)).sum(-1) / 2
-        if alpha == 1.5:                                     # √p − 1 keeps its digits near 1 as a quotient
+        if alpha == 1.5:  # √p − 1 keeps its digits near 1 as a quotient
             root = torch.where(p > 0, p, 1.0).sqrt()
             return (p * (p - 1) / (root + 1)).sum(-1) / 0.75
     a = alpha.to(p).expand(*p.shape[:-1], 1) if isinstance(alpha, Tensor) else p.new_full((1,), alpha)

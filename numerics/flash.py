@@ -133,7 +133,7 @@ def tiled_attention(
     for start, stop in _tiles(tile, x.key.shape[-2]):
         part = contribution(x.scores(start, stop), x.value[..., start:stop, :])
         state = part if state is None else combine(state, part)
-    assert state is not None                                 # m ≥ 1
+    assert state is not None  # m ≥ 1
     output, log_sum_exp = finish(state)
     if x.seen is not None:
         output, log_sum_exp = spoiled(output, x.seen), spoiled(log_sum_exp, x.seen.squeeze(-1))
@@ -207,9 +207,7 @@ class _Problem(NamedTuple):
     seen: Tensor | None
 
     @classmethod
-    def of(
-        cls, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, temperature: Positive | None
-    ) -> "_Problem":
+    def of(cls, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, temperature: Positive | None) -> "_Problem":
         (q, k, v), dtype = arguments.tensors(query=(query, 2), key=(key, 2), value=(value, 2))
         n, m = q.shape[-2], k.shape[-2]
         if k.shape[-1] != q.shape[-1]:

@@ -71,9 +71,7 @@ def linear_attention(
 
 
 @without_autocast
-def kernel_weights(
-    query_features: Tensor, key_features: Tensor, mask: Tensor | None = None, *, causal: bool = False
-) -> Tensor:
+def kernel_weights(query_features: Tensor, key_features: Tensor, mask: Tensor | None = None, *, causal: bool = False) -> Tensor:
     """Return the weights W, (..., n, m), of ``linear_attention``. Arguments and errors as there."""
     (q, k), dtype = arguments.tensors(query_features=(query_features, 2), key_features=(key_features, 2))
     _check_shapes(q, k, None, mask, causal=causal)
@@ -230,7 +228,7 @@ def _causal(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 def _causal_logarithms(a: Tensor, b: Tensor, v: Tensor) -> Tensor:
     """Return Σ_{j≤i} Σ_r exp(a_ir + b_jr) v_j over the largest of these exponentials in each row i, chunk by chunk."""
     n = a.shape[-2]
-    peak = torch.full_like(b[..., :1, :], -torch.inf)        # the largest b_jr of all chunks before
+    peak = torch.full_like(b[..., :1, :], -torch.inf)  # the largest b_jr of all chunks before
     state = torch.matmul(torch.zeros_like(b[..., :1, :]).mT, v[..., :1, :])
     outputs = []
     for start in range(0, n, _CAUSAL_CHUNK):
@@ -243,8 +241,9 @@ def _causal_logarithms(a: Tensor, b: Tensor, v: Tensor) -> Tensor:
         before = rows + peak
         # The peak of the very sums that follow: where the keys' logarithms are huge, too, the one above is off by more than 1.
         largest = _finite_peak(torch.maximum(logits.detach().amax(-2), before), -1)
-        outputs.append(torch.matmul((before - largest).exp(), state)
-                       + torch.matmul((logits - largest.unsqueeze(-1)).exp().sum(-1), values))
+        outputs.append(
+            torch.matmul((before - largest).exp(), state) + torch.matmul((logits - largest.unsqueeze(-1)).exp().sum(-1), values)
+        )
         top = seen[..., -1:, :]
         level = torch.where(top == -torch.inf, 0.0, top)
         state = state * (peak - level).exp().mT + torch.matmul((keys - level).exp().mT, values)

@@ -78,7 +78,7 @@ def _whole(mass: Array) -> Array:
 
 def _basis(cost: Array, a: Array, b: Array, largest: float) -> tuple["_Tree", tuple[Array, Array]]:
     """Return the pairs of an optimal plan, with further ones that cost what the potentials say, and the potentials."""
-    unit = 2.0 ** np.ceil(np.log2(largest))                  # POT's own numbers are of the size of one
+    unit = 2.0 ** np.ceil(np.log2(largest))  # POT's own numbers are of the size of one
     scaled, (n, m) = cost / unit, cost.shape
     P, log = emd(a, b, scaled, numItermax=_PIVOTS, log=True, center_dual=False)
     if log["warning"] is not None:

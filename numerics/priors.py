@@ -17,16 +17,7 @@ from typing import Protocol, Self, cast
 import torch
 from torch import Tensor, nn
 
-from numerics.arguments import (
-    broadcastable,
-    check_count,
-    check_dense,
-    check_mask_dtype,
-    common,
-    describe,
-    floating,
-    is_dense,
-)
+from numerics.arguments import broadcastable, check_count, check_dense, check_mask_dtype, common, describe, floating, is_dense
 
 
 def tilted(log_prior: Tensor, scores: Tensor) -> Tensor:

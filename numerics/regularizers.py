@@ -78,9 +78,7 @@ def entmax15(X: Tensor, dim: int = -1, k: int | None = None) -> Tensor:
     return _choose(X, dim, 0.5, lambda x, _: _by_sorting(x, k, 0.5))
 
 
-def entmax_bisect(
-    X: Tensor, alpha: Positive = 1.5, dim: int = -1, n_iter: int = 50, ensure_sum_one: bool = True
-) -> Tensor:
+def entmax_bisect(X: Tensor, alpha: Positive = 1.5, dim: int = -1, n_iter: int = 50, ensure_sum_one: bool = True) -> Tensor:
     """Return the α-entmax of the scores, differentiable in the scores and in α (``eot.prop4.3``).
 
     Args:
@@ -153,9 +151,7 @@ def hold(module: nn.Module, name: str, value: Positive) -> None:
         setattr(module, name, value)
 
 
-def alibi_slopes(
-    num_heads: int, dtype: torch.dtype | None = None, device: torch.device | str | None = None
-) -> Tensor:
+def alibi_slopes(num_heads: int, dtype: torch.dtype | None = None, device: torch.device | str | None = None) -> Tensor:
     """Return the published slopes of the heads, (num_heads,).
 
     For n heads, n a power of two, they are 2^(−8h/n) for h = 1, …, n. For other numbers the published code takes those of
@@ -300,7 +296,7 @@ def _weight(plan: Tensor, beta: Positive) -> Tensor:
     """w = p^{1−β} where p > 0, and 0 elsewhere: how fast each p_j follows its score while c is held."""
     support = plan > 0
     if isinstance(beta, float) and beta == 1.0:
-        return torch.where(support, 1 + 0 * plan, 0.0)       # a second derivative of zero, and not an error
+        return torch.where(support, 1 + 0 * plan, 0.0)  # a second derivative of zero, and not an error
     inside = torch.where(support, plan, 1.0)
     return torch.where(support, inside.sqrt() if isinstance(beta, float) and beta == 0.5 else inside ** (1 - beta), 0.0)
 
@@ -383,7 +379,7 @@ def _by_sorting(x: Tensor, k: int | None, beta: float) -> Tensor:
         if k == m or (readable(leaves_one_out) and bool(leaves_one_out.all())):
             break
         k = min(2 * k, m)
-    for _ in range(2):                                       # Newton's method: its sums are those of the support alone
+    for _ in range(2):  # Newton's method: its sums are those of the support alone
         plan = _truncated_power(y, tau, beta)
         tau = tau + beta * (plan.sum(-1, keepdim=True) - 1) / _weight(plan, beta).sum(-1, keepdim=True)
     return _truncated_power(y, tau, beta)
@@ -448,7 +444,7 @@ def _beta(alpha: Positive, X: Tensor, dim: int) -> Positive:
     if not isinstance(alpha, Tensor):
         return check_positive("alpha", alpha) - 1.0
     if not is_dense(X) or not X.is_floating_point() or X.ndim == 0:
-        return 0.0                                           # X will be refused
+        return 0.0  # X will be refused
     a = one_per_row("alpha", alpha, X, dim)
     return within("alpha", a, a > 0, "positive numbers") - 1
 

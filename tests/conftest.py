@@ -15,14 +15,19 @@ def generators() -> list[tuple[Any, str, Any]]:
     """The generators of random numbers that test modules have."""
     torch = sys.modules.get("torch")
     kinds = (np.random.Generator, np.random.RandomState, *([torch.Generator] if torch else []))
-    return [(module, name, value) for key, module in [*sys.modules.items()] if key.partition(".")[0] == "tests"
-            for name, value in vars(module).items() if isinstance(value, kinds)]
+    return [
+        (module, name, value)
+        for key, module in [*sys.modules.items()]
+        if key.partition(".")[0] == "tests"
+        for name, value in vars(module).items()
+        if isinstance(value, kinds)
+    ]
 
 
 @pytest.fixture(autouse=True)
 def same_draws(generators: list[tuple[Any, str, Any]], monkeypatch: pytest.MonkeyPatch) -> None:
     """Seed PyTorch and NumPy, and give each test its own copies of the generators."""
-    np.random.seed(0)                                        # noqa: NPY002
+    np.random.seed(0)  # noqa: NPY002
     if torch := sys.modules.get("torch"):
         torch.manual_seed(0)
     for module, name, generator in generators:

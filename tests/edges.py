@@ -50,13 +50,23 @@ def errors(records: Sequence[Mapping[str, Any]], before: Mapping[str, Any]) -> d
         if cell["state"] in ("right", "silent"):
             for kind, key in (("decades", str(position["decade"])), ("dtypes", position["dtype"])):
                 row[kind][key] = max(row[kind].get(key, 0.0), error if math.isfinite(error) else math.inf)
-    rounded = {name: {kind: _rounded(row[kind]) for kind in ("decades", "dtypes")} | {"states": dict(row["states"])}
-               for name, row in table.items()}
+    rounded = {
+        name: {kind: _rounded(row[kind]) for kind in ("decades", "dtypes")} | {"states": dict(row["states"])}
+        for name, row in table.items()
+    }
     silent = [x for x in before.get("silent", ()) if x.partition(", 10^")[0] not in rounded]
-    silent += (f"{cell['function']}, {_where(cell['place'])}: {cell['said']}"
-               for cells in groups.values() for cell in cells if cell["state"] == "silent")
-    return {"versions": versions(), "seed": records[0]["seed"], "functions": {**before.get("functions", {}), **rounded},
-            "silent": sorted(silent)}
+    silent += (
+        f"{cell['function']}, {_where(cell['place'])}: {cell['said']}"
+        for cells in groups.values()
+        for cell in cells
+        if cell["state"] == "silent"
+    )
+    return {
+        "versions": versions(),
+        "seed": records[0]["seed"],
+        "functions": {**before.get("functions", {}), **rounded},
+        "silent": sorted(silent),
+    }
 
 
 def _rounded(row: Mapping[str, float]) -> dict[str, float | str]:
@@ -75,8 +85,14 @@ def hostile() -> dict[str, Any]:
     from tests.numerics.hostile.inputs import cells
     from tests.numerics.hostile.judge import judge
 
-    counts = {name: Counter(_kind(judge(function, changed, arguments)) for dtype in (torch.float64, torch.float32)
-                            for _, changed, arguments in cells(function, dtype)) for name, function in FUNCTIONS.items()}
+    counts = {
+        name: Counter(
+            _kind(judge(function, changed, arguments))
+            for dtype in (torch.float64, torch.float32)
+            for _, changed, arguments in cells(function, dtype)
+        )
+        for name, function in FUNCTIONS.items()
+    }
     return {"versions": versions(), "functions": {name: dict(row) for name, row in counts.items()}}
 
 
@@ -98,12 +114,14 @@ def mutation(results: Mapping[str, Mapping[str, Any]], before: Mapping[str, Any]
             survivors += [x for x in before.get("survivors", ()) if x.partition(":")[0] == module]
             continue
         all_mutants = mutants(module, path_of(module).read_text(encoding="utf-8"))
-        fates = Counter("equivalent" if x.key in known else _fate(results[x.key]) for x in all_mutants
-                        if x.key in known or x.key in results)
+        fates = Counter(
+            "equivalent" if x.key in known else _fate(results[x.key]) for x in all_mutants if x.key in known or x.key in results
+        )
         if fates:
             rows[module] = {"mutants": len(all_mutants), **fates, "source": digest_of(all_mutants)}
-            survivors += [str(x) for x in all_mutants
-                          if x.key not in known and x.key in results and _fate(results[x.key]) == "survived"]
+            survivors += [
+                str(x) for x in all_mutants if x.key not in known and x.key in results and _fate(results[x.key]) == "survived"
+            ]
     return {"versions": versions(), "modules": rows, "survivors": survivors}
 
 
@@ -117,9 +135,13 @@ def _fate(result: Mapping[str, Any]) -> str:
 
 def page(data: Mapping[str, Any]) -> str:
     """The page in Markdown."""
-    lines = ["# At the edges", "",
-             "How wrong the closed forms are at the ends of their ranges, what they do with hostile inputs, and which edits of "
-             "our own sources no test notices. `python -m tests.edges` writes this page from `docs/edges.json`.", ""]
+    lines = [
+        "# At the edges",
+        "",
+        "How wrong the closed forms are at the ends of their ranges, what they do with hostile inputs, and which edits of "
+        "our own sources no test notices. `python -m tests.edges` writes this page from `docs/edges.json`.",
+        "",
+    ]
     return "\n".join([*lines, *_errors(data["errors"]), *_hostile(data["hostile"]), *_mutation(data["mutants"])])
 
 
@@ -128,31 +150,46 @@ def _errors(data: Mapping[str, Any]) -> list[str]:
     decades = sorted({int(key) for row in rows.values() for key in row["decades"]})
     states = sum((Counter(row["states"]) for row in rows.values()), Counter())
     return [
-        "## Errors", "",
+        "## Errors",
+        "",
         "`python -m numerics errors` compares each closed form, and its derivatives, with balls of 96 digits, in units of what "
         "conditioning and the dtype allow: 1 is a computation as wrong as it may be. The number of a function (τ, ε or α) "
-        f"is 10^−6 to 10^6. {states.total()} cells: " + ", ".join(f"{states[state]} {state}" for state in STATES) + ".", "",
+        f"is 10^−6 to 10^6. {states.total()} cells: " + ", ".join(f"{states[state]} {state}" for state in STATES) + ".",
+        "",
         *_versions(data),
-        "The largest error in each dtype, and what became of the cells:", "",
-        *_table(("function", *DTYPES, *STATES),
-                ([name, *(_number(row["dtypes"].get(x)) for x in DTYPES), *_counts(row["states"], STATES)]
-                 for name, row in rows.items())),
-        "The largest error at each power of ten, over all dtypes, sizes and kinds of scores:", "",
-        *_table(("function", *(f"10^{x}" for x in decades)),
-                ((name, *(_number(row["decades"].get(str(x))) for x in decades)) for name, row in rows.items())),
-        *(["Silent, that is without digits and without a word:", "", *(f"- {line}" for line in data["silent"]), ""]
-          if data["silent"] else []),
+        "The largest error in each dtype, and what became of the cells:",
+        "",
+        *_table(
+            ("function", *DTYPES, *STATES),
+            (
+                [name, *(_number(row["dtypes"].get(x)) for x in DTYPES), *_counts(row["states"], STATES)]
+                for name, row in rows.items()
+            ),
+        ),
+        "The largest error at each power of ten, over all dtypes, sizes and kinds of scores:",
+        "",
+        *_table(
+            ("function", *(f"10^{x}" for x in decades)),
+            ((name, *(_number(row["decades"].get(str(x))) for x in decades)) for name, row in rows.items()),
+        ),
+        *(
+            ["Silent, that is without digits and without a word:", "", *(f"- {line}" for line in data["silent"]), ""]
+            if data["silent"]
+            else []
+        ),
     ]
 
 
 def _hostile(data: Mapping[str, Any]) -> list[str]:
     rows: Mapping[str, Any] = data["functions"]
     return [
-        "## Hostile inputs", "",
+        "## Hostile inputs",
+        "",
         "Each function is called with NaN, infinities, empty, expanded, sparse and meta tensors, temperatures that are zero, "
         "negative or denormal, shapes that do not fit, and more (`tests/numerics/hostile`). A cell is right by an independent "
         "reference in extended precision, refused with an error that names the argument, or at a limit that `conventions.md` "
-        "documents.", "",
+        "documents.",
+        "",
         *_versions(data),
         *_table(("function", *STATES), ([name, *_counts(row, STATES)] for name, row in _totalled(rows).items())),
     ]
@@ -161,16 +198,22 @@ def _hostile(data: Mapping[str, Any]) -> list[str]:
 def _mutation(data: Mapping[str, Any]) -> list[str]:
     rows = _totalled(data["modules"])
     return [
-        "## Mutants", "",
+        "## Mutants",
+        "",
         "`python -m tests.mutation` makes one small edit at a time and runs the tests of the mirrored folder that reach it. "
         "Equivalent mutants are in `tests/mutation/equivalent.toml`, each with the reason. Where fewer were tried than there "
         "are, it is those that come first, in the module or by a digest. What tests of the mirrored folder do not reach may be "
         "reached by others. `python -m tests.mutation --missing` lists the modules without a row, and those whose source has "
-        "changed since; `tests/mutation/targets.py` says which are left out, and why.", "",
+        "changed since; `tests/mutation/targets.py` says which are left out, and why.",
+        "",
         *_versions(data),
-        *_table(("module", "mutants", "tried", *FATES, "killed or equivalent"),
-                ([name, str(row["mutants"]), str(sum(row.get(x, 0) for x in FATES)), *_counts(row, FATES), _share(row)]
-                 for name, row in rows.items())),
+        *_table(
+            ("module", "mutants", "tried", *FATES, "killed or equivalent"),
+            (
+                [name, str(row["mutants"]), str(sum(row.get(x, 0) for x in FATES)), *_counts(row, FATES), _share(row)]
+                for name, row in rows.items()
+            ),
+        ),
         *(["Survivors:", "", *(f"- `{line.replace('`', '')}`" for line in data["survivors"]), ""] if data["survivors"] else []),
     ]
 
@@ -203,12 +246,22 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 @click.command()
-@click.option("--errors", "errors_of", type=click.Path(exists=True, path_type=Path), multiple=True,
-              help="files of `numerics errors`; a function that is in several is taken from the last, and keeps its figures "
-              "if it is in none")
+@click.option(
+    "--errors",
+    "errors_of",
+    type=click.Path(exists=True, path_type=Path),
+    multiple=True,
+    help="files of `numerics errors`; a function that is in several is taken from the last, and keeps its figures "
+    "if it is in none",
+)
 @click.option("--hostile", "anew", is_flag=True, help="judge the hostile inputs anew")
-@click.option("--mutants", "mutants_of", type=click.Path(exists=True, path_type=Path), multiple=True,
-              help="files of `tests.mutation`; modules that are in none keep their figures")
+@click.option(
+    "--mutants",
+    "mutants_of",
+    type=click.Path(exists=True, path_type=Path),
+    multiple=True,
+    help="files of `tests.mutation`; modules that are in none keep their figures",
+)
 def main(errors_of: tuple[Path, ...], anew: bool, mutants_of: tuple[Path, ...]) -> None:
     """Update the data file with new figures, and write the page from it."""
     data = json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {}

@@ -22,13 +22,30 @@ from derivations.documents import DOCUMENTS
 from derivations.incremental import ROOT
 
 FORKS = multiprocessing.get_context("forkserver")
-CHAPTERS = [f"derivations.{path.parent.name}.{path.stem}" for document in DOCUMENTS
-            for path in sorted((ROOT / "derivations" / document).glob("[!_]*.py"))]
-FORKS.set_forkserver_preload([
-    "cvxpy", "matplotlib.figure", "pytest", "transformers", "transformers.models.gpt2.modeling_gpt2",
-    "transformers.models.byt5", "derivations.latex.new", "derivations.notebooks", "derivations.pytest_plugin", *CHAPTERS,
-    "evidence.harness", "numerics.commands.deviation", "numerics.mem", "tests.warm",
-    "ipykernel.kernelapp"])
+CHAPTERS = [
+    f"derivations.{path.parent.name}.{path.stem}"
+    for document in DOCUMENTS
+    for path in sorted((ROOT / "derivations" / document).glob("[!_]*.py"))
+]
+FORKS.set_forkserver_preload(
+    [
+        "cvxpy",
+        "matplotlib.figure",
+        "pytest",
+        "transformers",
+        "transformers.models.gpt2.modeling_gpt2",
+        "transformers.models.byt5",
+        "derivations.latex.new",
+        "derivations.notebooks",
+        "derivations.pytest_plugin",
+        *CHAPTERS,
+        "evidence.harness",
+        "numerics.commands.deviation",
+        "numerics.mem",
+        "tests.warm",
+        "ipykernel.kernelapp",
+    ]
+)
 # A pytest that such a process runs finds plugins imported already, which it then cannot rewrite, and warns of.
 ALREADY_IMPORTED = "-W ignore::pytest.PytestAssertRewriteWarning"
 
@@ -64,10 +81,14 @@ def derivations(folder: Path, *arguments: str, **environment: str) -> Completed:
 
 
 def _called(
-    function: Callable[..., object], arguments: tuple[Any, ...], folder: Path, surroundings: dict[str, str], out: Path,
+    function: Callable[..., object],
+    arguments: tuple[Any, ...],
+    folder: Path,
+    surroundings: dict[str, str],
+    out: Path,
     err: Path,
 ) -> None:
-    signal.signal(signal.SIGINT, signal.default_int_handler)    # ignored where a shell runs the tests in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where a shell runs the tests in the background
     for path, standard in ((out, 1), (err, 2)):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND), standard)
     surround(folder, surroundings)

@@ -71,7 +71,7 @@ def test_the_entropy() -> None:
 def test_the_divergence() -> None:
     templates, prior = SCORES.T, torch.tensor([0.1, 0.2, 0.3, 0.4, 0.0], dtype=torch.float64)
     weights = torch.tensor([0.25, 0.25, 0.25, 0.25, 0.0], dtype=torch.float64)
-    target = weights @ templates - prior @ templates           # so that the penalty is 0, and KL is left
+    target = weights @ templates - prior @ templates  # so that the penalty is 0, and KL is left
     value = mem.primal_objective(weights, templates, target, prior)
     assert_close(value, (weights[:4] * (weights[:4] / prior[:4]).log()).sum())
     outside = torch.full((5,), 0.2, dtype=torch.float64)
@@ -82,7 +82,7 @@ def test_the_alpha() -> None:
     templates, evidence = SCORES.T, torch.tensor([0.3, -0.2, 0.1], dtype=torch.float64)
     uniform = torch.full((5,), 0.2, dtype=torch.float64)
     value = mem.primal_objective(uniform, templates, evidence, uniform, 2.0)
-    assert_close(value, evidence @ evidence)                   # (α/2)‖z‖² with α = 2, where KL is 0
+    assert_close(value, evidence @ evidence)  # (α/2)‖z‖² with α = 2, where KL is 0
     assert_close(mem.closed_form(templates, evidence, uniform, 2.0), mem.tilt(2 * evidence, templates, uniform) @ templates)
 
 
@@ -117,7 +117,7 @@ def test_the_utility() -> None:
     utility = one_sided.utility(gradient, values)
     assert_close(utility, -torch.autograd.grad(loss, plan)[0])
     best = int(utility.argmax())
-    assert float(one_sided.score_gradient(plan.detach(), utility, TAU)[best]) < 0       # descent raises its score
+    assert float(one_sided.score_gradient(plan.detach(), utility, TAU)[best]) < 0  # descent raises its score
 
 
 def test_the_jacobian() -> None:
@@ -247,7 +247,9 @@ def test_the_small_numbers() -> None:
 def test_the_learned_alpha() -> None:
     alpha = torch.full((3, 1), -0.1)
     for function, name in (
-        (regularizers.entmax_bisect, "alpha"), (sparse_maps.normmax_bisect, "alpha"), (sparse_maps.budget_bisect, "budget"),
+        (regularizers.entmax_bisect, "alpha"),
+        (sparse_maps.normmax_bisect, "alpha"),
+        (sparse_maps.budget_bisect, "budget"),
     ):
         with pytest.raises(ValueError, match=f"^{name}: expected (positive )?numbers"):
             function(SCORES, alpha)
@@ -261,8 +263,12 @@ def test_the_learned_alpha() -> None:
 
 def test_the_masses() -> None:
     source, target = SCORES[:, 0].softmax(0).float(), SCORES[0].softmax(0)
-    solvers = (transport.sinkhorn, transport.quadratic_plan, linear_program.exact_plan,
-               lambda *x: transport.unbalanced(*x, 1.0, math.inf, math.inf))
+    solvers = (
+        transport.sinkhorn,
+        transport.quadratic_plan,
+        linear_program.exact_plan,
+        lambda *x: transport.unbalanced(*x, 1.0, math.inf, math.inf),
+    )
     for solve in solvers:
         plan = solve(-SCORES, source, target.half()).plan
         assert_close(plan.sum(-1), source.double(), rtol=0.0, atol=1e-12)

@@ -44,12 +44,16 @@ def test_no_hostile_input_is_silent() -> None:
 
 
 def test_the_largest_error_of_each_decade_and_dtype() -> None:
-    groups = {"f, float64": [cell(error=0.25), cell(error=0.75), cell(decade=3), cell(state="refused", error="nan", decade=4)],
-              "f, float32": [cell(dtype="float32", state="silent", error="inf", decade=3)]}
+    groups = {
+        "f, float64": [cell(error=0.25), cell(error=0.75), cell(decade=3), cell(state="refused", error="nan", decade=4)],
+        "f, float32": [cell(dtype="float32", state="silent", error="inf", decade=3)],
+    }
     errors = edges.errors([{"groups": groups, "seed": 0}], {})
     assert errors["functions"]["f"] == {
-        "decades": {"0": 0.75, "3": "inf"}, "dtypes": {"float64": 0.75, "float32": "inf"},
-        "states": {"right": 3, "refused": 1, "silent": 1}}
+        "decades": {"0": 0.75, "3": "inf"},
+        "dtypes": {"float64": 0.75, "float32": "inf"},
+        "states": {"right": 3, "refused": 1, "silent": 1},
+    }
     assert errors["silent"] == ["f, 10^3, normal, size 2, float32: 1 where 2 is right"]
 
 
@@ -59,8 +63,10 @@ def test_a_later_file_replaces_an_earlier_one() -> None:
 
 
 def test_a_function_that_was_not_measured_keeps_its_figures() -> None:
-    first, later = (edges.errors([{"groups": {name: [cell(name, state="silent")] for name in names}, "seed": 0}], {})
-                    for names in (("f", "g, near"), ("f",)))
+    first, later = (
+        edges.errors([{"groups": {name: [cell(name, state="silent")] for name in names}, "seed": 0}], {})
+        for names in (("f", "g, near"), ("f",))
+    )
     again = edges.errors([{"groups": {"f": [cell("f", error=0.125)]}, "seed": 0}], first)
     assert again["functions"]["g, near"] == first["functions"]["g, near"]
     assert again["functions"]["f"]["dtypes"] == {"float64": 0.12}
@@ -77,14 +83,24 @@ def test_silent_errors_are_on_the_page() -> None:
 
 
 def test_unreached_mutants_are_not_called_killed() -> None:
-    page = edges.page(DATA | {"mutants": {"versions": {}, "survivors": [], "modules": {
-        "m": {"mutants": 9, "killed": 1, "equivalent": 1, "survived": 1, "not reached": 1}}}})
+    page = edges.page(
+        DATA
+        | {
+            "mutants": {
+                "versions": {},
+                "survivors": [],
+                "modules": {"m": {"mutants": 9, "killed": 1, "equivalent": 1, "survived": 1, "not reached": 1}},
+            }
+        }
+    )
     assert "| m | 9 | 4 | 1 | 1 | 1 | 1 | 50.0% |" in page
 
 
 def test_figures_of_a_module_without_new_mutants_are_kept() -> None:
-    before = {"modules": {"numerics.fisher": {"mutants": 9, "killed": 9}, "numerics.flash": {"mutants": 5, "survived": 5}},
-              "survivors": ["numerics.fisher:1 f: a → b", "numerics.flash:1 f: a → b"]}
+    before = {
+        "modules": {"numerics.fisher": {"mutants": 9, "killed": 9}, "numerics.flash": {"mutants": 5, "survived": 5}},
+        "survivors": ["numerics.fisher:1 f: a → b", "numerics.flash:1 f: a → b"],
+    }
     killed = mutants("numerics.flash", path_of("numerics.flash").read_text(encoding="utf-8"))[0]
     summary = edges.mutation({killed.key: {"mutant": str(killed), "fate": "killed", "by": "a test"}}, before)
     assert summary["modules"]["numerics.fisher"] == {"mutants": 9, "killed": 9}

@@ -13,22 +13,56 @@ from evidence.registry import CASES, load
 
 ROOT = Path(__file__).parents[1]
 
-CLOSED_FORMS = [f"numerics.{name}" for name in
-                ("arguments", "attention", "continuous", "fenchel_young", "fisher", "flash", "linear", "mem", "modules",
-                 "one_sided", "ot_attention", "priors", "regularizers", "sparse_maps", "transport")]
+CLOSED_FORMS = [
+    f"numerics.{name}"
+    for name in (
+        "arguments",
+        "attention",
+        "continuous",
+        "fenchel_young",
+        "fisher",
+        "flash",
+        "linear",
+        "mem",
+        "modules",
+        "one_sided",
+        "ot_attention",
+        "priors",
+        "regularizers",
+        "sparse_maps",
+        "transport",
+    )
+]
 FORBIDDEN = [
     ("derivations", ("evidence", "numerics", "torch", "cvxpy", "transformers", "tests", "ot", "entmax")),
     ("numerics", ("derivations", "evidence", "tests", "ot", "entmax")),
     ("evidence", ("tests",)),
-    ("numerics.primal", ("torch", "transformers", "derivations", "numerics.models", "numerics.experiments", "ot",
-                        "numerics.linear_program", *CLOSED_FORMS)),
-    *[(f"numerics.precision.{name}", ("torch", "scipy", "numerics.primal", "numerics.models", *CLOSED_FORMS))
-      for name in ("exact", "rows", "sparse", "attention", "solutions")],
+    (
+        "numerics.primal",
+        (
+            "torch",
+            "transformers",
+            "derivations",
+            "numerics.models",
+            "numerics.experiments",
+            "ot",
+            "numerics.linear_program",
+            *CLOSED_FORMS,
+        ),
+    ),
+    *[
+        (f"numerics.precision.{name}", ("torch", "scipy", "numerics.primal", "numerics.models", *CLOSED_FORMS))
+        for name in ("exact", "rows", "sparse", "attention", "solutions")
+    ],
     *[(name, ("numerics.primal", "numerics.models", "cvxpy", "derivations", "scipy", "entmax", "ot")) for name in CLOSED_FORMS],
 ]
 
-PEERS = {("numerics.benchmarks.sinkhorn", "ot"), ("numerics.benchmarks.packages", "ot"),
-         ("numerics.benchmarks.packages", "entmax"), ("numerics.network", "ot.lp")}
+PEERS = {
+    ("numerics.benchmarks.sinkhorn", "ot"),
+    ("numerics.benchmarks.packages", "ot"),
+    ("numerics.benchmarks.packages", "entmax"),
+    ("numerics.network", "ot.lp"),
+}
 """What a benchmark measures itself against, where it is installed; and the simplex of ``exact_plan``, which casts no vote."""
 
 
@@ -97,16 +131,19 @@ def test_layers_do_not_know_each_other(layer: str, forbidden: tuple[str, ...]) -
     assert not crossings(layer, forbidden, sources)
 
 
-@pytest.mark.parametrize("line", [
-    "import torch",
-    "import torch.nn.functional as F",
-    "from numerics import one_sided",
-    "from numerics.one_sided import plan",
-    "def late():\n    from numerics.one_sided import plan",
-    "import importlib\nimportlib.import_module('numerics.one_sided')",
-    "from ..one_sided import plan",
-    "from numerics import helper",
-])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import torch",
+        "import torch.nn.functional as F",
+        "from numerics import one_sided",
+        "from numerics.one_sided import plan",
+        "def late():\n    from numerics.one_sided import plan",
+        "import importlib\nimportlib.import_module('numerics.one_sided')",
+        "from ..one_sided import plan",
+        "from numerics import helper",
+    ],
+)
 def test_a_forbidden_import_is_detected(line: str) -> None:
     sources = modules(ROOT) | {"numerics.primal.smuggler": line, "numerics.helper": "import torch"}
     barred = dict(FORBIDDEN)["numerics.primal"]
@@ -115,8 +152,10 @@ def test_a_forbidden_import_is_detected(line: str) -> None:
 
 def dependencies(sources: dict[str, str]) -> dict[str, set[str]]:
     """Our own modules that each module imports, at its top or inside a function."""
-    return {name: (imports(name, source, set(sources)) & set(sources)) - {name, name.partition(".")[0]}
-            for name, source in sources.items()}
+    return {
+        name: (imports(name, source, set(sources)) & set(sources)) - {name, name.partition(".")[0]}
+        for name, source in sources.items()
+    }
 
 
 def test_no_imports_go_in_a_circle() -> None:
@@ -160,15 +199,18 @@ def test_no_module_uses_private_names_of_another() -> None:
     assert {name: names for name, source in sources.items() if (names := borrowed(name, source, set(sources)))} == {}
 
 
-@pytest.mark.parametrize("line", [
-    "from numerics.one_sided import _logits",
-    "from .one_sided import _logits",
-    "def late():\n    from numerics.one_sided import _logits as logits",
-    "from numerics import one_sided\none_sided._logits",
-    "from numerics import one_sided as o\no._logits(1)",
-    "import numerics.one_sided\nnumerics.one_sided._logits",
-    "from numerics.experiments import _hidden",
-])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from numerics.one_sided import _logits",
+        "from .one_sided import _logits",
+        "def late():\n    from numerics.one_sided import _logits as logits",
+        "from numerics import one_sided\none_sided._logits",
+        "from numerics import one_sided as o\no._logits(1)",
+        "import numerics.one_sided\nnumerics.one_sided._logits",
+        "from numerics.experiments import _hidden",
+    ],
+)
 def test_a_borrowed_private_name_is_detected(line: str) -> None:
     assert borrowed("numerics.borrower", line, set(modules(ROOT)))
 
@@ -190,7 +232,8 @@ def definitions(source: str) -> dict[str, set[str]]:
     for node in ast.parse(source).body:
         named = [each for each in ast.walk(node) if isinstance(each, ast.Name)]
         own = {each.id for each in named if isinstance(each.ctx, ast.Store)} | {
-            each.arg for each in ast.walk(node) if isinstance(each, ast.arg)}
+            each.arg for each in ast.walk(node) if isinstance(each, ast.arg)
+        }
         used = {each.id for each in named} - own
         if isinstance(node, ast.ImportFrom):
             bindings |= {alias.asname or alias.name: {f"{node.module}.{alias.name}"} for alias in node.names}
@@ -226,18 +269,25 @@ def closed_forms_of(name: str, sources: dict[str, str]) -> set[str]:
 def test_conic_votes_know_no_closed_form() -> None:
     load()
     sources = modules(ROOT)
-    votes = {f"{check.__module__}.{check.__name__}" for case in CASES[Layer.PRIMAL].values()
-             for check in (case.printed, case.corrected) if check is not None}
+    votes = {
+        f"{check.__module__}.{check.__name__}"
+        for case in CASES[Layer.PRIMAL].values()
+        for check in (case.printed, case.corrected)
+        if check is not None
+    }
     assert len(votes) > 100
     assert {name: names for name in votes if (names := closed_forms_of(name, sources))} == {}
 
 
-@pytest.mark.parametrize("line", [
-    "from numerics import one_sided\ndef vote(): return one_sided.plan",
-    "from numerics.one_sided import plan as f\ndef vote(): return f",
-    "from numerics import one_sided\nCLOSED = one_sided.plan\ndef helper(): return CLOSED\ndef vote(): return helper()",
-    "from evidence.smuggler import helper\ndef vote(): return helper()",
-])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from numerics import one_sided\ndef vote(): return one_sided.plan",
+        "from numerics.one_sided import plan as f\ndef vote(): return f",
+        "from numerics import one_sided\nCLOSED = one_sided.plan\ndef helper(): return CLOSED\ndef vote(): return helper()",
+        "from evidence.smuggler import helper\ndef vote(): return helper()",
+    ],
+)
 def test_a_closed_form_in_a_conic_vote_is_detected(line: str) -> None:
     sources = {"evidence.eot.votes": line, "evidence.smuggler": "from numerics import mem\ndef helper(): return mem.tilt"}
     assert closed_forms_of("evidence.eot.votes.vote", sources)
@@ -245,39 +295,42 @@ def test_a_closed_form_in_a_conic_vote_is_detected(line: str) -> None:
     assert not closed_forms_of("evidence.eot.votes.vote", conic)
 
 
-@pytest.mark.parametrize("line", [
-    "import sympy as sp",
-    "from sympy import lambdify",
-    "from evidence.bridge import Value, evaluate",
-    "from evidence import bridge",
-    "from evidence import hold, entries",
-    "import derivations.catalogue",
-    "from derivations.catalogue import entries",
-    "def late():\n    from derivations.calculus.sums import normal",
-    "__import__('derivations.catalogue')",
-    "from derivations.claims import Layer, Evidence",
-    "import evidence.bridge",
-    "from evidence.harness import entries",
-    "from evidence.harness import *",
-    "import evidence.harness as t\nt.entries()",
-    "from evidence import harness\nharness.entries()",
-    "from evidence.readings import sp",
-    "from tests.fuzz.vocabulary import total",
-    "from ..bridge import evaluate",
-    "import sys\nsys.modules['derivations.catalogue'].entries()",
-    "from importlib import import_module as f\nf('sympy')",
-    "from evidence.test_votes import entries",
-    "from evidence import test_votes\ntest_votes.entries()",
-    "import dataclasses\ndataclasses.sys.modules['derivations.catalogue'].entries()",
-    "from dataclasses import sys",
-    "builtin = __builtins__",
-    "choose.__globals__['sys']",
-    "open('answer').read()",
-    "import numpy as np\nnp.load('answer.npy')",
-    "read = eval",
-    "exec('import sympy')",
-    "import pytest\npytest.importorskip('sympy')",
-    "getattr(choose, '__glo' + 'bals__')",
-])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import sympy as sp",
+        "from sympy import lambdify",
+        "from evidence.bridge import Value, evaluate",
+        "from evidence import bridge",
+        "from evidence import hold, entries",
+        "import derivations.catalogue",
+        "from derivations.catalogue import entries",
+        "def late():\n    from derivations.calculus.sums import normal",
+        "__import__('derivations.catalogue')",
+        "from derivations.claims import Layer, Evidence",
+        "import evidence.bridge",
+        "from evidence.harness import entries",
+        "from evidence.harness import *",
+        "import evidence.harness as t\nt.entries()",
+        "from evidence import harness\nharness.entries()",
+        "from evidence.readings import sp",
+        "from tests.fuzz.vocabulary import total",
+        "from ..bridge import evaluate",
+        "import sys\nsys.modules['derivations.catalogue'].entries()",
+        "from importlib import import_module as f\nf('sympy')",
+        "from evidence.test_votes import entries",
+        "from evidence import test_votes\ntest_votes.entries()",
+        "import dataclasses\ndataclasses.sys.modules['derivations.catalogue'].entries()",
+        "from dataclasses import sys",
+        "builtin = __builtins__",
+        "choose.__globals__['sys']",
+        "open('answer').read()",
+        "import numpy as np\nnp.load('answer.npy')",
+        "read = eval",
+        "exec('import sympy')",
+        "import pytest\npytest.importorskip('sympy')",
+        "getattr(choose, '__glo' + 'bals__')",
+    ],
+)
 def test_a_lookup_is_detected(line: str) -> None:
     assert looks_up(f"from evidence import Layer\n{line}")

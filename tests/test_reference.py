@@ -6,8 +6,11 @@ from pathlib import Path
 import pdoc
 import pytest
 
-PUBLIC = {"derivations.claims": ("judge", "Verdict"), "numerics.one_sided": ("plan", "log_partition"),
-          "numerics.transport": ("sinkhorn", "diagnose")}
+PUBLIC = {
+    "derivations.claims": ("judge", "Verdict"),
+    "numerics.one_sided": ("plan", "log_partition"),
+    "numerics.transport": ("sinkhorn", "diagnose"),
+}
 
 
 @pytest.fixture(scope="module")

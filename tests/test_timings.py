@@ -23,7 +23,7 @@ def script(folder: Path, text: str, **options: int) -> Command:
 def test_the_processor_time_of_a_child_is_counted_and_its_sleep_is_not(tmp_path: Path) -> None:
     busy = run(script(tmp_path, BUSY))
     idle = run(script(tmp_path, IDLE))
-    assert 0.3 <= busy.cpu <= busy.wall + 0.1                # two clocks, one of which ticks coarsely
+    assert 0.3 <= busy.cpu <= busy.wall + 0.1  # two clocks, one of which ticks coarsely
     assert idle.wall >= 0.3
     assert idle.cpu < 0.3
 
@@ -32,7 +32,7 @@ def test_the_fastest_run_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     runs = iter([Timing(3, 1), Timing(1, 2), Timing(2, 3), Timing(0, 0)])
     monkeypatch.setattr(timings, "run", lambda _: next(runs))
     assert best(script(tmp_path, "")) == Timing(1, 2)
-    assert next(runs) == Timing(0, 0)                        # three runs and no fourth
+    assert next(runs) == Timing(0, 0)  # three runs and no fourth
 
 
 def test_a_failure_is_reported_and_exits_with_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,7 +42,7 @@ def test_a_failure_is_reported_and_exits_with_1(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(timings, "commands", one_command)
     result = CliRunner().invoke(main, ["--json", str(tmp_path / "timings.json")])
     assert result.exit_code == 1
-    row, = json.loads((tmp_path / "timings.json").read_text())
+    (row,) = json.loads((tmp_path / "timings.json").read_text())
     assert (row["command"], row["target"], row["failure"]) == ("script", 60, "exit status 1: key: expected 1, got 2")
     assert "exit status 1" in result.output
 

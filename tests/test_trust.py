@@ -33,8 +33,15 @@ def test_the_counts() -> None:
     first = replace(entry, quotes=("squeeze",), text=replace(entry.text, rests_on=()), canonical=statement)
     rests = replace(entry, verdict=Verdict.OPEN, quotes=(), text=replace(entry.text, rests_on=("a.1",)), canonical=None)
     counts = trust.counts({"a.1": first, "a.2": rests}, {"test_sums": 3})
-    for line in ("| proved | 1 |", "| open | 1 |", "| directly | 1 |", "| through needs | 1 |", "| ≥ | 1 |", "| sums | 3 |",
-                 "2 claims are in the baseline, and 3 attacks"):
+    for line in (
+        "| proved | 1 |",
+        "| open | 1 |",
+        "| directly | 1 |",
+        "| through needs | 1 |",
+        "| ≥ | 1 |",
+        "| sums | 3 |",
+        "2 claims are in the baseline, and 3 attacks",
+    ):
         assert line in counts
 
 
@@ -46,8 +53,13 @@ def test_the_page_is_linked(page: str) -> None:
 
 def test_the_page_is_a_part_of_the_report() -> None:
     page = prose.documented()["trust"]
-    for words in ("<h1>What has to be believed</h1>", "<h2>Deliberate limits</h2>", "<li><b>A ledger has no signature.</b>",
-                  '<th scope="col">checked by</th>', "<code>derivations/rows.py</code>"):
+    for words in (
+        "<h1>What has to be believed</h1>",
+        "<h2>Deliberate limits</h2>",
+        "<li><b>A ledger has no signature.</b>",
+        '<th scope="col">checked by</th>',
+        "<code>derivations/rows.py</code>",
+    ):
         assert words in page
     assert "<!--" not in page
 
@@ -66,4 +78,5 @@ def test_markdown_is_never_markup() -> None:
     assert prose.page("# <b>\n\n[a](https://example.org) `<i>` **x**\n\n| <u> |\n| --- |\n| 1 |\n\n- <s>\n  on\n- two") == (
         "<h1>&lt;b&gt;</h1>\n<p>a <code>&lt;i&gt;</code> <b>x</b></p>\n"
         '<div class="scroll"><table><thead><tr><th scope="col">&lt;u&gt;</th></tr></thead><tbody><tr><td>1</td></tr></tbody>'
-        "</table></div>\n<ul><li>&lt;s&gt; on</li><li>two</li></ul>")
+        "</table></div>\n<ul><li>&lt;s&gt; on</li><li>two</li></ul>"
+    )

@@ -32,8 +32,19 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(ROOT / name, source / name)
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index",
-           "--target", str(folder), str(source)]
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+        "--no-index",
+        "--target",
+        str(folder),
+        str(source),
+    ]
     built = run(pip, source)
     assert built.returncode == 0, built.stderr
     return folder

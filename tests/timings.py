@@ -24,7 +24,7 @@ from rich.table import Table
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("derivations", "evidence", "numerics")
-CHANGED = "derivations/eot/section5_gradient.py"             # a chapter in the middle: others rest on it
+CHANGED = "derivations/eot/section5_gradient.py"  # a chapter in the middle: others rest on it
 VERIFY = ("derivations", "verify", "--json", "one.json")
 SUITE = ("pytest", "-q", "-p", "no:cacheprovider")
 
@@ -57,8 +57,14 @@ def run(command: Command) -> Timing:
     surroundings = {**os.environ, "PYTHONPATH": str(command.project)}
     surroundings.pop("PYTHONDONTWRITEBYTECODE", None)
     cpu, start = _cpu(), time.perf_counter()
-    result = subprocess.run([sys.executable, "-m", *command.arguments], cwd=command.folder, env=surroundings,
-                            capture_output=True, text=True, check=False)
+    result = subprocess.run(
+        [sys.executable, "-m", *command.arguments],
+        cwd=command.folder,
+        env=surroundings,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     wall, cpu = time.perf_counter() - start, _cpu() - cpu
     message = (result.stderr.strip() or result.stdout.strip() or "no output").splitlines()[-1]
     return Timing(wall, cpu, f"exit status {result.returncode}: {message}" if result.returncode else "")
@@ -109,8 +115,14 @@ def incremental(project: Path, ledger: Path) -> Command:
     current = (project / ledger.name).read_bytes()
     chapter = project / CHANGED
     chapter.write_text(chapter.read_text(encoding="utf-8") + "# changed\n", encoding="utf-8")
-    return Command("verify --incremental, a chapter changed", arguments, 10, project, project=project,
-                   prepare=lambda: (project / ledger.name).write_bytes(current))
+    return Command(
+        "verify --incremental, a chapter changed",
+        arguments,
+        10,
+        project,
+        project=project,
+        prepare=lambda: (project / ledger.name).write_bytes(current),
+    )
 
 
 def table(timings: dict[Command, Timing]) -> Table:

@@ -25,13 +25,17 @@ def counts(remembered: Mapping[str, baseline.Kept], suite: Mapping[str, int]) ->
     rests = [{"id": id, "quotes": entry.quotes, "depends_on": entry.text.rests_on} for id, entry in remembered.items()]
     quoting = Counter(ledger.quoting(rests).values())
     forms = Counter(_kind(entry.canonical.form) for entry in remembered.values() if entry.canonical)
-    return "\n".join([
-        *_table("verdict", ((str(verdict), verdicts[verdict]) for verdict in Verdict if verdicts[verdict])),
-        *_table("claims that rest on quoted theorems", quoting.items()),
-        *_table("statements by their relation", sorted(forms.items(), key=lambda pair: -pair[1])),
-        *_table("attacks in the suite", ((name.removeprefix("test_"), count) for name, count in suite.items())),
-        f"The kernel has {len(RELATIONS)} kinds of statement. {len(remembered)} claims are in the baseline, and "
-        f"{sum(suite.values())} attacks in the suite.", ""])
+    return "\n".join(
+        [
+            *_table("verdict", ((str(verdict), verdicts[verdict]) for verdict in Verdict if verdicts[verdict])),
+            *_table("claims that rest on quoted theorems", quoting.items()),
+            *_table("statements by their relation", sorted(forms.items(), key=lambda pair: -pair[1])),
+            *_table("attacks in the suite", ((name.removeprefix("test_"), count) for name, count in suite.items())),
+            f"The kernel has {len(RELATIONS)} kinds of statement. {len(remembered)} claims are in the baseline, and "
+            f"{sum(suite.values())} attacks in the suite.",
+            "",
+        ]
+    )
 
 
 NAMES = {Sign.EXPANSION: "= up to o(…)", Sign.LIMIT: "→ as … → …"}

@@ -26,20 +26,7 @@ from functools import cache, cached_property
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entry,
-    Equation,
-    Follows,
-    Steps,
-    Value,
-    Variable,
-    bregman,
-    claim,
-    pinsker,
-    plus,
-    total,
-)
+from derivations import AtLeast, Entry, Equation, Follows, Steps, Value, Variable, bregman, claim, pinsker, plus, total
 from derivations.beyond.exact_attention import jeffreys, minus, other, own, product, y
 from derivations.beyond.smoothness import DIAMETER, WITHIN, D
 from derivations.deciphering.notation import T, a, alpha, d, i, j, lam, mean, mu, n, point, preference, tilt, u
@@ -112,16 +99,23 @@ class Pair:
     def by_masses(self) -> AtLeast:
         """Σ δ⁺_i δ⁻_j ‖t_i − t_j‖² ≥ ‖h_p − h_w‖²."""
         same = self.carried(self.more, self.more) + self.carried(self.less, self.less)
-        return AtLeast(self.carried(self.more, self.less), self.squared, because=same / 2,
-                       reason="‖h_p − h_w‖² ≤ Σ δ⁺_i δ⁻_j ‖t_i − t_j‖², where δ = p − w = δ⁺ − δ⁻: as Σ δ = 0, ‖Σ δ_i t_i‖² is "
-                              "−Σ δ_i δ_j ‖t_i − t_j‖²/2;")
+        return AtLeast(
+            self.carried(self.more, self.less),
+            self.squared,
+            because=same / 2,
+            reason="‖h_p − h_w‖² ≤ Σ δ⁺_i δ⁻_j ‖t_i − t_j‖², where δ = p − w = δ⁺ − δ⁻: as Σ δ = 0, ‖Σ δ_i t_i‖² is "
+            "−Σ δ_i δ_j ‖t_i − t_j‖²/2;",
+        )
 
     @cached_property
     def exchanged(self) -> Equation:
         """⟨query, h_p − h_w⟩ = KL(p, w) + KL(w, p)."""
-        return Equation(self.paired, self.both,
-                        reason="⟨x − y, h_p − h_w⟩ = KL(p, w) + KL(w, p) for p = tilt(x) and w = tilt(y): log(p/w) is "
-                               "⟨t, x − y⟩ less a constant;")
+        return Equation(
+            self.paired,
+            self.both,
+            reason="⟨x − y, h_p − h_w⟩ = KL(p, w) + KL(w, p) for p = tilt(x) and w = tilt(y): log(p/w) is "
+            "⟨t, x − y⟩ less a constant;",
+        )
 
     @cached_property
     def spread(self) -> sp.Expr:
@@ -133,16 +127,24 @@ class Pair:
         """KL(p, w) + KL(w, p) ≥ Σ 2δ²/(p + w)."""
         p, w = self.one(j), self.two(j)
         steep = (p - w) ** 4 / (2 * (p + w) * (p + 2 * w) * (2 * p + w))
-        return AtLeast(self.both, self.spread, because=total(j, pinsker(p, w)) + total(j, pinsker(w, p)) + total(j, steep),
-                       reason="KL(p, w) + KL(w, p) ≥ Σ 2(p − w)²/(p + w): entry by entry, kl(x ‖ y) ≥ 3(x − y)²/(2(x + 2y));")
+        return AtLeast(
+            self.both,
+            self.spread,
+            because=total(j, pinsker(p, w)) + total(j, pinsker(w, p)) + total(j, steep),
+            reason="KL(p, w) + KL(w, p) ≥ Σ 2(p − w)²/(p + w): entry by entry, kl(x ‖ y) ≥ 3(x − y)²/(2(x + 2y));",
+        )
 
     @cached_property
     def by_mass(self) -> AtLeast:
         """Σ 2δ²/(p + w) ≥ ‖δ‖₁²."""
         p, w = self.one(j), self.two(j)
         slack = 4 * total(j, (p + w) * bregman(sp.Abs(p - w) / (p + w), self.l1_distance / 2, sp.Integer(2)))
-        return AtLeast(self.spread, self.l1_distance**2, because=slack,
-                       reason="Σ 2(p − w)²/(p + w) ≥ ‖p − w‖₁²: Cauchy and Schwarz, as Σ (p + w) = 2;")
+        return AtLeast(
+            self.spread,
+            self.l1_distance**2,
+            because=slack,
+            reason="Σ 2(p − w)²/(p + w) ≥ ‖p − w‖₁²: Cauchy and Schwarz, as Σ (p + w) = 2;",
+        )
 
     def cocoercive(self, share: sp.Expr) -> AtLeast:
         """share · D²⟨query, h_p − h_w⟩ ≥ ‖h_p − h_w‖²."""
@@ -155,9 +157,13 @@ class Pair:
         yield self.by_mass
         yield self.by_masses
         premises = (self.by_entries, self.by_mass, self.by_masses, DIAMETER)
-        yield Follows(premises, self.cocoercive(sp.Rational(1, 4)), (D**2 / 4, D**2 / 4, sp.S.One, self.shipped),
-                      given=(DIAMETER,),
-                      reason="‖h_p − h_w‖² ≤ D²/4 ‖p − w‖₁² ≤ D²/4 (KL(p, w) + KL(w, p)); given is that no distance exceeds D")
+        yield Follows(
+            premises,
+            self.cocoercive(sp.Rational(1, 4)),
+            (D**2 / 4, D**2 / 4, sp.S.One, self.shipped),
+            given=(DIAMETER,),
+            reason="‖h_p − h_w‖² ≤ D²/4 ‖p − w‖₁² ≤ D²/4 (KL(p, w) + KL(w, p)); given is that no distance exceeds D",
+        )
 
     def wrong(self, share: sp.Expr, at: dict[Variable, Value]) -> AtLeast:
         """The same with a share that is too small, as a bare inequality."""
@@ -184,17 +190,28 @@ FROM_PRIOR = Pair(tilted(i), preference(i), point)
 PASS = Pair(tilt(query)(i), tilted(i), scaled)
 """Two queries; λ* and none; αz and λ*."""
 
-NEAR: dict[Variable, Value] = {n: 2, d: 1, T.label: [[1], [-1]], u.label: [Fraction(1, 2)] * 2, lam.label: [Fraction(1, 10)],
-                               D: 2}
+NEAR: dict[Variable, Value] = {
+    n: 2,
+    d: 1,
+    T.label: [[1], [-1]],
+    u.label: [Fraction(1, 2)] * 2,
+    lam.label: [Fraction(1, 10)],
+    D: 2,
+}
 """Two templates ±1 of equal weight and a short query: all bounds are almost equalities."""
 
 
 # ── any two queries ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@claim("beyond.cocoercive", "inequality", title="The output of attention is a cocoercive function of the query",
-       hypotheses=(*FINITE, WITHIN), needs=("beyond.jeffreys", "beyond.mean-distance", "beyond.dual-monotone"),
-       latex=r"\|h_\lambda-h_\nu\|^2\le\tfrac{D^2}4\langle\lambda-\nu,h_\lambda-h_\nu\rangle")
+@claim(
+    "beyond.cocoercive",
+    "inequality",
+    title="The output of attention is a cocoercive function of the query",
+    hypotheses=(*FINITE, WITHIN),
+    needs=("beyond.jeffreys", "beyond.mean-distance", "beyond.dual-monotone"),
+    latex=r"\|h_\lambda-h_\nu\|^2\le\tfrac{D^2}4\langle\lambda-\nu,h_\lambda-h_\nu\rangle",
+)
 def cocoercive() -> Steps:
     """Attention moves with its query, never against it, and by D²/4 times as much at most, whatever keys and prior are."""
     yield from ANY.steps()
@@ -204,8 +221,14 @@ cocoercive.twin("an eighth", lambda: ANY.wrong(sp.Rational(1, 8), {**NEAR, y.lab
 cocoercive.twin("a fifth", lambda: ANY.wrong(sp.Rational(1, 5), {**NEAR, y.label: [0]}))
 
 
-@claim("beyond.cocoercive-prior", "inequality", title="How far evidence moves the mean", hypotheses=(*FINITE, WITHIN),
-       needs=("beyond.cocoercive",), latex=r"\|\hat h-\mu\|^2\le\tfrac{D^2}4\langle\lambda^*,\hat h-\mu\rangle")
+@claim(
+    "beyond.cocoercive-prior",
+    "inequality",
+    title="How far evidence moves the mean",
+    hypotheses=(*FINITE, WITHIN),
+    needs=("beyond.cocoercive",),
+    latex=r"\|\hat h-\mu\|^2\le\tfrac{D^2}4\langle\lambda^*,\hat h-\mu\rangle",
+)
 def cocoercive_prior() -> Steps:
     """The case ν = 0, where the tilt is u itself: a query and what it gains are never at a right angle."""
     yield from FROM_PRIOR.steps()
@@ -218,9 +241,14 @@ cocoercive_prior.twin("a fifth", lambda: FROM_PRIOR.wrong(sp.Rational(1, 5), NEA
 # ── one pass ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@claim("beyond.cocoercive-pass", "inequality", title="How far one pass of attention moves the exact mean",
-       hypotheses=(*FINITE, WITHIN), needs=("beyond.cocoercive", "deciphering.9"),
-       latex=r"\|h_c-\hat h\|^2\le\tfrac{D^2}4\,\alpha\langle\hat h-\mu,h_c-\hat h\rangle")
+@claim(
+    "beyond.cocoercive-pass",
+    "inequality",
+    title="How far one pass of attention moves the exact mean",
+    hypotheses=(*FINITE, WITHIN),
+    needs=("beyond.cocoercive", "deciphering.9"),
+    latex=r"\|h_c-\hat h\|^2\le\tfrac{D^2}4\,\alpha\langle\hat h-\mu,h_c-\hat h\rangle",
+)
 def cocoercive_pass() -> Steps:
     """The case of αz and λ*, whose difference is α(ĥ − μ): one pass errs in the direction in which the solution lies."""
     yield Equation(alpha * own(a), query(a), reason="λ* maximizes the dual for μ + z = λ*/α + ĥ, so αz is λ* + α(ĥ − μ);")
@@ -242,8 +270,12 @@ def one_sided() -> AtLeast:
     """KL(p*, p_c) ≥ ‖p_c − p*‖₁²/2."""
     p, w = PASS.one(j), PASS.two(j)
     off = 3 * total(j, (w + 2 * p) * bregman(sp.Abs(w - p) / (w + 2 * p), PASS.l1_distance / 3, sp.Integer(2)))
-    return AtLeast(divergence(PASS.two, PASS.one), PASS.l1_distance**2 / 2, because=total(j, pinsker(w, p)) + off,
-                   reason="KL(p*, p_c) ≥ ‖p_c − p*‖₁²/2: Pinsker's inequality, as Σ (p* + 2p_c) = 3;")
+    return AtLeast(
+        divergence(PASS.two, PASS.one),
+        PASS.l1_distance**2 / 2,
+        because=total(j, pinsker(w, p)) + off,
+        reason="KL(p*, p_c) ≥ ‖p_c − p*‖₁²/2: Pinsker's inequality, as Σ (p* + 2p_c) = 3;",
+    )
 
 
 def spent(share: sp.Expr) -> AtLeast:
@@ -256,15 +288,24 @@ def cheap() -> Follows:
     """α²D²/8 ‖g‖² ≥ KL(p_c, p*)."""
     rest = total(a, (alpha * D**2 * gained(a) / 4 - PASS.apart(a)) ** 2)
     weights = sp.S.One, 2 / D**2, 2 / D**2 * PASS.shipped
-    return Follows((one_sided(), PASS.by_masses, DIAMETER), spent(sp.Rational(1, 8)), weights,
-                   2 / D**2 * rest, given=(DIAMETER,),
-                   reason="KL(p_c, p*) = α⟨g, e⟩ − KL(p*, p_c) ≤ α⟨g, e⟩ − 2‖e‖²/D², which is α²D²‖g‖²/8 at most; g = ĥ − μ, "
-                          "e = h_c − ĥ")
+    return Follows(
+        (one_sided(), PASS.by_masses, DIAMETER),
+        spent(sp.Rational(1, 8)),
+        weights,
+        2 / D**2 * rest,
+        given=(DIAMETER,),
+        reason="KL(p_c, p*) = α⟨g, e⟩ − KL(p*, p_c) ≤ α⟨g, e⟩ − 2‖e‖²/D², which is α²D²‖g‖²/8 at most; g = ĥ − μ, e = h_c − ĥ",
+    )
 
 
-@claim("beyond.pass-divergence", "inequality", title="How much one pass of attention diverges from the solution",
-       hypotheses=(*FINITE, WITHIN), needs=("beyond.cocoercive-pass", "beyond.pinsker"),
-       latex=r"\mathcal K(p_c,p^*)\le\tfrac{D^2}8\,\|\alpha z-\lambda^*\|^2=\tfrac{D^2}8\,\alpha^2\|\hat h-\mu\|^2")
+@claim(
+    "beyond.pass-divergence",
+    "inequality",
+    title="How much one pass of attention diverges from the solution",
+    hypotheses=(*FINITE, WITHIN),
+    needs=("beyond.cocoercive-pass", "beyond.pinsker"),
+    latex=r"\mathcal K(p_c,p^*)\le\tfrac{D^2}8\,\|\alpha z-\lambda^*\|^2=\tfrac{D^2}8\,\alpha^2\|\hat h-\mu\|^2",
+)
 def pass_divergence() -> Steps:
     """Hoeffding's constant for the change of scores from λ* to αz, by Pinsker's inequality for the other divergence."""
     yield PASS.exchanged

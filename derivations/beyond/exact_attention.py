@@ -20,22 +20,7 @@ templates; z = λ/α + h_λ − μ is enough, and is needed only where these dif
 import sympy as sp
 
 from derivations import AtLeast, Entry, Equation, Steps, UniqueMinimum, claim, simplex, total, vector
-from derivations.deciphering.notation import (
-    a,
-    alpha,
-    d,
-    dual,
-    lam,
-    mean,
-    mu,
-    n,
-    point,
-    preference,
-    primal,
-    shifted,
-    tilt,
-    z,
-)
+from derivations.deciphering.notation import a, alpha, d, dual, lam, mean, mu, n, point, preference, primal, shifted, tilt, z
 from derivations.deciphering.section6_theorem1 import FINITE, distance, divergence, stationary
 
 q, y = simplex("q", n), vector("y", d)
@@ -75,11 +60,17 @@ def jeffreys(x: Entry, w: Entry) -> sp.Expr:
 
 def linear(strength: sp.Expr) -> UniqueMinimum:
     """The minimizer of KL(p, u) − α⟨z, E_p⟩ is the tilt by strength · z."""
+
     def objective(of: Entry) -> sp.Expr:
         return divergence(of, preference) - alpha * product(evidence, mean(of))
 
-    return UniqueMinimum(objective, tilt(lambda entry: strength * z[entry]), n, sp.S.One,
-                         reason="the objective less its value there is KL(q, p_αz)")
+    return UniqueMinimum(
+        objective,
+        tilt(lambda entry: strength * z[entry]),
+        n,
+        sp.S.One,
+        reason="the objective less its value there is KL(q, p_αz)",
+    )
 
 
 def evidence(entry: sp.Expr) -> sp.Expr:
@@ -87,8 +78,14 @@ def evidence(entry: sp.Expr) -> sp.Expr:
     return z[entry]
 
 
-@claim("beyond.one-pass-optimal", "optimality", title="The problem that one pass of attention solves", hypotheses=FINITE,
-       needs=("deciphering.18",), latex=r"p_{\alpha z}=\arg\min_p\mathcal K(p,u)-\alpha\langle z,\mathbb E_p[a]\rangle")
+@claim(
+    "beyond.one-pass-optimal",
+    "optimality",
+    title="The problem that one pass of attention solves",
+    hypotheses=FINITE,
+    needs=("deciphering.18",),
+    latex=r"p_{\alpha z}=\arg\min_p\mathcal K(p,u)-\alpha\langle z,\mathbb E_p[a]\rangle",
+)
 def one_pass_optimal() -> Steps:
     """For every α, large or small, attention with the query αz solves exactly the problem whose fit is linear in the mean."""
     yield linear(alpha)
@@ -113,10 +110,15 @@ def with_slope(weight: sp.Expr) -> sp.Expr:
     return divergence(plan, first) + alpha / 2 * distance(h_plan, h) - weight * product(slope, minus(h_plan, h))
 
 
-@claim("beyond.any-query", "identity", title="How far attention with any query is from solving the problem", hypotheses=FINITE,
-       needs=("deciphering.4", "deciphering.9"),
-       latex=r"P(q)-P(p_\lambda)=\mathcal K(q,p_\lambda)+\tfrac\alpha2\|h_q-h_\lambda\|^2"
-             r"-\alpha\langle\nabla D(\lambda),h_q-h_\lambda\rangle")
+@claim(
+    "beyond.any-query",
+    "identity",
+    title="How far attention with any query is from solving the problem",
+    hypotheses=FINITE,
+    needs=("deciphering.4", "deciphering.9"),
+    latex=r"P(q)-P(p_\lambda)=\mathcal K(q,p_\lambda)+\tfrac\alpha2\|h_q-h_\lambda\|^2"
+    r"-\alpha\langle\nabla D(\lambda),h_q-h_\lambda\rangle",
+)
 def any_query() -> Steps:
     """Any weights lose a divergence and a squared distance against attention with the query λ, less what ∇D gains."""
     yield excess(with_slope(alpha))
@@ -131,8 +133,14 @@ def gap(right: sp.Expr) -> Equation:
     return Equation(primal(first, shifted) - dual(point, shifted), right, reason="the square of α∇D(λ) = α(μ + z − h_λ) − λ")
 
 
-@claim("beyond.any-query-gap", "identity", title="The duality gap of attention with any query", hypotheses=FINITE,
-       needs=("deciphering.9",), latex=r"P(p_\lambda)-D(\lambda)=\tfrac\alpha2\|\nabla D(\lambda)\|^2")
+@claim(
+    "beyond.any-query-gap",
+    "identity",
+    title="The duality gap of attention with any query",
+    hypotheses=FINITE,
+    needs=("deciphering.9",),
+    latex=r"P(p_\lambda)-D(\lambda)=\tfrac\alpha2\|\nabla D(\lambda)\|^2",
+)
 def any_query_gap() -> Steps:
     """The value of attention with the query λ and the dual value at λ are as far apart as ∇D(λ) is long."""
     yield gap(alpha / 2 * product(slope, slope))
@@ -170,8 +178,14 @@ def parts(weight: sp.Expr) -> sp.Expr:
     return product(point, point) + product(shortfall, shortfall) + weight * jeffreys(first, preference)
 
 
-@claim("beyond.evidence-split", "identity", title="What becomes of the evidence", hypotheses=FINITE, needs=("deciphering.9",),
-       latex=r"\alpha^2\|z\|^2=\|\lambda^*\|^2+\|\alpha z-\lambda^*\|^2+2\alpha\,(\mathcal K(p^*,u)+\mathcal K(u,p^*))")
+@claim(
+    "beyond.evidence-split",
+    "identity",
+    title="What becomes of the evidence",
+    hypotheses=FINITE,
+    needs=("deciphering.9",),
+    latex=r"\alpha^2\|z\|^2=\|\lambda^*\|^2+\|\alpha z-\lambda^*\|^2+2\alpha\,(\mathcal K(p^*,u)+\mathcal K(u,p^*))",
+)
 def evidence_split() -> Steps:
     """The squared length of αz is that of λ*, that of what λ* lacks, and both divergences between the solution and u."""
     yield split(parts(2 * alpha))
@@ -183,12 +197,22 @@ evidence_split.twin("no divergence", lambda: split(parts(sp.S.Zero)))
 
 def longer(right: sp.Expr) -> AtLeast:
     """α²‖z‖² ≥ right."""
-    return AtLeast(alpha**2 * product(own, own), right, because=2 * alpha * jeffreys(first, preference),
-                   reason="the divergences are not negative")
+    return AtLeast(
+        alpha**2 * product(own, own),
+        right,
+        because=2 * alpha * jeffreys(first, preference),
+        reason="the divergences are not negative",
+    )
 
 
-@claim("beyond.shrinkage", "inequality", title="The exact query is a shrunken αz", hypotheses=FINITE,
-       needs=("beyond.evidence-split",), latex=r"\|\lambda^*\|^2+\|\alpha z-\lambda^*\|^2\le\alpha^2\|z\|^2")
+@claim(
+    "beyond.shrinkage",
+    "inequality",
+    title="The exact query is a shrunken αz",
+    hypotheses=FINITE,
+    needs=("beyond.evidence-split",),
+    latex=r"\|\lambda^*\|^2+\|\alpha z-\lambda^*\|^2\le\alpha^2\|z\|^2",
+)
 def shrinkage() -> Steps:
     """λ* lies in the ball with the diameter from 0 to αz, so that neither it nor its distance from αz exceeds α‖z‖."""
     yield longer(product(point, point) + product(shortfall, shortfall))
@@ -205,34 +229,52 @@ def along(direction: Entry, right: sp.Expr, reason: str) -> Equation:
 
 def of_duals(strength: sp.Expr, weight: sp.Expr = sp.S.One) -> Equation:
     """⟨z₁ − z₂, λ₁ − λ₂⟩ against ‖λ₁ − λ₂‖²/strength and the divergences."""
-    return along(minus(point, other), distance(point, other) / strength + weight * jeffreys(first, second),
-                 "⟨h₁ − h₂, λ₁ − λ₂⟩ = KL(p₁, p₂) + KL(p₂, p₁), as log(p₁/p₂) is ⟨t, λ₁ − λ₂⟩ less a constant")
+    return along(
+        minus(point, other),
+        distance(point, other) / strength + weight * jeffreys(first, second),
+        "⟨h₁ − h₂, λ₁ − λ₂⟩ = KL(p₁, p₂) + KL(p₂, p₁), as log(p₁/p₂) is ⟨t, λ₁ − λ₂⟩ less a constant",
+    )
 
 
-@claim("beyond.dual-monotone", "identity", title="The exact query moves less than the evidence", hypotheses=FINITE,
-       needs=("deciphering.9",),
-       latex=r"\langle z_1-z_2,\lambda_1-\lambda_2\rangle=\tfrac1\alpha\|\lambda_1-\lambda_2\|^2"
-             r"+\mathcal K(p_1,p_2)+\mathcal K(p_2,p_1)")
+@claim(
+    "beyond.dual-monotone",
+    "identity",
+    title="The exact query moves less than the evidence",
+    hypotheses=FINITE,
+    needs=("deciphering.9",),
+    latex=r"\langle z_1-z_2,\lambda_1-\lambda_2\rangle=\tfrac1\alpha\|\lambda_1-\lambda_2\|^2"
+    r"+\mathcal K(p_1,p_2)+\mathcal K(p_2,p_1)",
+)
 def dual_monotone() -> Steps:
     """λ*/α is a firmly nonexpansive function of z, for every u and every α."""
     yield of_duals(alpha)
 
 
 dual_monotone.twin("α is lost", lambda: of_duals(sp.S.One))
-dual_monotone.twin("one divergence counts twice", lambda: along(
-    minus(point, other), distance(point, other) / alpha + 2 * divergence(first, second), "not symmetric"))
+dual_monotone.twin(
+    "one divergence counts twice",
+    lambda: along(minus(point, other), distance(point, other) / alpha + 2 * divergence(first, second), "not symmetric"),
+)
 
 
 def of_estimates(weight: sp.Expr) -> Equation:
     """⟨z₁ − z₂, ĥ₁ − ĥ₂⟩ against ‖ĥ₁ − ĥ₂‖² and weight times the divergences."""
-    return along(minus(h, h_other), distance(h, h_other) + weight * jeffreys(first, second),
-                 "z = λ/α + ĥ − μ, and ⟨h₁ − h₂, λ₁ − λ₂⟩ = KL(p₁, p₂) + KL(p₂, p₁)")
+    return along(
+        minus(h, h_other),
+        distance(h, h_other) + weight * jeffreys(first, second),
+        "z = λ/α + ĥ − μ, and ⟨h₁ − h₂, λ₁ − λ₂⟩ = KL(p₁, p₂) + KL(p₂, p₁)",
+    )
 
 
-@claim("beyond.estimate-monotone", "identity", title="The exact estimate moves less than the evidence", hypotheses=FINITE,
-       needs=("beyond.dual-monotone",),
-       latex=r"\langle z_1-z_2,\hat h_1-\hat h_2\rangle=\|\hat h_1-\hat h_2\|^2"
-             r"+\tfrac1\alpha(\mathcal K(p_1,p_2)+\mathcal K(p_2,p_1))")
+@claim(
+    "beyond.estimate-monotone",
+    "identity",
+    title="The exact estimate moves less than the evidence",
+    hypotheses=FINITE,
+    needs=("beyond.dual-monotone",),
+    latex=r"\langle z_1-z_2,\hat h_1-\hat h_2\rangle=\|\hat h_1-\hat h_2\|^2"
+    r"+\tfrac1\alpha(\mathcal K(p_1,p_2)+\mathcal K(p_2,p_1))",
+)
 def estimate_monotone() -> Steps:
     """ĥ is a firmly nonexpansive function of z, however large α is."""
     yield of_estimates(1 / alpha)

@@ -47,13 +47,15 @@ JACOBI = Theorem(
     "Jacobi's formula for the pseudo-determinant",
     "While the kernel of a symmetric matrix stays the same, the slope of the logarithm of the product of its nonzero "
     "eigenvalues is the trace of its pseudo-inverse times its slope.",
-    "Holbrook, Differentiating the pseudo determinant, Linear Algebra and its Applications 548 (2018)")
+    "Holbrook, Differentiating the pseudo determinant, Linear Algebra and its Applications 548 (2018)",
+)
 
 COURANT_FISCHER = Theorem(
     "Courant and Fischer",
     "The i-th largest eigenvalue of a symmetric matrix is the largest number that its form, on the unit vectors of some "
     "subspace of dimension i, does not fall below.",
-    "Horn and Johnson, Matrix Analysis (2013), Theorem 4.2.6")
+    "Horn and Johnson, Matrix Analysis (2013), Theorem 4.2.6",
+)
 
 
 def at(key: sp.Expr) -> sp.Expr:
@@ -66,8 +68,12 @@ def covariance(of: Entry, row: sp.Expr = j, column: sp.Expr = k) -> sp.Expr:
     return of(row) * delta(row, column) - of(row) * of(column)
 
 
-@claim("beyond.laplacian", "identity", title="The covariance matrix is the Laplacian of a complete graph",
-       latex=r"C=\mathrm{diag}(p)-pp^\top=\sum_{j<l}p_jp_l\,(e_j-e_l)(e_j-e_l)^\top")
+@claim(
+    "beyond.laplacian",
+    "identity",
+    title="The covariance matrix is the Laplacian of a complete graph",
+    latex=r"C=\mathrm{diag}(p)-pp^\top=\sum_{j<l}p_jp_l\,(e_j-e_l)(e_j-e_l)^\top",
+)
 def laplacian() -> Steps:
     """Every two keys are joined by an edge whose conductance is the product of their weights."""
     energy = total((j, k), v[j] * covariance(at) * v[k])
@@ -77,8 +83,11 @@ def laplacian() -> Steps:
 
 def edges(factor: int = 1, sign: int = 1) -> Equation:
     """C_jk against the sum over the edges at j."""
-    return Equation(covariance(at), factor * total(l, pi[j] * pi[l] * (delta(j, k) - sign * delta(l, k))),
-                    reason="entry by entry, as Σ_l π_l = 1")
+    return Equation(
+        covariance(at),
+        factor * total(l, pi[j] * pi[l] * (delta(j, k) - sign * delta(l, k))),
+        reason="entry by entry, as Σ_l π_l = 1",
+    )
 
 
 laplacian.twin("every edge twice", lambda: edges(factor=2))
@@ -95,8 +104,14 @@ def recovered(difference: sp.Expr) -> Equation:
     return Equation(applied(j) / pi[j] - applied(k) / pi[k], difference, reason="(Cv)_j/π_j = v_j − E_π[v]")
 
 
-@claim("beyond.kernel", "identity", title="The kernel is the constants", hypotheses=("every p_j > 0",),
-       needs=("beyond.laplacian",), latex=r"v_j-v_k=\frac{(Cv)_j}{p_j}-\frac{(Cv)_k}{p_k}")
+@claim(
+    "beyond.kernel",
+    "identity",
+    title="The kernel is the constants",
+    hypotheses=("every p_j > 0",),
+    needs=("beyond.laplacian",),
+    latex=r"v_j-v_k=\frac{(Cv)_j}{p_j}-\frac{(Cv)_k}{p_k}",
+)
 def kernel() -> Steps:
     """Scores can be read off Cv up to a constant, for every v: so Cv = 0 for constant vectors only, and the rank is m − 1."""
     yield Equation(total(l, covariance(at, j, l)), 0, about=(pi[j],), reason="C1 = 0;")
@@ -123,13 +138,22 @@ def about(center: sp.Expr, by: Entry) -> sp.Expr:
 def gapped(factor: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
     """Var_π(v) ≥ factor · Σ_j (v_j − v̄)²/m."""
     variance = total(j, lifted(j) * v[j] ** 2) - total(j, lifted(j) * v[j]) ** 2
-    return AtLeast(variance, factor * about(total(k, v[k]) / m, lambda key: sp.S.One / m), because=because,
-                   reason="a mixture's variance: that within the parts, and that of their means")
+    return AtLeast(
+        variance,
+        factor * about(total(k, v[k]) / m, lambda key: sp.S.One / m),
+        because=because,
+        reason="a mixture's variance: that within the parts, and that of their means",
+    )
 
 
-@claim("beyond.spectral-gap", "inequality", title="The smallest nonzero eigenvalue is at least the smallest weight",
-       hypotheses=("c ≤ min_j p_j",), needs=("beyond.laplacian",),
-       latex=r"v^\top Cv\ge c\,\|v-\bar v\mathbf 1\|^2,\quad c=\frac{x}{m(x+y)}\le\min_jp_j")
+@claim(
+    "beyond.spectral-gap",
+    "inequality",
+    title="The smallest nonzero eigenvalue is at least the smallest weight",
+    hypotheses=("c ≤ min_j p_j",),
+    needs=("beyond.laplacian",),
+    latex=r"v^\top Cv\ge c\,\|v-\bar v\mathbf 1\|^2,\quad c=\frac{x}{m(x+y)}\le\min_jp_j",
+)
 def spectral_gap() -> Steps:
     """On vectors of sum 0 the matrix is at least the smallest weight, and for equal weights it is exactly that."""
     plain, own = total(k, v[k]) / m, total(k, w[k] * v[k])
@@ -144,18 +168,31 @@ spectral_gap.twin("one", lambda: gapped(sp.S.One))
 def form(sign: sp.Expr) -> Equation:
     """vᵀCv against Σ_j p_j v_j² + sign · E_p[v]²."""
     energy = total((j, k), v[j] * covariance(at) * v[k])
-    return Equation(energy, total(j, pi[j] * v[j] ** 2) + sign * total(j, pi[j] * v[j]) ** 2, quotes=(COURANT_FISCHER,),
-                    reason="μ_i ≤ p_(i), as no form exceeds that of diag(p); on the hyperplane E_p[v] = 0 they are equal, so "
-                           "that μ_i ≥ p_(i+1)")
+    return Equation(
+        energy,
+        total(j, pi[j] * v[j] ** 2) + sign * total(j, pi[j] * v[j]) ** 2,
+        quotes=(COURANT_FISCHER,),
+        reason="μ_i ≤ p_(i), as no form exceeds that of diag(p); on the hyperplane E_p[v] = 0 they are equal, so "
+        "that μ_i ≥ p_(i+1)",
+    )
 
 
-@claim("beyond.interlacing", "identity", title="The eigenvalues lie between the weights", needs=("beyond.kernel",),
-       latex=r"v^\top Cv=\sum_jp_jv_j^2-\mathbb E_p[v]^2\implies "
-             r"p_{(1)}\ge\mu_1\ge p_{(2)}\ge\mu_2\ge\dots\ge p_{(m)}\ge\mu_m=0")
+@claim(
+    "beyond.interlacing",
+    "identity",
+    title="The eigenvalues lie between the weights",
+    needs=("beyond.kernel",),
+    latex=r"v^\top Cv=\sum_jp_jv_j^2-\mathbb E_p[v]^2\implies "
+    r"p_{(1)}\ge\mu_1\ge p_{(2)}\ge\mu_2\ge\dots\ge p_{(m)}\ge\mu_m=0",
+)
 def interlacing() -> Steps:
     """Between two consecutive weights, ordered by size, lies one eigenvalue of the covariance matrix; the last one is 0."""
-    yield AtLeast(total(j, pi[j] * v[j] ** 2), total((j, k), v[j] * covariance(at) * v[k]),
-                  because=total(j, pi[j] * v[j]) ** 2, reason="E_p[v]² ≥ 0;")
+    yield AtLeast(
+        total(j, pi[j] * v[j] ** 2),
+        total((j, k), v[j] * covariance(at) * v[k]),
+        because=total(j, pi[j] * v[j]) ** 2,
+        reason="E_p[v]² ≥ 0;",
+    )
     yield form(-sp.S.One)
 
 
@@ -182,9 +219,14 @@ def inverted(scale: sp.Expr) -> Equation:
     return Equation(product, shared() * v[j], reason="diag(p + t) less a matrix of rank one")
 
 
-@claim("beyond.resolvent", "identity", title="The damped inverse in closed form", hypotheses=("t > 0",),
-       needs=("beyond.laplacian",),
-       latex=r"(C+tI)^{-1}v=\frac{v+p\,\langle r,v\rangle/\kappa}{p+t},\quad r_j=\frac{p_j}{p_j+t},\ \kappa=\sum_lp_l(1-r_l)")
+@claim(
+    "beyond.resolvent",
+    "identity",
+    title="The damped inverse in closed form",
+    hypotheses=("t > 0",),
+    needs=("beyond.laplacian",),
+    latex=r"(C+tI)^{-1}v=\frac{v+p\,\langle r,v\rangle/\kappa}{p+t},\quad r_j=\frac{p_j}{p_j+t},\ \kappa=\sum_lp_l(1-r_l)",
+)
 def damped_inverse() -> Steps:
     """A damped natural gradient costs as much as a softmax: the matrix is a diagonal one plus one of rank one."""
     yield AtLeast(shared(), 0, strict=True, reason="1 − p/(p + t) = t/(p + t) > 0: nothing is divided by 0")
@@ -197,8 +239,10 @@ damped_inverse.twin("the sign of the rank-one part", lambda: inverted(-sp.S.One)
 
 def pseudo_inverse(row: sp.Expr, column: sp.Expr) -> sp.Expr:
     """C⁺ = Π diag(1/p) Π, Π = I − 11ᵀ/m."""
+
     def centring(one: sp.Expr, other: sp.Expr) -> sp.Expr:
         return delta(one, other) - 1 / m
+
     return total(b, centring(row, b) * centring(b, column) / p(b))
 
 
@@ -213,9 +257,14 @@ def slope_of_volume(right: sp.Expr) -> Equation:
     return Equation(trace, right, reason="both are (1 − m p_l)/τ", quotes=(JACOBI,))
 
 
-@claim("beyond.volume", "identity", title="The slope of the volume of the Fisher metric", hypotheses=("τ > 0",),
-       needs=("beyond.kernel", "eot.98"),
-       latex=r"\mathrm{tr}\Big(C^+\frac{\partial C}{\partial s_l}\Big)=\frac{\partial}{\partial s_l}\log\Big(m\prod_jp_j\Big)")
+@claim(
+    "beyond.volume",
+    "identity",
+    title="The slope of the volume of the Fisher metric",
+    hypotheses=("τ > 0",),
+    needs=("beyond.kernel", "eot.98"),
+    latex=r"\mathrm{tr}\Big(C^+\frac{\partial C}{\partial s_l}\Big)=\frac{\partial}{\partial s_l}\log\Big(m\prod_jp_j\Big)",
+)
 def volume() -> Steps:
     """The product of the nonzero eigenvalues has the slope of m Π p_j, to which it is equal where all scores are."""
     equal = covariance(lambda key: sp.S.One / m)
@@ -240,9 +289,14 @@ def reweighted(rate: sp.Expr) -> Equation:
     return Equation(stepped(j), p(j) * sp.exp(rate * u[j]) / total(l, p(l) * sp.exp(rate * u[l])), reason="Z cancels")
 
 
-@claim("beyond.natural-step", "identity", title="A natural gradient step is a step of multiplicative weights",
-       hypotheses=("τ > 0",), needs=("eot.thm7.3",),
-       latex=r"s'=s+\eta\,\tau u:\quad p'_j=\frac{p_je^{\eta u_j}}{\sum_lp_le^{\eta u_l}}")
+@claim(
+    "beyond.natural-step",
+    "identity",
+    title="A natural gradient step is a step of multiplicative weights",
+    hypotheses=("τ > 0",),
+    needs=("eot.thm7.3",),
+    latex=r"s'=s+\eta\,\tau u:\quad p'_j=\frac{p_je^{\eta u_j}}{\sum_lp_le^{\eta u_l}}",
+)
 def natural_step() -> Steps:
     """Scores that move by η times the natural gradient multiply the weights by exp(ηu), whatever the temperature is."""
     yield reweighted(eta)
@@ -262,9 +316,14 @@ def divergence(one: Entry, other: Entry) -> sp.Expr:
     return total(j, relative(one(j), other(j)))
 
 
-@claim("beyond.natural-gain", "identity", title="What a natural gradient step gains, exactly", hypotheses=("τ > 0", "η > 0"),
-       needs=("beyond.natural-step",),
-       latex=r"\mathbb E_{p'}[u]-\mathbb E_p[u]=\tfrac1\eta\big(\mathrm{KL}(p'\,\|\,p)+\mathrm{KL}(p\,\|\,p')\big)")
+@claim(
+    "beyond.natural-gain",
+    "identity",
+    title="What a natural gradient step gains, exactly",
+    hypotheses=("τ > 0", "η > 0"),
+    needs=("beyond.natural-step",),
+    latex=r"\mathbb E_{p'}[u]-\mathbb E_p[u]=\tfrac1\eta\big(\mathrm{KL}(p'\,\|\,p)+\mathrm{KL}(p\,\|\,p')\big)",
+)
 def natural_gain() -> Steps:
     """A step of any size raises the mean utility, by the symmetric divergence between the weights over the step."""
     yield Equation(gain(), (divergence(stepped, p) + divergence(p, stepped)) / eta, reason="log(p'/p) = ηu − constant")

@@ -12,19 +12,7 @@ References Dao, Fu, Ermon, Rudra and Ré (2022); Rabe and Staats (2021); Milakov
 
 import sympy as sp
 
-from derivations import (
-    Equation,
-    Steps,
-    claim,
-    derivative,
-    index,
-    scalar,
-    sigmoid,
-    size,
-    softplus,
-    total,
-    vector,
-)
+from derivations import Equation, Steps, claim, derivative, index, scalar, sigmoid, size, softplus, total, vector
 from derivations.eot.notation import V, c, expect, g, j, k, s, score, softmax, tau
 
 t1, t2 = size("t1"), size("t2")
@@ -42,8 +30,13 @@ def merged(weight: sp.Expr) -> Equation:
     return Equation(together, weight * o1 + (1 - weight) * o2, reason="σ(log a − log b) = a/(a + b)")
 
 
-@claim("beyond.merge", "identity", title="Two pieces of attention, merged", needs=("transport.s4.flash-tiles",),
-       latex=r"o=\sigma(\ell_1-\ell_2)\,o_1+\sigma(\ell_2-\ell_1)\,o_2,\quad\ell=\ell_2+\log(1+e^{\ell_1-\ell_2})")
+@claim(
+    "beyond.merge",
+    "identity",
+    title="Two pieces of attention, merged",
+    needs=("transport.s4.flash-tiles",),
+    latex=r"o=\sigma(\ell_1-\ell_2)\,o_1+\sigma(\ell_2-\ell_1)\,o_2,\quad\ell=\ell_2+\log(1+e^{\ell_1-\ell_2})",
+)
 def merge() -> Steps:
     """Outputs over disjoint keys and their log-sum-exps are all that the output over all keys needs."""
     yield Equation(first + second, second * (1 + sp.exp(apart)), reason="exp ℓ = exp ℓ₂ · (1 + exp(ℓ₁ − ℓ₂)),")
@@ -71,21 +64,31 @@ LEFT = combine(combine((a, A), (b, B)), (d, D))
 RIGHT = combine((a, A), combine((b, B), (d, D)))
 
 
-@claim("beyond.merge-associative", "identity", title="Pieces can be merged in any order and any grouping",
-       needs=("beyond.merge",), latex=r"(A\oplus B)\oplus C=A\oplus(B\oplus C),\qquad A\oplus B=B\oplus A")
+@claim(
+    "beyond.merge-associative",
+    "identity",
+    title="Pieces can be merged in any order and any grouping",
+    needs=("beyond.merge",),
+    latex=r"(A\oplus B)\oplus C=A\oplus(B\oplus C),\qquad A\oplus B=B\oplus A",
+)
 def associative() -> Steps:
     """Merging is associative and commutative, so trees, rings and streams of pieces all give one result."""
     yield Equation(combine((a, A), (b, B))[0], combine((b, B), (a, A))[0], reason="ℓ is symmetric,")
     yield Equation(sp.exp(LEFT[0]), sp.exp(a) + sp.exp(b) + sp.exp(d), reason="and exp ℓ is the sum of all exponentials,")
     yield Equation(sp.exp(RIGHT[0]), sp.exp(a) + sp.exp(b) + sp.exp(d), reason="however they are grouped;")
-    yield Equation(LEFT[1], (sp.exp(a) * A + sp.exp(b) * B + sp.exp(d) * D) / (sp.exp(a) + sp.exp(b) + sp.exp(d)),
-                   reason="the mean with weights eᵃ, eᵇ, eᵈ,")
+    yield Equation(
+        LEFT[1],
+        (sp.exp(a) * A + sp.exp(b) * B + sp.exp(d) * D) / (sp.exp(a) + sp.exp(b) + sp.exp(d)),
+        reason="the mean with weights eᵃ, eᵇ, eᵈ,",
+    )
     yield Equation(LEFT[1], RIGHT[1], reason="and so is the other grouping")
 
 
 associative.twin("the plain mean", lambda: Equation(LEFT[1], (A + B + D) / 3))
-associative.twin("the log-sum-exp is not updated", lambda: Equation(
-    LEFT[1], sigmoid(a - b) * A + sigmoid(b - a) * combine((b, B), (d, D))[1]))
+associative.twin(
+    "the log-sum-exp is not updated",
+    lambda: Equation(LEFT[1], sigmoid(a - b) * A + sigmoid(b - a) * combine((b, B), (d, D))[1]),
+)
 
 
 # ── the backward pass ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -112,10 +115,15 @@ def backward(right: sp.Expr) -> Equation:
     return Equation(gradient, right, reason="p_j(dP_j − E_p[dP])/τ, where E_p[dP] = D")
 
 
-@claim("beyond.row-correction", "identity", title="The backward pass's row sum is the baseline of the policy gradient",
-       hypotheses=("τ > 0",), needs=("eot.46",),
-       latex=r"\frac{\partial\mathcal L}{\partial s_j}=\frac{p_j}\tau\big(d_j-D\big),\quad "
-             r"D=\langle\nabla_o\mathcal L,o\rangle=\sum_jp_j\,d_j=-\mathbb E_p[u]")
+@claim(
+    "beyond.row-correction",
+    "identity",
+    title="The backward pass's row sum is the baseline of the policy gradient",
+    hypotheses=("τ > 0",),
+    needs=("eot.46",),
+    latex=r"\frac{\partial\mathcal L}{\partial s_j}=\frac{p_j}\tau\big(d_j-D\big),\quad "
+    r"D=\langle\nabla_o\mathcal L,o\rangle=\sum_jp_j\,d_j=-\mathbb E_p[u]",
+)
 def row_correction() -> Steps:
     """The one number per query that the backward pass keeps, ⟨dO, O⟩, is the mean utility: no second pass is needed."""
     yield Equation(correction(), expect(p, upstream), reason="sums exchanged: D = Σ_j p_j dP_j, which is −E_p[u]")

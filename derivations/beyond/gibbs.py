@@ -65,8 +65,14 @@ def relative_entropy(of: Entry, to: Entry) -> sp.Expr:
     return total(j, relative(of(j), to(j)))
 
 
-@claim("beyond.gibbs", "identity", title="The Gibbs identity", hypotheses=("τ > 0",), needs=("eot.66",),
-       latex=r"J(q)-V=\tau\,\mathrm{KL}(q\,\|\,p)")
+@claim(
+    "beyond.gibbs",
+    "identity",
+    title="The Gibbs identity",
+    hypotheses=("τ > 0",),
+    needs=("eot.66",),
+    latex=r"J(q)-V=\tau\,\mathrm{KL}(q\,\|\,p)",
+)
 def gibbs() -> Steps:
     """Any weights cost τ times their relative entropy to attention more than attention, corners of the simplex included."""
     yield UniqueMinimum(objective, p, m, tau, reason="p is the only minimizer,")
@@ -75,8 +81,9 @@ def gibbs() -> Steps:
     yield Equation(gap, tau * relative_entropy(weights, p), reason="so τ Σ q log p = Σ q s + V, as Σ q = 1")
 
 
-gibbs.twin("the uniform prior in the place of p", lambda: Equation(
-    gap, tau * relative_entropy(weights, lambda key: sp.S.One / m)))
+gibbs.twin(
+    "the uniform prior in the place of p", lambda: Equation(gap, tau * relative_entropy(weights, lambda key: sp.S.One / m))
+)
 gibbs.twin("τ is lost", lambda: Equation(gap, relative_entropy(weights, p)))
 
 
@@ -90,9 +97,11 @@ def row_scores(row: sp.Expr) -> Entry:
 
 def rows_above(strengths: Entry) -> sp.Expr:
     """Σ_i (J_i(R_i) − V_i), where row i has the temperature `strengths(i)`."""
+
     def row(at: sp.Expr) -> sp.Expr:
         mixed = -total(j, R[at, j] * S[at, j]) + strengths(at) * total(j, xlogx(R[at, j]))
         return mixed + strengths(at) * sp.log(partition(row_scores(at), strengths(at)))
+
     return total(i, row(i))
 
 
@@ -106,19 +115,32 @@ def own(row: sp.Expr) -> sp.Expr:
     return rho[row]
 
 
-@claim("beyond.gibbs-plans", "identity", title="The Gibbs identity of all queries at once", hypotheses=("every ρ_i > 0",),
-       needs=("beyond.gibbs",), latex=r"\sum_i\big(J_i(R_i)-V_i\big)=\sum_i\rho_i\,\mathrm{KL}(R_i\,\|\,P_i)")
+@claim(
+    "beyond.gibbs-plans",
+    "identity",
+    title="The Gibbs identity of all queries at once",
+    hypotheses=("every ρ_i > 0",),
+    needs=("beyond.gibbs",),
+    latex=r"\sum_i\big(J_i(R_i)-V_i\big)=\sum_i\rho_i\,\mathrm{KL}(R_i\,\|\,P_i)",
+)
 def gibbs_plans() -> Steps:
     """For n queries with temperatures of their own, a plan with unit rows costs the sum of its rows' divergences more."""
-    yield UniquePlan(lambda of: -total((i, j), of(i, j) * S[i, j]) + total((i, j), rho[i] * xlogx(of(i, j))),
-                     lambda row, key: softmax(row_scores(row), rho[row])(key), n, m, lambda row: rho[row],
-                     reason="attention with a temperature for each row is the only minimizer,")
+    yield UniquePlan(
+        lambda of: -total((i, j), of(i, j) * S[i, j]) + total((i, j), rho[i] * xlogx(of(i, j))),
+        lambda row, key: softmax(row_scores(row), rho[row])(key),
+        n,
+        m,
+        lambda row: rho[row],
+        reason="attention with a temperature for each row is the only minimizer,",
+    )
     yield Equation(rows_above(own), rows_apart(own), reason="row by row, beyond.gibbs")
 
 
 gibbs_plans.twin("one temperature for all rows", lambda: Equation(rows_above(own), tau * rows_apart(own)))
-gibbs_plans.twin("divided by the temperatures", lambda: Equation(
-    rows_above(own), total((i, j), relative(R[i, j], softmax(row_scores(i), own(i))(j)) / rho[i])))
+gibbs_plans.twin(
+    "divided by the temperatures",
+    lambda: Equation(rows_above(own), total((i, j), relative(R[i, j], softmax(row_scores(i), own(i))(j)) / rho[i])),
+)
 
 
 def tilted(key: sp.Expr) -> sp.Expr:
@@ -137,9 +159,15 @@ def above_prior(to: Entry) -> Equation:
     return Equation(penalized(weights) - least, tau * relative_entropy(weights, to), reason="log p_j = log u_j + s_j/τ − log Z")
 
 
-@claim("beyond.gibbs-prior", "identity", title="The Gibbs identity with a prior", hypotheses=("τ > 0", "every u_j > 0"),
-       needs=("beyond.gibbs",), latex=r"-\langle q,s\rangle+\tau\,\mathrm{KL}(q\,\|\,u)+\tau\log\sum_lu_le^{s_l/\tau}"
-                                     r"=\tau\,\mathrm{KL}(q\,\|\,p),\quad p\propto u\,e^{s/\tau}")
+@claim(
+    "beyond.gibbs-prior",
+    "identity",
+    title="The Gibbs identity with a prior",
+    hypotheses=("τ > 0", "every u_j > 0"),
+    needs=("beyond.gibbs",),
+    latex=r"-\langle q,s\rangle+\tau\,\mathrm{KL}(q\,\|\,u)+\tau\log\sum_lu_le^{s_l/\tau}"
+    r"=\tau\,\mathrm{KL}(q\,\|\,p),\quad p\propto u\,e^{s/\tau}",
+)
 def gibbs_prior() -> Steps:
     """A prior (a mask, positions, a retrieval score) changes the solution and leaves the identity as it is."""
     yield UniqueMinimum(penalized, tilted, m, tau, reason="the prior's weights, tilted, are the only minimizer,")
@@ -160,16 +188,27 @@ def distance() -> sp.Expr:
 
 def at_least_squared(factor: sp.Expr) -> AtLeast:
     """J(q) − V ≥ factor · ‖q − p‖₁²."""
+
     def share(key: sp.Expr) -> sp.Expr:
         return q[key] + 2 * p(key)
 
     spread = total(j, share(j) * (sp.Abs(q[j] - p(j)) / share(j) - distance() / 3) ** 2)
-    return AtLeast(gap, factor * distance() ** 2, because=tau * (total(j, pinsker(q[j], p(j))) + 3 * spread / 2),
-                   reason="kl(y, x) ≥ 3(y − x)²/(2(y + 2x)) and, as Σ (q + 2p) = 3, the inequality of Cauchy and Schwarz")
+    return AtLeast(
+        gap,
+        factor * distance() ** 2,
+        because=tau * (total(j, pinsker(q[j], p(j))) + 3 * spread / 2),
+        reason="kl(y, x) ≥ 3(y − x)²/(2(y + 2x)) and, as Σ (q + 2p) = 3, the inequality of Cauchy and Schwarz",
+    )
 
 
-@claim("beyond.pinsker", "inequality", title="How close to attention near-optimal weights are", hypotheses=("τ > 0",),
-       needs=("beyond.gibbs",), latex=r"J(q)-V\ge\tfrac\tau2\,\|q-p\|_1^2")
+@claim(
+    "beyond.pinsker",
+    "inequality",
+    title="How close to attention near-optimal weights are",
+    hypotheses=("τ > 0",),
+    needs=("beyond.gibbs",),
+    latex=r"J(q)-V\ge\tfrac\tau2\,\|q-p\|_1^2",
+)
 def near_optimal() -> Steps:
     """Weights that cost ε more than attention differ from it by √(2ε/τ) at most, in the sum of absolute values."""
     yield Equation(gap, tau * relative_entropy(weights, p), reason="beyond.gibbs")
@@ -187,12 +226,22 @@ t = positive("t")
 def ratio_of_two(factor: sp.Expr) -> Limit:
     """KL(q‖p)/‖q − p‖₁² → factor."""
     up, down, half = sp.S.Half + t, sp.S.Half - t, sp.S.Half
-    return Limit((up * sp.log(up / half) + down * sp.log(down / half)) / (2 * t) ** 2, t, sp.S.Zero, factor,
-                 reason="up to t² both terms of KL are 2t², and ‖q − p‖₁² = 4t²")
+    return Limit(
+        (up * sp.log(up / half) + down * sp.log(down / half)) / (2 * t) ** 2,
+        t,
+        sp.S.Zero,
+        factor,
+        reason="up to t² both terms of KL are 2t², and ‖q − p‖₁² = 4t²",
+    )
 
 
-@claim("beyond.pinsker-sharp", "limit", title="The constant τ/2 is the best one", needs=("beyond.pinsker",),
-       latex=r"p=(\tfrac12,\tfrac12),\ q=(\tfrac12+t,\tfrac12-t):\quad\lim_{t\to0}\mathrm{KL}(q\,\|\,p)/\|q-p\|_1^2=\tfrac12")
+@claim(
+    "beyond.pinsker-sharp",
+    "limit",
+    title="The constant τ/2 is the best one",
+    needs=("beyond.pinsker",),
+    latex=r"p=(\tfrac12,\tfrac12),\ q=(\tfrac12+t,\tfrac12-t):\quad\lim_{t\to0}\mathrm{KL}(q\,\|\,p)/\|q-p\|_1^2=\tfrac12",
+)
 def best_constant() -> Steps:
     """For two keys with equal scores the ratio of both sides of the bound goes to 1, so no constant above τ/2 serves."""
     yield ratio_of_two(sp.S.Half)
@@ -217,13 +266,22 @@ def second_moment() -> sp.Expr:
 
 def at_most_renyi(factor: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
     """factor · log(1 + χ²(q‖p)) ≥ J(q) − V."""
-    return AtLeast(factor * sp.log(second_moment()), objective(positive_weights) - V, because=because,
-                   reason="log x ≤ x − 1 at x = q_j/(p_j Σ q²/p), whose mean under q is 1")
+    return AtLeast(
+        factor * sp.log(second_moment()),
+        objective(positive_weights) - V,
+        because=because,
+        reason="log x ≤ x − 1 at x = q_j/(p_j Σ q²/p), whose mean under q is 1",
+    )
 
 
-@claim("beyond.chi-square", "inequality", title="What weights near attention cost at most",
-       needs=("beyond.gibbs",), hypotheses=("τ > 0", "every q_j > 0"),
-       latex=r"J(q)-V\le\tau\log\big(1+\chi^2\big)\le\tau\chi^2,\quad\chi^2=\sum_j\frac{(q_j-p_j)^2}{p_j}")
+@claim(
+    "beyond.chi-square",
+    "inequality",
+    title="What weights near attention cost at most",
+    needs=("beyond.gibbs",),
+    hypotheses=("τ > 0", "every q_j > 0"),
+    latex=r"J(q)-V\le\tau\log\big(1+\chi^2\big)\le\tau\chi^2,\quad\chi^2=\sum_j\frac{(q_j-p_j)^2}{p_j}",
+)
 def near_attention() -> Steps:
     """An error of the weights costs τ log(1 + χ²) at most, of second order in the error where no weight vanishes."""
     chi_square = total(j, (inner[j] - p(j)) ** 2 / p(j))
@@ -248,8 +306,12 @@ def residual_scores(key: sp.Expr) -> sp.Expr:
 def certified(bound: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
     """A bound ≥ J(q) − V at these scores."""
     least = -tau * sp.log(partition(residual_scores, tau))
-    return AtLeast(bound, objective(positive_weights, residual_scores) - least, because=because,
-                   reason="V = −c − τ log Σ q exp(−d/τ), where the sum is 1 at most and −log x ≥ 1 − x")
+    return AtLeast(
+        bound,
+        objective(positive_weights, residual_scores) - least,
+        because=because,
+        reason="V = −c − τ log Σ q exp(−d/τ), where the sum is 1 at most and −log x ≥ 1 − x",
+    )
 
 
 def mean_excess() -> sp.Expr:
@@ -257,9 +319,14 @@ def mean_excess() -> sp.Expr:
     return total(j, inner[j] * excess[j])
 
 
-@claim("beyond.certificate", "inequality", title="A certificate of near-optimality without the solution",
-       hypotheses=("τ > 0", "every q_j > 0", "s_j = τ log q_j + c − d_j with d_j ≥ 0"), needs=("beyond.gibbs",),
-       latex=r"r=s-\tau\log q:\quad J(q)-V\le\sum_jq_j\big(\max_lr_l-r_j\big)")
+@claim(
+    "beyond.certificate",
+    "inequality",
+    title="A certificate of near-optimality without the solution",
+    hypotheses=("τ > 0", "every q_j > 0", "s_j = τ log q_j + c − d_j with d_j ≥ 0"),
+    needs=("beyond.gibbs",),
+    latex=r"r=s-\tau\log q:\quad J(q)-V\le\sum_jq_j\big(\max_lr_l-r_j\big)",
+)
 def certificate() -> Steps:
     """One look at s − τ log q bounds the distance to the optimum: it is 0 if this is constant, as it is for attention alone."""
     yield Equation(objective(positive_weights, residual_scores), mean_excess() - level, reason="J(q) = E_q[d] − c, c = max r,")

@@ -74,22 +74,42 @@ def jacobian(row: sp.Expr = j, column: sp.Expr = k) -> sp.Expr:
     return p[row] * (delta(row, column) - p[column]) / tau
 
 
-TIED: dict[Variable, Value] = {                              # where the bound is attained
-    m: 2, columns: 2, p.label: [Fraction(1, 2)] * 2, h.label: [[1, 0], [0, 1]], g.label: [[1, 0], [0, 1]],
-    L: 1, M: 1, c: 0, d: 0, tau: 2}
+TIED: dict[Variable, Value] = {  # where the bound is attained
+    m: 2,
+    columns: 2,
+    p.label: [Fraction(1, 2)] * 2,
+    h.label: [[1, 0], [0, 1]],
+    g.label: [[1, 0], [0, 1]],
+    L: 1,
+    M: 1,
+    c: 0,
+    d: 0,
+    tau: 2,
+}
 
 
 def form(bound: sp.Expr, because: sp.Expr | None = None, at: dict[Variable, Value] | None = None) -> AtLeast:
     """A bound of wᵀJv."""
-    return AtLeast(bound, total((j, k), two(j) * jacobian() * one(k)), because=because, at=at or {},
-                   reason="4 Cov(h, g) = Var(h + g) − Var(h − g), and a variable of [0, 2] has a variance of 1 at most")
+    return AtLeast(
+        bound,
+        total((j, k), two(j) * jacobian() * one(k)),
+        because=because,
+        at=at or {},
+        reason="4 Cov(h, g) = Var(h + g) − Var(h − g), and a variable of [0, 2] has a variance of 1 at most",
+    )
 
 
-@claim("beyond.jacobian-form", "inequality", title="The form of the Jacobian, by oscillations", needs=("eot.59",),
-       hypotheses=("τ > 0", "v and w lie within intervals of lengths L and M"),
-       latex=r"w^\top Jv\le\frac{\mathrm{osc}(v)\,\mathrm{osc}(w)}{4\tau}")
+@claim(
+    "beyond.jacobian-form",
+    "inequality",
+    title="The form of the Jacobian, by oscillations",
+    needs=("eot.59",),
+    hypotheses=("τ > 0", "v and w lie within intervals of lengths L and M"),
+    latex=r"w^\top Jv\le\frac{\mathrm{osc}(v)\,\mathrm{osc}(w)}{4\tau}",
+)
 def form_by_oscillations() -> Steps:
     """The Jacobian pairs two vectors by a quarter of the product of their oscillations over τ, whatever the scores are."""
+
     def both(key: sp.Expr) -> sp.Expr:
         return h[key, 1] + g[key, 1]
 
@@ -110,8 +130,13 @@ def powers(factor: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
     return AtLeast(factor * (x**a + y**a), ((x + y) / 2) ** a, because=because, reason="xᵃ is convex: the tangent at the mean")
 
 
-@claim("beyond.oscillation", "inequality", title="The power mean behind all the norms", hypotheses=("a > 1", "x, y ≥ 0"),
-       latex=r"\Big(\frac{x+y}2\Big)^a\le\frac{x^a+y^a}2")
+@claim(
+    "beyond.oscillation",
+    "inequality",
+    title="The power mean behind all the norms",
+    hypotheses=("a > 1", "x, y ≥ 0"),
+    latex=r"\Big(\frac{x+y}2\Big)^a\le\frac{x^a+y^a}2",
+)
 def oscillation() -> Steps:
     """With x = |v_j| and y = |v_k| it bounds how far two entries of a vector are apart by its norm of any exponent a."""
     middle = (x + y) / 2
@@ -144,13 +169,21 @@ def ratio(right: sp.Expr) -> Equation:
     return Equation(image / 2 ** (1 / a), right, reason="‖(1/2, 1/2)‖_b = 2^{1/b}/2 and ‖(1, −1)‖_a = 2^{1/a}")
 
 
-@claim("beyond.jacobian-attained", "identity", title="Two tied keys attain the norm for every pair of norms",
-       needs=("beyond.jacobian-form", "beyond.oscillation"), hypotheses=("a > 1", "b > 0"),
-       latex=r"p=(\tfrac12,\tfrac12),\ v=(1,-1):\quad\frac{\|Jv\|_b}{\|v\|_a}=\frac{2^{1/b-1/a}}{2\tau}")
+@claim(
+    "beyond.jacobian-attained",
+    "identity",
+    title="Two tied keys attain the norm for every pair of norms",
+    needs=("beyond.jacobian-form", "beyond.oscillation"),
+    hypotheses=("a > 1", "b > 0"),
+    latex=r"p=(\tfrac12,\tfrac12),\ v=(1,-1):\quad\frac{\|Jv\|_b}{\|v\|_a}=\frac{2^{1/b-1/a}}{2\tau}",
+)
 def tied() -> Steps:
     """With two equal scores the vector (1, −1) is stretched by exactly the bound; with more keys it is approached."""
-    yield Equation(applied(lambda key: p[key]), p[row] * (opposite(row) - p[j] + p[other]) / tau,
-                   reason="the entries of Jv for any weights,")
+    yield Equation(
+        applied(lambda key: p[key]),
+        p[row] * (opposite(row) - p[j] + p[other]) / tau,
+        reason="the entries of Jv for any weights,",
+    )
     yield Equation(applied(paired), opposite(row) / (2 * tau), reason="and for half of the mass on each of the two keys;")
     yield ratio(2 ** (1 / b - 1 / a) / (2 * tau))
 
@@ -161,12 +194,22 @@ tied.twin("twice as much", lambda: ratio(2 ** (1 / b - 1 / a) / tau))
 
 def stretch(factor: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
     """factor · ‖v‖² ≥ vᵀJv."""
-    return AtLeast(factor * total(j, v[j] ** 2), total((j, k), v[j] * jacobian() * v[k]), because=because,
-                   reason="(v_j − v_k)² ≤ 2(v_j² + v_k²) and p(1 − p) ≤ 1/4")
+    return AtLeast(
+        factor * total(j, v[j] ** 2),
+        total((j, k), v[j] * jacobian() * v[k]),
+        because=because,
+        reason="(v_j − v_k)² ≤ 2(v_j² + v_k²) and p(1 − p) ≤ 1/4",
+    )
 
 
-@claim("beyond.jacobian-spectral", "inequality", title="The largest eigenvalue of the Jacobian", hypotheses=("τ > 0",),
-       needs=("eot.59",), latex=r"v^\top Jv\le\frac{\|v\|^2}{2\tau}")
+@claim(
+    "beyond.jacobian-spectral",
+    "inequality",
+    title="The largest eigenvalue of the Jacobian",
+    hypotheses=("τ > 0",),
+    needs=("eot.59",),
+    latex=r"v^\top Jv\le\frac{\|v\|^2}{2\tau}",
+)
 def spectral() -> Steps:
     """No eigenvalue exceeds 1/(2τ): softmax is 1/(2τ)-Lipschitz in the Euclidean norm, twice as smooth as often said."""
     pairs = total((j, k), (1 - delta(j, k)) * p[j] * p[k] * (v[j] + v[k]) ** 2) / 2
@@ -182,13 +225,22 @@ def deviation(factor: sp.Expr) -> AtLeast:
     center = total(k, p[k] * v[k])
     variance = total(j, p[j] * sp.Abs(v[j] - center) ** 2)
     l1_norm = total(j, p[j] * sp.Abs(v[j] - center))
-    return AtLeast(factor * variance / tau**2, l1_norm**2 / tau**2, reason="Cauchy and Schwarz",
-                   because=total(j, p[j] * (sp.Abs(v[j] - center) - l1_norm) ** 2) / tau**2 if factor == 1 else None)
+    return AtLeast(
+        factor * variance / tau**2,
+        l1_norm**2 / tau**2,
+        reason="Cauchy and Schwarz",
+        because=total(j, p[j] * (sp.Abs(v[j] - center) - l1_norm) ** 2) / tau**2 if factor == 1 else None,
+    )
 
 
-@claim("beyond.jacobian-total", "inequality", title="The total motion of the weights", hypotheses=("τ > 0",),
-       needs=("eot.59",),
-       latex=r"\|Jv\|_1^2=\tfrac1{\tau^2}\Big(\sum_jp_j|v_j-\mathbb E_p[v]|\Big)^2\le\tfrac1{\tau^2}\mathrm{Var}_p(v)")
+@claim(
+    "beyond.jacobian-total",
+    "inequality",
+    title="The total motion of the weights",
+    hypotheses=("τ > 0",),
+    needs=("eot.59",),
+    latex=r"\|Jv\|_1^2=\tfrac1{\tau^2}\Big(\sum_jp_j|v_j-\mathbb E_p[v]|\Big)^2\le\tfrac1{\tau^2}\mathrm{Var}_p(v)",
+)
 def total_motion() -> Steps:
     """The weights move in total by the standard deviation of what the scores gain, over τ; no oscillation is needed."""
     yield Equation(total(k, jacobian(j, k) * v[k]), p[j] * (v[j] - mean(lambda key: v[key])) / tau, reason="eot.59;")
@@ -204,8 +256,14 @@ def entry(bound: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
     return AtLeast(bound, jacobian(j, j), because=because, reason="p(1 − p) ≤ 1/4")
 
 
-@claim("beyond.jacobian-entry", "inequality", title="The largest entry of the Jacobian", hypotheses=("τ > 0",),
-       needs=("eot.59",), latex=r"-J_{jk}\le J_{jj}\le\frac1{4\tau}\quad(k\ne j)")
+@claim(
+    "beyond.jacobian-entry",
+    "inequality",
+    title="The largest entry of the Jacobian",
+    hypotheses=("τ > 0",),
+    needs=("eot.59",),
+    latex=r"-J_{jk}\le J_{jj}\le\frac1{4\tau}\quad(k\ne j)",
+)
 def largest_entry() -> Steps:
     """No weight reacts to its own score by more than 1/(4τ), and to another one it reacts less."""
     rest = total(l, (1 - delta(l, j)) * (1 - delta(l, other)) * p[l])

@@ -40,8 +40,10 @@ from derivations.deciphering.notation import T, a, alpha, b, covariance, d, i, k
 from derivations.deciphering.section6_theorem1 import FINITE, tilted
 
 FUNDAMENTAL = Theorem(
-    "fundamental theorem of calculus", "What a function gains over an interval is the integral of its continuous derivative.",
-    "Rudin, Principles of Mathematical Analysis (1976), Theorem 6.21")
+    "fundamental theorem of calculus",
+    "What a function gains over an interval is the integral of its continuous derivative.",
+    "Rudin, Principles of Mathematical Analysis (1976), Theorem 6.21",
+)
 t, x = scalar("t"), vector("x", d)
 
 
@@ -65,19 +67,32 @@ def along(row: sp.Expr, column: sp.Expr) -> sp.Expr:
 
 def slope(right: sp.Expr) -> Equation:
     """d/dt h(tλ)_a."""
-    return Equation(derivative(mean(tilt(part))(a), t), right, quotes=(FUNDAMENTAL,),
-                    reason="integrated over t from 0 to 1, ĥ − μ = Sλ*: so (I + αS)λ* = αz")
+    return Equation(
+        derivative(mean(tilt(part))(a), t),
+        right,
+        quotes=(FUNDAMENTAL,),
+        reason="integrated over t from 0 to 1, ĥ − μ = Sλ*: so (I + αS)λ* = αz",
+    )
 
 
-@claim("beyond.mean-covariance", "identity", title="The exact query solves a linear system with a mean covariance",
-       hypotheses=FINITE, needs=("deciphering.9",),
-       latex=r"\lambda^*=\alpha(I+\alpha S)^{-1}z,\quad S=\int_0^1\mathrm{Cov}_{p_{t\lambda^*}}[a]\,dt")
+@claim(
+    "beyond.mean-covariance",
+    "identity",
+    title="The exact query solves a linear system with a mean covariance",
+    hypotheses=FINITE,
+    needs=("deciphering.9",),
+    latex=r"\lambda^*=\alpha(I+\alpha S)^{-1}z,\quad S=\int_0^1\mathrm{Cov}_{p_{t\lambda^*}}[a]\,dt",
+)
 def mean_covariance() -> Steps:
     """Exact, for every α: the resolvent of (15) with the covariance of u replaced by its mean on the way from 0 to λ*."""
     yield Equation(alpha * own(a), lam[a] + alpha * (mean(tilted)(a) - mu(a)), reason="αz is λ* + α(ĥ − μ);")
     square = total(i, tilt(part)(i) * total(a, centered(i, a) * x[a]) ** 2)
-    yield AtLeast(total((a, b), x[a] * along(a, b) * x[b]), sp.S.Zero, because=square,
-                  reason="no covariance has a negative direction, nor has their mean S, so I + αS is invertible;")
+    yield AtLeast(
+        total((a, b), x[a] * along(a, b) * x[b]),
+        sp.S.Zero,
+        because=square,
+        reason="no covariance has a negative direction, nor has their mean S, so I + αS is invertible;",
+    )
     yield slope(total(b, along(a, b) * lam[b]))
 
 
@@ -97,8 +112,12 @@ def stretched(right: sp.Expr) -> AtLeast:
     """‖(I + αΣ)x‖² ≥ right."""
     length = total(a, (x[a] + alpha * spread(a)) ** 2)
     variance = total(i, u[i] * total(a, (T[i, a] - mu(a)) * x[a]) ** 2)
-    return AtLeast(length, right, because=2 * alpha * variance + alpha**2 * total(a, spread(a) ** 2),
-                   reason="⟨x, Σx⟩ is the variance of ⟨t, x⟩")
+    return AtLeast(
+        length,
+        right,
+        because=2 * alpha * variance + alpha**2 * total(a, spread(a) ** 2),
+        reason="⟨x, Σx⟩ is the variance of ⟨t, x⟩",
+    )
 
 
 def itself(entry: sp.Expr) -> sp.Expr:
@@ -106,15 +125,23 @@ def itself(entry: sp.Expr) -> sp.Expr:
     return x[entry]
 
 
-@claim("beyond.resolvent-contracts", "inequality", title="The resolvent lengthens no error", hypotheses=FINITE,
-       needs=("deciphering.s6.invertible",), latex=r"\|x\|\le\|(I+\alpha\Sigma)x\|")
+@claim(
+    "beyond.resolvent-contracts",
+    "inequality",
+    title="The resolvent lengthens no error",
+    hypotheses=FINITE,
+    needs=("deciphering.s6.invertible",),
+    latex=r"\|x\|\le\|(I+\alpha\Sigma)x\|",
+)
 def resolvent_contracts() -> Steps:
     """What (I + αΣ)λ* lacks to αz bounds what λ* lacks to α(I + αΣ)⁻¹z."""
     yield stretched(product(itself, itself))
 
 
-resolvent_contracts.twin("with α⟨x, Σx⟩ four times", lambda: stretched(
-    product(itself, itself) + 4 * alpha * product(itself, spread) + 2 * alpha**2 * product(spread, spread)))
+resolvent_contracts.twin(
+    "with α⟨x, Σx⟩ four times",
+    lambda: stretched(product(itself, itself) + 4 * alpha * product(itself, spread) + 2 * alpha**2 * product(spread, spread)),
+)
 resolvent_contracts.twin("twice", lambda: stretched(2 * product(itself, itself)))
 
 
@@ -154,25 +181,40 @@ def bent(entry: sp.Expr) -> sp.Expr:
 
 def curvature(factor: sp.Expr) -> AtLeast:
     """factor · D⁶‖λ*‖⁴ ≥ ‖ĥ − μ − Σλ*‖²."""
-    return AtLeast(factor * D**6 * total(a, lam[a] ** 2) ** 2, product(bent, bent), at=SKEWED,
-                   reason="|κ₃| ≤ D³/(6√3) along every direction, and so ‖κ₃(λ, λ, ·)‖ ≤ D³/(6√3) ‖λ‖²")
+    return AtLeast(
+        factor * D**6 * total(a, lam[a] ** 2) ** 2,
+        product(bent, bent),
+        at=SKEWED,
+        reason="|κ₃| ≤ D³/(6√3) along every direction, and so ‖κ₃(λ, λ, ·)‖ ≤ D³/(6√3) ‖λ‖²",
+    )
 
 
-SKEWED: dict[Variable, Value] = {n: 2, d: 1, u.label: [Fraction(789, 1000), Fraction(211, 1000)], y.label: [[-1000], [1000]],
-                                 lam.label: [Fraction(1, 20)], D: 2}
+SKEWED: dict[Variable, Value] = {
+    n: 2,
+    d: 1,
+    u.label: [Fraction(789, 1000), Fraction(211, 1000)],
+    y.label: [[-1000], [1000]],
+    lam.label: [Fraction(1, 20)],
+    D: 2,
+}
 """The two templates, at the ends of the interval, whose law has the largest third central moment, and a short query."""
 
 
-@claim("beyond.resolvent-error", "inequality", title="How far off the resolvent is, for every α",
-       hypotheses=(*FINITE, "the templates lie in a ball of diameter D"),
-       needs=("beyond.resolvent-contracts", "beyond.shrinkage", "deciphering.15"),
-       latex=r"\|(I+\alpha\Sigma)\lambda^*-\alpha z\|=\alpha\|\hat h-\mu-\Sigma\lambda^*\|"
-             r"\le\frac{\alpha D^3}{12\sqrt3}\,\|\lambda^*\|^2")
+@claim(
+    "beyond.resolvent-error",
+    "inequality",
+    title="How far off the resolvent is, for every α",
+    hypotheses=(*FINITE, "the templates lie in a ball of diameter D"),
+    needs=("beyond.resolvent-contracts", "beyond.shrinkage", "deciphering.15"),
+    latex=r"\|(I+\alpha\Sigma)\lambda^*-\alpha z\|=\alpha\|\hat h-\mu-\Sigma\lambda^*\|"
+    r"\le\frac{\alpha D^3}{12\sqrt3}\,\|\lambda^*\|^2",
+)
 def resolvent_error() -> Steps:
     """The constant is the largest third central moment, halved; a skewed law on two templates attains it as z → 0."""
     residual = lam[a] + alpha * total(b, covariance(a, b) * lam[b]) - alpha * own(a)
-    yield Equation(residual, -alpha * (mean(tilted)(a) - mu(a) - total(b, covariance(a, b) * lam[b])),
-                   reason="αz is λ* + α(ĥ − μ);")
+    yield Equation(
+        residual, -alpha * (mean(tilted)(a) - mu(a) - total(b, covariance(a, b) * lam[b])), reason="αz is λ* + α(ĥ − μ);"
+    )
     yield curvature(sp.Rational(1, 432))
 
 

@@ -62,8 +62,9 @@ def second_moment() -> sp.Expr:
 def covariance(exponent: sp.Expr) -> Equation:
     """Cov(f_j, f_k)."""
     both = sp.exp(similarity(j) + similarity(k))
-    return Equation(second_moment() - both, both * (sp.exp(exponent) - 1),
-                    reason="E e^{⟨ω, s⟩} = e^{‖s‖²/2} at s = 2q + k_j + k_k")
+    return Equation(
+        second_moment() - both, both * (sp.exp(exponent) - 1), reason="E e^{⟨ω, s⟩} = e^{‖s‖²/2} at s = 2q + k_j + k_k"
+    )
 
 
 def across(scale: sp.Expr = sp.S.One) -> sp.Expr:
@@ -71,9 +72,13 @@ def across(scale: sp.Expr = sp.S.One) -> sp.Expr:
     return scale * total(r, (Q[r] + K[j, r]) * (Q[r] + K[k, r]))
 
 
-@claim("beyond.feature-covariance", "identity", title="How the errors of positive random features go together",
-       needs=("transport.s4.kernel-approximation",),
-       latex=r"\mathrm{Cov}(f_j,f_k)=e^{\langle q,k_j\rangle+\langle q,k_k\rangle}\big(e^{\langle q+k_j,\,q+k_k\rangle}-1\big)")
+@claim(
+    "beyond.feature-covariance",
+    "identity",
+    title="How the errors of positive random features go together",
+    needs=("transport.s4.kernel-approximation",),
+    latex=r"\mathrm{Cov}(f_j,f_k)=e^{\langle q,k_j\rangle+\langle q,k_k\rangle}\big(e^{\langle q+k_j,\,q+k_k\rangle}-1\big)",
+)
 def feature_covariance() -> Steps:
     """The errors of two keys go together where q + k_j and q + k_k point in similar directions; j = k is the variance."""
     yield covariance(across())
@@ -113,13 +118,18 @@ def bias(factor: sp.Expr) -> Equation:
     return Equation(off, factor * together / expected(denominator), reason="E[(N/Z) Z] = E[N]")
 
 
-@claim("beyond.ratio-bias", "identity", title="The bias of linear attention by random features",
-       hypotheses=(FINITE_LAW,),
-       latex=r"\mathbb E\Big[\frac NZ\Big]-\frac{\mathbb E[N]}{\mathbb E[Z]}=-\frac{\mathrm{Cov}(N/Z,\,Z)}{\mathbb E[Z]}")
+@claim(
+    "beyond.ratio-bias",
+    "identity",
+    title="The bias of linear attention by random features",
+    hypotheses=(FINITE_LAW,),
+    latex=r"\mathbb E\Big[\frac NZ\Big]-\frac{\mathbb E[N]}{\mathbb E[Z]}=-\frac{\mathrm{Cov}(N/Z,\,Z)}{\mathbb E[Z]}",
+)
 def ratio_bias() -> Steps:
     """Its output is biased against the values that come with large normalizers, exactly by their covariance."""
-    yield Equation(total(o, p[o] * quotient(o) * denominator(o)), expected(numerator),
-                   reason="Cov(N/Z, Z) = E[N] − E[N/Z]E[Z];")
+    yield Equation(
+        total(o, p[o] * quotient(o) * denominator(o)), expected(numerator), reason="Cov(N/Z, Z) = E[N] − E[N/Z]E[Z];"
+    )
     yield bias(-sp.S.One)
 
 
@@ -144,6 +154,7 @@ def spread() -> sp.Expr:
 
 def bounded(factor: sp.Expr, at: dict[Variable, Value] | None = None) -> AtLeast:
     """factor · L² Var(Z)/E[Z]² ≥ (E[N/Z] − E[N]/E[Z])²."""
+
     def centred(outcome: sp.Expr) -> sp.Expr:
         return Z[outcome] - expected(mass)
 
@@ -153,9 +164,13 @@ def bounded(factor: sp.Expr, at: dict[Variable, Value] | None = None) -> AtLeast
     pairs = total((o, other), p[o] * p[other] * (half(o) * centred(other) - half(other) * centred(o)) ** 2) / 2
     inside = spread_of(centred) * expected(lambda at: g[at, 1] * (1 - g[at, 1]))
     off = expected(level) - expected(lambda at: level(at) * Z[at]) / expected(mass)
-    return AtLeast(factor * L**2 * spread() / expected(mass) ** 2, off**2, at=at or {},
-                   because=L**2 * (pairs + inside) / expected(mass) ** 2 if factor == sp.Rational(1, 4) else None,
-                   reason="Cauchy and Schwarz, and a variance of numbers of an interval of length L is at most L²/4")
+    return AtLeast(
+        factor * L**2 * spread() / expected(mass) ** 2,
+        off**2,
+        at=at or {},
+        because=L**2 * (pairs + inside) / expected(mass) ** 2 if factor == sp.Rational(1, 4) else None,
+        reason="Cauchy and Schwarz, and a variance of numbers of an interval of length L is at most L²/4",
+    )
 
 
 def spread_of(centred: Entry) -> sp.Expr:
@@ -164,14 +179,26 @@ def spread_of(centred: Entry) -> sp.Expr:
 
 
 EVEN: dict[Variable, Value] = {
-    outcomes: 2, columns: 2, p.label: [Fraction(1, 2)] * 2, g.label: [[1, 0], [0, 1]], Z.label: [1, 3], L: 2, c: 0}
+    outcomes: 2,
+    columns: 2,
+    p.label: [Fraction(1, 2)] * 2,
+    g.label: [[1, 0], [0, 1]],
+    Z.label: [1, 3],
+    L: 2,
+    c: 0,
+}
 """Two outcomes, where the bound is attained."""
 
 
-@claim("beyond.ratio-bias-bound", "inequality", title="A bound of the bias for any number of features",
-       needs=("beyond.ratio-bias",), hypotheses=(FINITE_LAW, "all values lie within an interval of length L"),
-       latex=r"\Big|\mathbb E\Big[\frac NZ\Big]-\frac{\mathbb E[N]}{\mathbb E[Z]}\Big|"
-             r"\le\frac L2\,\frac{\sqrt{\mathrm{Var}(Z)}}{\mathbb E[Z]}")
+@claim(
+    "beyond.ratio-bias-bound",
+    "inequality",
+    title="A bound of the bias for any number of features",
+    needs=("beyond.ratio-bias",),
+    hypotheses=(FINITE_LAW, "all values lie within an interval of length L"),
+    latex=r"\Big|\mathbb E\Big[\frac NZ\Big]-\frac{\mathbb E[N]}{\mathbb E[Z]}\Big|"
+    r"\le\frac L2\,\frac{\sqrt{\mathrm{Var}(Z)}}{\mathbb E[Z]}",
+)
 def ratio_bias_bound() -> Steps:
     """On average linear attention is off by half of the values' spread times the relative error of its normalizer, at most."""
     yield bounded(sp.Rational(1, 4))

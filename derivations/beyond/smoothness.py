@@ -106,18 +106,28 @@ def squared() -> sp.Expr:
 @cache
 def apart(factor: sp.Expr) -> AtLeast:
     """KL(p, w) + KL(w, p) ≥ factor · ‖p − w‖₁²."""
+
     def sum_of(template: sp.Expr) -> sp.Expr:
         return p[template] + w[template]
 
     steep = change(j) ** 4 / (2 * sum_of(j) * (p[j] + 2 * w[j]) * (2 * p[j] + w[j]))
     spread = 2 * total(j, sum_of(j) * (sp.Abs(change(j)) / sum_of(j) - l1_distance() / 2) ** 2)
     slack = total(j, pinsker(p[j], w[j])) + total(j, pinsker(w[j], p[j])) + total(j, steep) + spread
-    return AtLeast(both_ways(), factor * l1_distance() ** 2, because=slack if factor == 1 else None,
-                   reason="the divergences of an entry sum to at least 2δ²/(p + w), and Σ (p + w) = 2")
+    return AtLeast(
+        both_ways(),
+        factor * l1_distance() ** 2,
+        because=slack if factor == 1 else None,
+        reason="the divergences of an entry sum to at least 2δ²/(p + w), and Σ (p + w) = 2",
+    )
 
 
-@claim("beyond.jeffreys", "inequality", title="Both divergences together", needs=("beyond.pinsker",),
-       latex=r"\mathcal K(p,w)+\mathcal K(w,p)\ge\|p-w\|_1^2")
+@claim(
+    "beyond.jeffreys",
+    "inequality",
+    title="Both divergences together",
+    needs=("beyond.pinsker",),
+    latex=r"\mathcal K(p,w)+\mathcal K(w,p)\ge\|p-w\|_1^2",
+)
 def jeffreys() -> Steps:
     """The divergences between two weightings are together at least the square of the sum of all changes."""
     yield apart(sp.S.One)
@@ -149,22 +159,36 @@ def pair(first: sp.Expr, second: sp.Expr) -> sp.Expr:
 def by_pairs() -> AtLeast:
     """Σ_ij c_ij ‖t_i − t_j‖²/4 ≥ ‖h_p − h_w‖²."""
     same = (more(i) * more(j) + less(i) * less(j)) / 2
-    return AtLeast(total((i, j), pair(i, j) * length(i, j)) / 4, squared(), because=total((i, j), same * length(i, j)) / 4,
-                   reason="as Σ δ = 0, ‖Σ δ_i t_i‖² is −Σ δ_i δ_j ‖t_i − t_j‖²/2;")
+    return AtLeast(
+        total((i, j), pair(i, j) * length(i, j)) / 4,
+        squared(),
+        because=total((i, j), same * length(i, j)) / 4,
+        reason="as Σ δ = 0, ‖Σ δ_i t_i‖² is −Σ δ_i δ_j ‖t_i − t_j‖²/2;",
+    )
 
 
 @cache
 def within() -> Follows:
     """D² Σ c_ij ≥ Σ c_ij ‖t_i − t_j‖²."""
-    return Follows((DIAMETER,), AtLeast(D**2 * total((i, j), pair(i, j)), total((i, j), pair(i, j) * length(i, j))),
-                   (more(i) * less(j),), given=(DIAMETER,), reason="no distance is longer than D;")
+    return Follows(
+        (DIAMETER,),
+        AtLeast(D**2 * total((i, j), pair(i, j)), total((i, j), pair(i, j) * length(i, j))),
+        (more(i) * less(j),),
+        given=(DIAMETER,),
+        reason="no distance is longer than D;",
+    )
 
 
 @cache
 def near(factor: sp.Expr) -> Follows:
     """factor · D² ‖p − w‖₁² ≥ ‖h_p − h_w‖²."""
-    return Follows((by_pairs(), within().conclusion), AtLeast(factor * D**2 * l1_distance() ** 2, squared()),
-                   (sp.S.One, sp.Rational(1, 4)), given=(DIAMETER,), reason="Σ c_ij = ‖p − w‖₁²")
+    return Follows(
+        (by_pairs(), within().conclusion),
+        AtLeast(factor * D**2 * l1_distance() ** 2, squared()),
+        (sp.S.One, sp.Rational(1, 4)),
+        given=(DIAMETER,),
+        reason="Σ c_ij = ‖p − w‖₁²",
+    )
 
 
 QUARTER, REST = Fraction(1, 4), Fraction(3, 4)
@@ -177,8 +201,13 @@ def shorter(factor: sp.Expr) -> AtLeast:
     return AtLeast(factor * D**2 * l1_distance() ** 2, squared(), given=(DIAMETER,), at=EDGE)
 
 
-@claim("beyond.mean-distance", "inequality", title="How far a mean moves with its weights", hypotheses=(WITHIN,),
-       latex=r"\|h_p-h_w\|\le\tfrac D2\|p-w\|_1,\quad D=\max_{i,j}\|t_i-t_j\|")
+@claim(
+    "beyond.mean-distance",
+    "inequality",
+    title="How far a mean moves with its weights",
+    hypotheses=(WITHIN,),
+    latex=r"\|h_p-h_w\|\le\tfrac D2\|p-w\|_1,\quad D=\max_{i,j}\|t_i-t_j\|",
+)
 def mean_distance() -> Steps:
     """Two averages of the same values are as far apart as the mass that differs times the diameter of the values, at most."""
     yield by_pairs()
@@ -190,13 +219,23 @@ mean_distance.twin("a quarter of the diameter", lambda: shorter(sp.Rational(1, 1
 mean_distance.twin("an eighth for a quarter", lambda: shorter(sp.Rational(1, 8)))
 
 
-@claim("beyond.mean-smooth", "inequality", title="The mean is smooth in the divergences, with the constant D²/4",
-       hypotheses=(WITHIN,), needs=("beyond.jeffreys", "beyond.mean-distance"),
-       latex=r"\|h_p-h_w\|^2\le\tfrac{D^2}4\big(\mathcal K(p,w)+\mathcal K(w,p)\big)")
+@claim(
+    "beyond.mean-smooth",
+    "inequality",
+    title="The mean is smooth in the divergences, with the constant D²/4",
+    hypotheses=(WITHIN,),
+    needs=("beyond.jeffreys", "beyond.mean-distance"),
+    latex=r"\|h_p-h_w\|^2\le\tfrac{D^2}4\big(\mathcal K(p,w)+\mathcal K(w,p)\big)",
+)
 def mean_smooth() -> Steps:
     """For tilts of one law, whose divergences sum to ⟨λ − y, h_p − h_w⟩, this is cocoercivity with the square of D/2."""
-    yield Follows((apart(sp.S.One), near(sp.Rational(1, 4)).conclusion), smooth(sp.Rational(1, 4)), (D**2 / 4, sp.S.One),
-                  given=(DIAMETER,), reason="beyond.jeffreys and beyond.mean-distance")
+    yield Follows(
+        (apart(sp.S.One), near(sp.Rational(1, 4)).conclusion),
+        smooth(sp.Rational(1, 4)),
+        (D**2 / 4, sp.S.One),
+        given=(DIAMETER,),
+        reason="beyond.jeffreys and beyond.mean-distance",
+    )
 
 
 def smooth(factor: sp.Expr) -> AtLeast:
@@ -240,17 +279,24 @@ def below_chord(template: sp.Expr) -> sp.Expr:
 def to_two_values() -> AtLeast:
     """log Σ p (1 − g + g e^ω) ≥ log Σ p e^{ωg}."""
     whole, inner = total(i, p[i] * chord(i)), total(i, p[i] * sp.exp(omega * level(i)))
-    return AtLeast(sp.log(whole), sp.log(inner),
-                   because=kl(sp.S.One, inner / whole) + total(i, p[i] * below_chord(i)) / whole,
-                   reason="exp lies below its chord from 0 to ω: the worst g has the values 0 and 1 only;")
+    return AtLeast(
+        sp.log(whole),
+        sp.log(inner),
+        because=kl(sp.S.One, inner / whole) + total(i, p[i] * below_chord(i)) / whole,
+        reason="exp lies below its chord from 0 to ω: the worst g has the values 0 and 1 only;",
+    )
 
 
 @cache
 def of_two_values() -> AtLeast:
     """ω²/8 ≥ log(1 − ḡ + ḡ e^ω) − ωḡ."""
     rest, center = total(i, p[i] * (1 - level(i))), total(i, p[i] * level(i))
-    return AtLeast(omega**2 / 8, sp.log(rest + center * sp.exp(omega)) - omega * center, taylor=Taylor(omega, sp.S.Zero, 2),
-                   reason="both sides and their slopes are 0 at ω = 0, and a variance of numbers of [0, 1] is at most 1/4;")
+    return AtLeast(
+        omega**2 / 8,
+        sp.log(rest + center * sp.exp(omega)) - omega * center,
+        taylor=Taylor(omega, sp.S.Zero, 2),
+        reason="both sides and their slopes are 0 at ω = 0, and a variance of numbers of [0, 1] is at most 1/4;",
+    )
 
 
 def own_tilt(template: sp.Expr) -> sp.Expr:
@@ -263,15 +309,24 @@ def relative_entropy() -> sp.Expr:
     return total(i, relative(p[i], own_tilt(i)))
 
 
-@claim("beyond.hoeffding", "inequality", title="What a change of scores costs", needs=("beyond.stability",),
-       hypotheses=("the changes lie within an interval of length ω",),
-       latex=r"p'_i\propto p_ie^{\omega g_i},\ 0\le g\le1\implies\mathcal K(p,p')\le\frac{\omega^2}8")
+@claim(
+    "beyond.hoeffding",
+    "inequality",
+    title="What a change of scores costs",
+    needs=("beyond.stability",),
+    hypotheses=("the changes lie within an interval of length ω",),
+    latex=r"p'_i\propto p_ie^{\omega g_i},\ 0\le g\le1\implies\mathcal K(p,p')\le\frac{\omega^2}8",
+)
 def hoeffding() -> Steps:
     """Scores that change by a spread ω move the weights by a divergence of ω²/8 at most, for any number of keys."""
     yield to_two_values()
     yield of_two_values()
-    yield Follows((to_two_values(), of_two_values()), AtLeast(omega**2 / 8, relative_entropy()), (sp.S.One, sp.S.One),
-                  reason="KL(p, p') = log Σ p e^{ωg} − ωḡ")
+    yield Follows(
+        (to_two_values(), of_two_values()),
+        AtLeast(omega**2 / 8, relative_entropy()),
+        (sp.S.One, sp.S.One),
+        reason="KL(p, p') = log Σ p e^{ωg} − ωḡ",
+    )
 
 
 HALVES: dict[Variable, Value] = {n: 2, columns: 2, p.label: [Fraction(1, 2)] * 2, G.label: [[1, 0], [0, 1]], omega: QUARTER}
@@ -305,13 +360,23 @@ def carried(bound: sp.Expr, at: dict[Variable, Value] | None = None) -> AtLeast:
     """bound ≥ the cost of the plan."""
     cost = total((i, j), plan(i, j) * (1 - delta(i, j)) * (D - spare[i, j]))
     idle = total((i, j), v[i] * v2[j] * (1 - delta(i, j)) * spare[i, j]) + D * total(i, v[i] * v2[i])
-    return AtLeast(bound, cost, because=y / (x + y) * idle if bound == y * D / (x + y) else None, at=at or {},
-                   reason="what stays costs nothing, and nothing goes farther than D")
+    return AtLeast(
+        bound,
+        cost,
+        because=y / (x + y) * idle if bound == y * D / (x + y) else None,
+        at=at or {},
+        reason="what stays costs nothing, and nothing goes farther than D",
+    )
 
 
-@claim("beyond.carried", "inequality", title="Attention weights as masses on the keys", needs=("beyond.stability",),
-       hypotheses=("no two keys are farther apart than D",),
-       latex=r"W_1(p,w)\le\sum_{ij}X_{ij}\,d(k_i,k_j)\le\tfrac D2\|p-w\|_1,\quad X=\frac{x\,\mathrm{diag}(r)+y\,vv'^\top}{x+y}")
+@claim(
+    "beyond.carried",
+    "inequality",
+    title="Attention weights as masses on the keys",
+    needs=("beyond.stability",),
+    hypotheses=("no two keys are farther apart than D",),
+    latex=r"W_1(p,w)\le\sum_{ij}X_{ij}\,d(k_i,k_j)\le\tfrac D2\|p-w\|_1,\quad X=\frac{x\,\mathrm{diag}(r)+y\,vv'^\top}{x+y}",
+)
 def carried_mass() -> Steps:
     """Weights that differ by the mass θ are θD apart at most, as masses on the keys, whatever the metric is."""
     yield Equation(total(j, plan(i, j)), mixed(lambda key: v[key])(i), reason="the plan has the one marginal,")

@@ -74,27 +74,48 @@ def change() -> sp.Expr:
     return mean(lambda key: tilt(key) * value(key)) / mean(tilt) - mean(value)
 
 
-WORST: dict[Variable, Value] = {                             # where the bound is attained
-    m: 2, columns: 2, p.label: [Fraction(1, 3), Fraction(2, 3)], h.label: [[1, 0], [0, 1]], g.label: [[1, 0], [0, 1]],
-    x: 1, y: 1, L: 2, level: 0}
+WORST: dict[Variable, Value] = {  # where the bound is attained
+    m: 2,
+    columns: 2,
+    p.label: [Fraction(1, 3), Fraction(2, 3)],
+    h.label: [[1, 0], [0, 1]],
+    g.label: [[1, 0], [0, 1]],
+    x: 1,
+    y: 1,
+    L: 2,
+    level: 0,
+}
 
 
 def moves(bound: sp.Expr, because: sp.Expr | None = None, at: dict[Variable, Value] | None = None) -> AtLeast:
     """A bound of the change."""
-    return AtLeast(bound, change(), because=because, at=at or {},
-                   reason="Cov(h, g) ≤ h̄(1 − h̄), whose share of r̄ is largest at h̄ = x/(2x + y)")
+    return AtLeast(
+        bound,
+        change(),
+        because=because,
+        at=at or {},
+        reason="Cov(h, g) ≤ h̄(1 − h̄), whose share of r̄ is largest at h̄ = x/(2x + y)",
+    )
 
 
-@claim("beyond.stability", "inequality", title="How far outputs move when scores do", needs=("eot.def7.1",),
-       hypotheses=("the changes of the scores lie within an interval of length ω",
-                   "the values f_j lie within an interval of length L"),
-       latex=r"x^2\le r_j\le(x+y)^2\implies\mathbb E_{p'}[f]-\mathbb E_p[f]\le L\,\frac y{2x+y}")
+@claim(
+    "beyond.stability",
+    "inequality",
+    title="How far outputs move when scores do",
+    needs=("eot.def7.1",),
+    hypotheses=(
+        "the changes of the scores lie within an interval of length ω",
+        "the values f_j lie within an interval of length L",
+    ),
+    latex=r"x^2\le r_j\le(x+y)^2\implies\mathbb E_{p'}[f]-\mathbb E_p[f]\le L\,\frac y{2x+y}",
+)
 def stability() -> Steps:
     """An output moves by at most tanh(ω/4τ) of the spread of its values, which is y/(2x + y) where (x + y)/x = exp(ω/2τ)."""
     yield Equation((sp.exp(2 * z) - 1) / (sp.exp(2 * z) + 1), tanh(z), reason="y/(2x + y) with (x + y)/x = exp(2z), z = ω/4τ")
     outside = mean(lambda key: 1 - inside(key))
     lost = outside * mean(lambda key: inside(key) * (1 - test(key))) + mean(inside) * mean(
-        lambda key: test(key) * (1 - inside(key)))
+        lambda key: test(key) * (1 - inside(key))
+    )
     square = (STEEP * mean(inside) - x) ** 2
     yield moves(L * y / STEEP, because=L * y * (square + STEEP**2 * lost) / (STEEP * mean(tilt)))
 
@@ -113,10 +134,15 @@ def gains(amount: sp.Expr) -> Equation:
     return Equation(first(2 * z) - first(-2 * z), amount, reason="σ(2z) − σ(−2z) = tanh z, z = ω/4τ")
 
 
-@claim("beyond.stability-attained", "identity", title="The bound is attained for every number of keys",
-       needs=("beyond.stability",), hypotheses=("ω > 0",),
-       latex=r"s=\big(\tau\log n-\tfrac\omega2,0,\dots,0\big),\ s'=\big(\tau\log n+\tfrac\omega2,0,\dots,0\big):"
-             r"\quad p'_1-p_1=\tanh\frac\omega{4\tau}")
+@claim(
+    "beyond.stability-attained",
+    "identity",
+    title="The bound is attained for every number of keys",
+    needs=("beyond.stability",),
+    hypotheses=("ω > 0",),
+    latex=r"s=\big(\tau\log n-\tfrac\omega2,0,\dots,0\big),\ s'=\big(\tau\log n+\tfrac\omega2,0,\dots,0\big):"
+    r"\quad p'_1-p_1=\tanh\frac\omega{4\tau}",
+)
 def attained() -> Steps:
     """One key that rises by ω beside n equal ones moves exactly as much mass as the bound allows, for every n and ω."""
     yield gains(tanh(z))

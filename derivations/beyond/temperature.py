@@ -47,8 +47,13 @@ def potential(scores: Entry, temperature: sp.Expr) -> sp.Expr:
     return temperature * sp.log(partition(scores, temperature))
 
 
-@claim("beyond.temperature-slope", "identity", title="The slope in the temperature is the entropy", hypotheses=("τ > 0",),
-       latex=r"\frac{\partial\varphi}{\partial\tau}=H(p)")
+@claim(
+    "beyond.temperature-slope",
+    "identity",
+    title="The slope in the temperature is the entropy",
+    hypotheses=("τ > 0",),
+    latex=r"\frac{\partial\varphi}{\partial\tau}=H(p)",
+)
 def slope_is_entropy() -> Steps:
     """The log-sum-exp potential grows with the temperature at the rate of the entropy of attention."""
     yield Equation(potential(score, tau), expect(p, score) + tau * entropy(p), reason="φ = E_p[s] + τH,")
@@ -64,8 +69,14 @@ def variance() -> sp.Expr:
     return total(j, p(j) * (s[j] - expect(p, score)) ** 2)
 
 
-@claim("beyond.entropy-slope", "identity", title="How fast the entropy grows with the temperature", hypotheses=("τ > 0",),
-       needs=("beyond.temperature-slope",), latex=r"\frac{\mathrm dH(p)}{\mathrm d\tau}=\frac{\mathrm{Var}_p(s)}{\tau^3}")
+@claim(
+    "beyond.entropy-slope",
+    "identity",
+    title="How fast the entropy grows with the temperature",
+    hypotheses=("τ > 0",),
+    needs=("beyond.temperature-slope",),
+    latex=r"\frac{\mathrm dH(p)}{\mathrm d\tau}=\frac{\mathrm{Var}_p(s)}{\tau^3}",
+)
 def entropy_grows() -> Steps:
     """The entropy rises at the rate Var_p(s)/τ³ and the mean score falls at the rate Var_p(s)/τ²."""
     yield Equation(derivative(expect(p, score), tau), -variance() / tau**2, reason="dp_j/dτ = −p_j(s_j − E_p[s])/τ²;")
@@ -86,9 +97,14 @@ def divergence(one: Entry, other: Entry) -> sp.Expr:
     return total(j, relative(one(j), other(j)))
 
 
-@claim("beyond.tangent-gap", "identity", title="The potential is jointly convex in scores and temperature",
-       hypotheses=("τ > 0", "ρ > 0"), needs=("beyond.temperature-slope",),
-       latex=r"\varphi(x,\rho)-\varphi(s,\tau)-\langle\nabla\varphi(s,\tau),(x-s,\rho-\tau)\rangle=\rho\,\mathrm{KL}(p\,\|\,p')")
+@claim(
+    "beyond.tangent-gap",
+    "identity",
+    title="The potential is jointly convex in scores and temperature",
+    hypotheses=("τ > 0", "ρ > 0"),
+    needs=("beyond.temperature-slope",),
+    latex=r"\varphi(x,\rho)-\varphi(s,\tau)-\langle\nabla\varphi(s,\tau),(x-s,\rho-\tau)\rangle=\rho\,\mathrm{KL}(p\,\|\,p')",
+)
 def tangent() -> Steps:
     """The potential lies above each of its tangents by the new temperature times the divergence of the old attention."""
     slopes = total(j, derivative(potential(score, tau), s[j]) * (x[j] - s[j]))
@@ -99,8 +115,7 @@ def tangent() -> Steps:
 
 
 tangent.twin("the old temperature", lambda: Equation(tangent_gap(), tau * divergence(p, softmax(target, rho))))
-tangent.twin("the divergence the other way round", lambda: Equation(
-    tangent_gap(), rho * divergence(softmax(target, rho), p)))
+tangent.twin("the divergence the other way round", lambda: Equation(tangent_gap(), rho * divergence(softmax(target, rho), p)))
 
 
 # ── which keys gain when it gets colder ─────────────────────────────────────────────────────────────────────────────
@@ -125,16 +140,28 @@ def share(inverse: sp.Expr) -> sp.Expr:
 def grows(factor: sp.Expr = sp.S.One) -> AtLeast:
     """The share at 1/τ + γ is at least a multiple of that at 1/τ."""
     new, old = masses(1 / tau + gamma), masses(1 / tau)
-    pairs = total((top, low), sp.exp(level * gamma) * sp.exp((level + a[top]) / tau) * sp.exp((level - b[low]) / tau)
-                  * (sp.exp(gamma * a[top]) - sp.exp(-gamma * b[low])))
-    return AtLeast(share(1 / tau + gamma), factor * share(1 / tau),
-                   because=pairs / (sum(new) * sum(old)) if factor == 1 else None,
-                   reason="over a common denominator: each of the k gains on each of the n, as exp(γa) ≥ 1 ≥ exp(−γb)")
+    pairs = total(
+        (top, low),
+        sp.exp(level * gamma)
+        * sp.exp((level + a[top]) / tau)
+        * sp.exp((level - b[low]) / tau)
+        * (sp.exp(gamma * a[top]) - sp.exp(-gamma * b[low])),
+    )
+    return AtLeast(
+        share(1 / tau + gamma),
+        factor * share(1 / tau),
+        because=pairs / (sum(new) * sum(old)) if factor == 1 else None,
+        reason="over a common denominator: each of the k gains on each of the n, as exp(γa) ≥ 1 ≥ exp(−γb)",
+    )
 
 
-@claim("beyond.top-mass", "inequality", title="Colder attention majorizes warmer attention",
-       hypotheses=("τ > 0", "the k largest scores are at least c, the n others at most c"),
-       latex=r"\tau'\le\tau:\quad\sum_{j\le k}p_{(j)}(\tau')\ge\sum_{j\le k}p_{(j)}(\tau)\text{ for every }k")
+@claim(
+    "beyond.top-mass",
+    "inequality",
+    title="Colder attention majorizes warmer attention",
+    hypotheses=("τ > 0", "the k largest scores are at least c, the n others at most c"),
+    latex=r"\tau'\le\tau:\quad\sum_{j\le k}p_{(j)}(\tau')\ge\sum_{j\le k}p_{(j)}(\tau)\text{ for every }k",
+)
 def top_mass() -> Steps:
     """For every k the k keys with the largest scores hold no less of the mass at a lower temperature."""
     yield grows()
@@ -160,9 +187,13 @@ def spare() -> sp.Expr:
     return sp.exp(-gap / tau) * total(low, 1 - sp.exp(-b[low] / tau))
 
 
-@claim("beyond.cold-mass", "inequality", title="The rate at which attention gets hard, ties included",
-       hypotheses=("τ > 0", "the k largest scores are equal and Δ > 0 above the n others"),
-       latex=r"1-P(\mathrm{ties})\le\frac{n\,e^{-\Delta/\tau}}{k+n\,e^{-\Delta/\tau}}")
+@claim(
+    "beyond.cold-mass",
+    "inequality",
+    title="The rate at which attention gets hard, ties included",
+    hypotheses=("τ > 0", "the k largest scores are equal and Δ > 0 above the n others"),
+    latex=r"1-P(\mathrm{ties})\le\frac{n\,e^{-\Delta/\tau}}{k+n\,e^{-\Delta/\tau}}",
+)
 def cold_mass() -> Steps:
     """All that is not on the k tied keys vanishes like exp(−Δ/τ), with equality where all others are exactly Δ below."""
     most = n * sp.exp(-gap / tau)

@@ -145,9 +145,12 @@ class Columns:
     @cached_property
     def exchanged(self) -> Equation:
         """⟨query, h_X − h_Y⟩ = γ Σ_j u_j (KL + KL)."""
-        return Equation(self.paired, gamma * self.both,
-                        reason="⟨λ − ν, h_λ − h_ν⟩ = γ Σ_j u_j (KL + KL), both ways between the laws x and y of column j: "
-                               "log(x/y) is ⟨t, λ − ν⟩/γ less a constant;")
+        return Equation(
+            self.paired,
+            gamma * self.both,
+            reason="⟨λ − ν, h_λ − h_ν⟩ = γ Σ_j u_j (KL + KL), both ways between the laws x and y of column j: "
+            "log(x/y) is ⟨t, λ − ν⟩/γ less a constant;",
+        )
 
     @cached_property
     def spread(self) -> sp.Expr:
@@ -160,30 +163,46 @@ class Columns:
         """Σ_j u_j (KL + KL) ≥ Σ_j u_j Σ_i 2δ²/(x + y)."""
         x, y = self.one(i, j), self.two(i, j)
         steep = (x - y) ** 4 / (2 * (x + y) * (x + 2 * y) * (2 * x + y))
-        return AtLeast(self.both, self.spread, because=total((i, j), u[j] * (pinsker(x, y) + pinsker(y, x) + steep)),
-                       reason="KL + KL ≥ Σ_i 2(x − y)²/(x + y) in every column: by entries, kl(x ‖ y) ≥ 3(x − y)²/(2(x + 2y));")
+        return AtLeast(
+            self.both,
+            self.spread,
+            because=total((i, j), u[j] * (pinsker(x, y) + pinsker(y, x) + steep)),
+            reason="KL + KL ≥ Σ_i 2(x − y)²/(x + y) in every column: by entries, kl(x ‖ y) ≥ 3(x − y)²/(2(x + 2y));",
+        )
 
     @cached_property
     def by_mass(self) -> AtLeast:
         """Σ_j u_j Σ_i 2δ²/(x + y) ≥ Σ_j u_j ‖δ_j‖₁²."""
         x, y = self.one(i, j), self.two(i, j)
         slack = total((i, j), u[j] * (x + y) * bregman(sp.Abs(x - y) / (x + y), self.l1_distance / 2, sp.Integer(2)))
-        return AtLeast(self.spread, self.mass, because=4 * slack,
-                       reason="Σ_i 2(x − y)²/(x + y) ≥ ‖x − y‖₁² in every column: Cauchy and Schwarz, as Σ_i (x + y) = 2;")
+        return AtLeast(
+            self.spread,
+            self.mass,
+            because=4 * slack,
+            reason="Σ_i 2(x − y)²/(x + y) ≥ ‖x − y‖₁² in every column: Cauchy and Schwarz, as Σ_i (x + y) = 2;",
+        )
 
     @cached_property
     def by_masses(self) -> AtLeast:
         """Σ_j u_j Σ_ik δ⁺_ij δ⁻_kj ‖t_i − t_k‖² ≥ Σ_j u_j ‖H_j‖²."""
         same = self.carried(self.more, self.more) + self.carried(self.less, self.less)
-        return AtLeast(self.carried(self.more, self.less), self.by_columns, because=same / 2,
-                       reason="‖H_j‖² ≤ Σ_ik δ⁺_ij δ⁻_kj ‖t_i − t_k‖² on average, where δ = x − y = δ⁺ − δ⁻ and "
-                              "H_j = Σ_i δ_ij t_i: as Σ_i δ_ij = 0, ‖H_j‖² is −Σ_ik δ_ij δ_kj ‖t_i − t_k‖²/2;")
+        return AtLeast(
+            self.carried(self.more, self.less),
+            self.by_columns,
+            because=same / 2,
+            reason="‖H_j‖² ≤ Σ_ik δ⁺_ij δ⁻_kj ‖t_i − t_k‖² on average, where δ = x − y = δ⁺ − δ⁻ and "
+            "H_j = Σ_i δ_ij t_i: as Σ_i δ_ij = 0, ‖H_j‖² is −Σ_ik δ_ij δ_kj ‖t_i − t_k‖²/2;",
+        )
 
     @cached_property
     def averaged(self) -> AtLeast:
         """Σ_j u_j ‖H_j‖² ≥ ‖h_X − h_Y‖²."""
-        return AtLeast(self.by_columns, self.squared, because=total((j, a), u[j] * (self.column(a) - self.apart(a)) ** 2),
-                       reason="‖h_λ − h_ν‖² ≤ Σ_j u_j ‖H_j‖², whose difference is a variance;")
+        return AtLeast(
+            self.by_columns,
+            self.squared,
+            because=total((j, a), u[j] * (self.column(a) - self.apart(a)) ** 2),
+            reason="‖h_λ − h_ν‖² ≤ Σ_j u_j ‖H_j‖², whose difference is a variance;",
+        )
 
     def cocoercive(self, share: sp.Expr) -> AtLeast:
         """share · D²⟨query, h_X − h_Y⟩ ≥ γ‖h_X − h_Y‖²."""
@@ -194,10 +213,14 @@ class Columns:
         yield self.exchanged
         premises = (self.by_entries, self.by_mass, self.by_masses, self.averaged)
         yield from premises
-        yield Follows((*premises, DIAMETER), self.cocoercive(sp.Rational(1, 4)),
-                      (gamma * D**2 / 4, gamma * D**2 / 4, gamma, gamma, gamma * self.shipped), given=(DIAMETER,),
-                      reason="γ‖h_λ − h_ν‖² ≤ γ Σ_j u_j ‖H_j‖² ≤ γD²/4 Σ_j u_j ‖δ_j‖₁² ≤ D²/4 γ Σ_j u_j (KL + KL); given is "
-                             "that no distance exceeds D")
+        yield Follows(
+            (*premises, DIAMETER),
+            self.cocoercive(sp.Rational(1, 4)),
+            (gamma * D**2 / 4, gamma * D**2 / 4, gamma, gamma, gamma * self.shipped),
+            given=(DIAMETER,),
+            reason="γ‖h_λ − h_ν‖² ≤ γ Σ_j u_j ‖H_j‖² ≤ γD²/4 Σ_j u_j ‖δ_j‖₁² ≤ D²/4 γ Σ_j u_j (KL + KL); given is "
+            "that no distance exceeds D",
+        )
 
     def wrong(self, share: sp.Expr, at: dict[Variable, Value]) -> AtLeast:
         """The same with a share that is too small, as a bare inequality."""
@@ -224,17 +247,30 @@ FROM_PRIOR = Columns(kernel(at_lam, free)(i, j), kernel(origin, free)(i, j), at_
 PASS = Columns(kernel(query, free)(i, j), kernel(at_lam, free)(i, j), scaled)
 """Two queries; λ* and none; αz and λ*."""
 
-NEAR: dict[Variable, Value] = {N: 2, d: 1, T.label: [[1], [-1]], u.label: [Fraction(1, 2)] * 2, M.label: [[0, 0], [0, 0]],
-                               gamma: 1, lam.label: [Fraction(1, 10)], D: 2}
+NEAR: dict[Variable, Value] = {
+    N: 2,
+    d: 1,
+    T.label: [[1], [-1]],
+    u.label: [Fraction(1, 2)] * 2,
+    M.label: [[0, 0], [0, 0]],
+    gamma: 1,
+    lam.label: [Fraction(1, 10)],
+    D: 2,
+}
 """Two templates ±1 of equal weight, no costs and a short query: all bounds are almost equalities."""
 
 
 # ── any two queries ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@claim("beyond.ot-mean-smooth", "inequality", title="The output of OT-based attention is smooth, whatever the costs",
-       hypotheses=(WITHIN,), needs=("beyond.cocoercive",),
-       latex=r"\|h_\lambda-h_\nu\|^2\le\textstyle\sum_ju_j\|H_j\|^2\le\tfrac{D^2}{4\gamma}\langle\lambda-\nu,h_\lambda-h_\nu\rangle")
+@claim(
+    "beyond.ot-mean-smooth",
+    "inequality",
+    title="The output of OT-based attention is smooth, whatever the costs",
+    hypotheses=(WITHIN,),
+    needs=("beyond.cocoercive",),
+    latex=r"\|h_\lambda-h_\nu\|^2\le\textstyle\sum_ju_j\|H_j\|^2\le\tfrac{D^2}{4\gamma}\langle\lambda-\nu,h_\lambda-h_\nu\rangle",
+)
 def ot_mean_smooth() -> Steps:
     """The mean of every column is smooth, and so is their average over the preference: no cost enters the constant."""
     yield from ANY.steps()
@@ -244,9 +280,14 @@ ot_mean_smooth.twin("half of it", lambda: ANY.wrong(sp.Rational(1, 8), {**NEAR, 
 ot_mean_smooth.twin("nine tenths of it", lambda: ANY.wrong(sp.Rational(9, 40), {**NEAR, nu.label: [0]}))
 
 
-@claim("beyond.ot-cocoercive-prior", "inequality", title="OT-based attention: how far evidence moves the mean",
-       hypotheses=(WITHIN,), needs=("beyond.ot-mean-smooth",),
-       latex=r"\|\hat h-\tilde\mu\|^2\le\tfrac{D^2}{4\gamma}\langle\lambda^*,\hat h-\tilde\mu\rangle")
+@claim(
+    "beyond.ot-cocoercive-prior",
+    "inequality",
+    title="OT-based attention: how far evidence moves the mean",
+    hypotheses=(WITHIN,),
+    needs=("beyond.ot-mean-smooth",),
+    latex=r"\|\hat h-\tilde\mu\|^2\le\tfrac{D^2}{4\gamma}\langle\lambda^*,\hat h-\tilde\mu\rangle",
+)
 def ot_cocoercive_prior() -> Steps:
     """The case ν = 0, where the laws are those of the true preference."""
     yield from FROM_PRIOR.steps()
@@ -259,13 +300,21 @@ ot_cocoercive_prior.twin("nine tenths of it", lambda: FROM_PRIOR.wrong(sp.Ration
 # ── one pass ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@claim("beyond.ot-cocoercive-pass", "inequality", title="OT-based attention: how far one pass moves the exact mean",
-       hypotheses=(WITHIN,), needs=("beyond.ot-mean-smooth", "deciphering.39"),
-       latex=r"\|h_c-\hat h\|^2\le\tfrac{D^2}{4\gamma}\,\alpha\langle\hat h-\tilde\mu,h_c-\hat h\rangle")
+@claim(
+    "beyond.ot-cocoercive-pass",
+    "inequality",
+    title="OT-based attention: how far one pass moves the exact mean",
+    hypotheses=(WITHIN,),
+    needs=("beyond.ot-mean-smooth", "deciphering.39"),
+    latex=r"\|h_c-\hat h\|^2\le\tfrac{D^2}{4\gamma}\,\alpha\langle\hat h-\tilde\mu,h_c-\hat h\rangle",
+)
 def ot_cocoercive_pass() -> Steps:
     """The case of αz and λ*, whose difference is α(ĥ − μ̃)."""
-    yield Equation(alpha * evidence_of(at_lam, free)(a), query(a),
-                   reason="λ* maximizes the dual for μ̃ + z = λ*/α + ĥ, so αz is λ* + α(ĥ − μ̃);")
+    yield Equation(
+        alpha * evidence_of(at_lam, free)(a),
+        query(a),
+        reason="λ* maximizes the dual for μ̃ + z = λ*/α + ĥ, so αz is λ* + α(ĥ − μ̃);",
+    )
     yield from PASS.steps()
 
 
@@ -284,8 +333,12 @@ def one_sided() -> AtLeast:
     """Σ_j u_j KL(x*(·|j), x_c(·|j)) ≥ Σ_j u_j ‖δ_j‖₁²/2."""
     x, y = PASS.one(i, j), PASS.two(i, j)
     off = 3 * total((i, j), u[j] * (y + 2 * x) * bregman(sp.Abs(x - y) / (y + 2 * x), PASS.l1_distance / 3, sp.Integer(2)))
-    return AtLeast(divergence(PASS.two, PASS.one), PASS.mass / 2, because=total((i, j), u[j] * pinsker(y, x)) + off,
-                   reason="Pinsker's inequality in every column;")
+    return AtLeast(
+        divergence(PASS.two, PASS.one),
+        PASS.mass / 2,
+        because=total((i, j), u[j] * pinsker(y, x)) + off,
+        reason="Pinsker's inequality in every column;",
+    )
 
 
 def spent(share: sp.Expr) -> AtLeast:
@@ -297,16 +350,26 @@ def spent(share: sp.Expr) -> AtLeast:
 def cheap() -> Follows:
     """α²D²/8 ‖g‖² ≥ γ² Σ_j u_j KL(x_c(·|j), x*(·|j))."""
     rest, weight = total(a, (alpha * D**2 * gained(a) / 4 - gamma * PASS.apart(a)) ** 2), 2 * gamma**2 / D**2
-    return Follows((one_sided(), PASS.by_masses, PASS.averaged, DIAMETER), spent(sp.Rational(1, 8)),
-                   (gamma**2, weight, weight, weight * PASS.shipped), 2 / D**2 * rest, given=(DIAMETER,),
-                   reason="γ Σ u KL = α⟨g, e⟩ − γ Σ u KL(x*, x_c) ≤ α⟨g, e⟩ − 2γ‖e‖²/D², which is α²D²‖g‖²/(8γ) at most; "
-                          "g = ĥ − μ̃, e = h_c − ĥ")
+    return Follows(
+        (one_sided(), PASS.by_masses, PASS.averaged, DIAMETER),
+        spent(sp.Rational(1, 8)),
+        (gamma**2, weight, weight, weight * PASS.shipped),
+        2 / D**2 * rest,
+        given=(DIAMETER,),
+        reason="γ Σ u KL = α⟨g, e⟩ − γ Σ u KL(x*, x_c) ≤ α⟨g, e⟩ − 2γ‖e‖²/D², which is α²D²‖g‖²/(8γ) at most; "
+        "g = ĥ − μ̃, e = h_c − ĥ",
+    )
 
 
-@claim("beyond.ot-pass-divergence", "inequality", title="OT-based attention: how much one pass diverges from the solution",
-       hypotheses=(WITHIN,), needs=("beyond.ot-cocoercive-pass", "beyond.pinsker"),
-       latex=r"\gamma\textstyle\sum_ju_j\mathcal K(x_c(\cdot|j),x^*(\cdot|j))\le\tfrac{D^2}{8\gamma}\,\alpha^2"
-             r"\|\hat h-\tilde\mu\|^2")
+@claim(
+    "beyond.ot-pass-divergence",
+    "inequality",
+    title="OT-based attention: how much one pass diverges from the solution",
+    hypotheses=(WITHIN,),
+    needs=("beyond.ot-cocoercive-pass", "beyond.pinsker"),
+    latex=r"\gamma\textstyle\sum_ju_j\mathcal K(x_c(\cdot|j),x^*(\cdot|j))\le\tfrac{D^2}{8\gamma}\,\alpha^2"
+    r"\|\hat h-\tilde\mu\|^2",
+)
 def ot_pass_divergence() -> Steps:
     """The divergence that (25) has from the solution, on average over the columns, for every cost."""
     yield PASS.exchanged

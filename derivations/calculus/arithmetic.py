@@ -11,9 +11,9 @@ from derivations.calculus.functions import kl, pinsker, reciprocal, xlogx
 from derivations.calculus.orders import upto
 from derivations.calculus.powers import bregman, plus
 
-Number: TypeAlias = Any                                      # fmpq where the value is exact, else arb
+Number: TypeAlias = Any  # fmpq where the value is exact, else arb
 
-LARGEST_EXACT_POWER = 4096                                   # larger powers are enclosed: exact ones would fill the memory
+LARGEST_EXACT_POWER = 4096  # larger powers are enclosed: exact ones would fill the memory
 
 
 def undefined() -> arb:

@@ -23,11 +23,11 @@ from derivations.calculus.variables import Kind, Variable
 Value = int | Fraction | Sequence[Any]
 Point = Mapping[Variable, Value]
 
-PRECISION = 160                                              # bits: 30 decimal digits with room for cancellation
-FINE = 1280                                                  # bits, used if cancellation leaves too few of the above
-MOST_KNOWN = 1000                                            # sums that are remembered at a point
-FINEST = 2**14                                               # bits, where values differ by one part in e^1000 or 10^1000
-BLURRED = 2.0**-64                                           # relative radius above which a ball is recomputed with more bits
+PRECISION = 160  # bits: 30 decimal digits with room for cancellation
+FINE = 1280  # bits, used if cancellation leaves too few of the above
+MOST_KNOWN = 1000  # sums that are remembered at a point
+FINEST = 2**14  # bits, where values differ by one part in e^1000 or 10^1000
+BLURRED = 2.0**-64  # relative radius above which a ball is recomputed with more bits
 
 
 def enclose(expr: sp.Expr, point: Point) -> arb:
@@ -170,7 +170,7 @@ def _function(expr: sp.Expr) -> Rule:
 def _scalar(variable: Variable) -> Rule:
     def evaluated(point: _Evaluation) -> Number:
         value = point[variable]
-        if type(value) is int:                               # which stays one: it may be an index
+        if type(value) is int:  # which stays one: it may be an index
             return fmpq(value)
         if type(value) is not fmpq:
             value = point[variable] = _exact(value)
@@ -262,7 +262,7 @@ def _partial(expr: Partial) -> Rule:
     return evaluated
 
 
-Factor: TypeAlias = tuple[Rule, frozenset[Variable]]          # its rule, and the indices that it depends on
+Factor: TypeAlias = tuple[Rule, frozenset[Variable]]  # its rule, and the indices that it depends on
 
 
 def _sum(expr: sp.Sum) -> Rule:
@@ -307,7 +307,7 @@ def _summed(factors: Sequence[Factor], var: Variable, low: sp.Expr, high: sp.Exp
                 for position in range(first(point), last(point) + 1):
                     point[var] = position
                     value = value + product(point)
-            finally:                                         # callers may catch the error and go on with this cache
+            finally:  # callers may catch the error and go on with this cache
                 if shadowed is None:
                     point.pop(var, None)
                 else:
@@ -353,7 +353,7 @@ def explicit(expr: sp.Expr, point: Point) -> sp.Expr:
     Raises ValueError for an entry out of range.
     """
     if isinstance(expr, sp.Sum):
-        *inner, (var, low, high) = expr.limits               # the last limit is the outermost
+        *inner, (var, low, high) = expr.limits  # the last limit is the outermost
         body = sp.Sum(expr.function, *inner) if inner else expr.function
         positions = range(int(explicit(low, point)), int(explicit(high, point)) + 1)
         return sp.Add(*[explicit(body, {**point, var: position}) for position in positions])

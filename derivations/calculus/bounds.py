@@ -15,22 +15,22 @@ from derivations.calculus.orders import upto
 from derivations.calculus.powers import plus
 from derivations.calculus.variables import Kind, Variable
 
-Check = Callable[[sp.Expr, bool], bool]                      # whether an expression is shown to be ≥ 0, or > 0
-Bound = tuple[sp.Expr, bool]                                 # an expression that is ≥ 0, or > 0
+Check = Callable[[sp.Expr, bool], bool]  # whether an expression is shown to be ≥ 0, or > 0
+Bound = tuple[sp.Expr, bool]  # an expression that is ≥ 0, or > 0
 
-DEEPEST = 3                                                  # how many bounds may be used in succession
-MOST_TERMS = 6                                               # of an expression that is bounded
+DEEPEST = 3  # how many bounds may be used in succession
+MOST_TERMS = 6  # of an expression that is bounded
 
 
 def follows(expr: sp.Expr, strict: bool, check: Check, known: tuple[Bound, ...] = (), depth: int = DEEPEST) -> bool:
     """Whether an expression is ≥ 0, or > 0, by what is known and by bounds of its parts; `check` decides what is manifest."""
     terms = sp.Add.make_args(expr)
-    if len(terms) > 2 * MOST_TERMS:                          # replacing a term by its bound may lengthen the expression
+    if len(terms) > 2 * MOST_TERMS:  # replacing a term by its bound may lengthen the expression
         return False
     without_sign = [term for term in terms if not check(term, False)]
     if not without_sign:
         return not strict or any(check(term, True) for term in terms)
-    if len(without_sign) > depth:                            # a bound takes the place of one term
+    if len(without_sign) > depth:  # a bound takes the place of one term
         return False
     unsigned = without_sign[0]
     for bound, sharp in (*known, *bounds(expr, check)):
@@ -42,17 +42,17 @@ def follows(expr: sp.Expr, strict: bool, check: Check, known: tuple[Bound, ...] 
     return _in_each_case(unsigned, expr, strict, check, known, depth)
 
 
-def _in_each_case(
-    unsigned: sp.Expr, expr: sp.Expr, strict: bool, check: Check, known: tuple[Bound, ...], depth: int
-) -> bool:
+def _in_each_case(unsigned: sp.Expr, expr: sp.Expr, strict: bool, check: Check, known: tuple[Bound, ...], depth: int) -> bool:
     """Whether a sign follows in both cases x₊ = 0 and x₊ = x, or in both cases |x| = x and |x| = −x."""
     inner = {v for part in expr.atoms(sp.Sum) for v in part.bound_symbols}
     for part in sp.Mul.make_args(unsigned):
         if isinstance(part, plus | sp.Abs) and not part.free_symbols & inner:  # formal: rule_positive_part_cases
             x = part.args[0]
             # in its case the part is this value wherever it occurs, in functions and sums, too
-            cases = [sp.Add(*[sp.expand_mul(term.xreplace({part: value}), deep=False) for term in sp.Add.make_args(expr)])
-                     for value in (x, sp.S.Zero if isinstance(part, plus) else -x)]
+            cases = [
+                sp.Add(*[sp.expand_mul(term.xreplace({part: value}), deep=False) for term in sp.Add.make_args(expr)])
+                for value in (x, sp.S.Zero if isinstance(part, plus) else -x)
+            ]
             if any(case.has(sp.zoo, sp.nan) for case in cases):
                 continue
             if all(follows(case, strict, check, known, depth - 1) for case in cases):
@@ -69,8 +69,8 @@ def merged(expr: sp.Expr) -> sp.Expr:
         if total is None or len(total.limits) > 1 or (term / total).free_symbols & set(total.bound_symbols):
             rest.append(term)
         else:
-            (bound, *ends), = total.limits
-            own = foreign_names([bound], expr)               # the other factors may bind the same name
+            ((bound, *ends),) = total.limits
+            own = foreign_names([bound], expr)  # the other factors may bind the same name
             limits = sp.Tuple(own[bound], *ends)
             sums[limits] = sums.get(limits, sp.S.Zero) + term / total * total.function.xreplace(own)
     for (bound, low, high), body in sums.items():
@@ -156,8 +156,9 @@ def _of_mass(entry: sp.Indexed) -> Iterator[Bound]:
     if label.domain.kind is Kind.UNIT:
         yield from ((1 - entry, False), (1 + entry, False))
     if label.domain.kind is Kind.COUPLING:
-        yield from ((marginal[index] - entry, False)
-                    for marginal, index in zip(label.domain.marginals, entry.indices, strict=True))
+        yield from (
+            (marginal[index] - entry, False) for marginal, index in zip(label.domain.marginals, entry.indices, strict=True)
+        )
 
 
 def _of_sum(total: sp.Sum, expr: sp.Expr, check: Check) -> Iterator[Bound]:
@@ -165,15 +166,15 @@ def _of_sum(total: sp.Sum, expr: sp.Expr, check: Check) -> Iterator[Bound]:
     body = total.function
     if len(total.limits) > 1:
         return
-    (bound, low, high), = total.limits
+    ((bound, low, high),) = total.limits
     if low != 1 or not isinstance(bound, Variable) or bound.domain.shape != (high,):
         return
     if check(1 - body, False):
         yield high - total, False
     if _is_of_units(body, bound):
         yield from ((1 - total, False), (1 + total, False))
-    rebound = any(bound in part.bound_symbols for part in body.atoms(sp.Sum))   # `xreplace` would rename it there, too
-    if not rebound and check(body, False):                   # formal: rule_entry_below_sum
+    rebound = any(bound in part.bound_symbols for part in body.atoms(sp.Sum))  # `xreplace` would rename it there, too
+    if not rebound and check(body, False):  # formal: rule_entry_below_sum
         yield from ((total - body.xreplace({bound: index}), False) for index in _indices(expr, total, high))
 
 
@@ -182,8 +183,10 @@ def _is_of_units(body: sp.Expr, bound: Variable) -> bool:
     if not isinstance(body, sp.Mul) or len(body.args) != 2 or not all(isinstance(factor, sp.Indexed) for factor in body.args):
         return False
     return all(
-        isinstance(factor.base.label, Variable) and factor.base.label.domain.kind is Kind.UNIT
-        and factor.indices[-1] == bound and factor.base.shape[-1] == bound.domain.shape[0]
+        isinstance(factor.base.label, Variable)
+        and factor.base.label.domain.kind is Kind.UNIT
+        and factor.indices[-1] == bound
+        and factor.base.shape[-1] == bound.domain.shape[0]
         and not any(bound in index.free_symbols for index in factor.indices[:-1])
         for factor in body.args
     )
@@ -251,7 +254,7 @@ def _of_powers(sums: list[sp.Sum], check: Check) -> Iterator[Bound]:
 
 def _of_weights(square: sp.Sum, third: sp.Sum) -> Iterator[Bound]:
     """Σ p x² ≥ (Σ p x)² for the masses p of a simplex or a row, and m Σ x² ≥ (Σ x)²."""
-    (bound, low, high), = third.limits
+    ((bound, low, high),) = third.limits
     weight = third.function**2 / square.function
     if low != 1 or bound.domain.shape != (high,) or sp.expand(square.function * weight - third.function**2) != 0:
         return

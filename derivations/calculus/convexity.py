@@ -20,7 +20,7 @@ from derivations.calculus.screening import Facts
 from derivations.calculus.sums import normal
 from derivations.calculus.variables import Variable, fresh
 
-MOST_WEIGHTS = 8                                             # that are tried over one range
+MOST_WEIGHTS = 8  # that are tried over one range
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def _convex(over: Range, body: sp.Expr, weight: sp.Expr) -> Iterator[sp.Expr]:
                 yield mass * sp.log(over.sum(weight * factor.args[0]) / mass) - over.sum(body)
             elif power.is_Rational and power not in (0, 1):
                 yield from _power(over, weight, base, power)
-    if weight is sp.S.One and over.check(body, True):        # 1 · g, of which a logarithm may be compared
+    if weight is sp.S.One and over.check(body, True):  # 1 · g, of which a logarithm may be compared
         yield mass * sp.log(over.sum(body) / mass) - over.sum(sp.log(body))
 
 
@@ -183,14 +183,15 @@ def _divergences(over: Range) -> Iterator[sp.Expr]:
 def _references(over: Range, y: sp.Expr) -> Iterator[sp.Expr]:
     """The x of Σ y log(y/x) that are tried: e^h where −κ Σ y h stands beside κ Σ xlogx(y), and y ± z where |z| occurs."""
     terms = sp.Add.make_args(over.gap)
-    cofactors: dict[sp.Expr, sp.Expr] = {}                   # of h, by summand y h
+    cofactors: dict[sp.Expr, sp.Expr] = {}  # of h, by summand y h
     for body in over.bodies:
         h = over.divided(body, y)
         total = over.sum(body)
         if h is not None:
             cofactors[h] = sp.Add(*[term / total for term in terms if total in sp.Mul.make_args(term)])
     scales = [cofactors[h] for h in cofactors if h == sp.log(y)] or [
-        sp.Add(*[term / over.sum(xlogx(y)) for term in terms if over.sum(xlogx(y)) in sp.Mul.make_args(term)])]
+        sp.Add(*[term / over.sum(xlogx(y)) for term in terms if over.sum(xlogx(y)) in sp.Mul.make_args(term)])
+    ]
     scale = scales[0] if scales[0] != 0 else sp.S.One
     if over.check(scale, True):
         logs = sp.Mul(*[h.args[0] ** (-c / scale) for h, c in cofactors.items() if isinstance(h, sp.log) and h != sp.log(y)])
@@ -228,12 +229,16 @@ def _processed(gap: sp.Expr, check: Check) -> Iterator[sp.Expr]:
     """
     outer = {v: high for part in gap.atoms(sp.Sum) for v, _, high in part.limits}
     inner = [part.args[0] for part in sp.ordered(gap.atoms(xlogx, sp.log)) if isinstance(part.args[0], sp.Sum)]
-    moving = [(part, index) for part in dict.fromkeys(inner) for index in part.free_symbols & outer.keys()
-              if len(part.free_symbols & outer.keys()) == 1 and len(part.limits) == 1]
+    moving = [
+        (part, index)
+        for part in dict.fromkeys(inner)
+        for index in part.free_symbols & outer.keys()
+        if len(part.free_symbols & outer.keys()) == 1 and len(part.limits) == 1
+    ]
     for (one, its), (other, place) in ((a, b) for pair in combinations(moving, 2) for a, b in (pair, pair[::-1])):
         if its.domain != place.domain or one.limits[0][2] != other.limits[0][2]:
             continue
-        i, l = fresh(its), fresh(one.limits[0][0])           # noqa: E741
+        i, l = fresh(its), fresh(one.limits[0][0])  # noqa: E741
         y = one.function.xreplace({its: i, one.limits[0][0]: l})
         x = other.function.xreplace({place: i, other.limits[0][0]: l})
         w = sp.Mul(*[factor for factor in sp.Mul.make_args(y) if factor in sp.Mul.make_args(x)])

@@ -21,11 +21,11 @@ from derivations.calculus.signs import nonnegative, strictly_positive
 from derivations.calculus.sums import normal
 from derivations.calculus.variables import fresh
 
-DEEPEST = 1                                                  # how many theorems may be used in succession
-MOST = 200                                                   # remainders that are tried
-MOST_KINKS = 4                                               # whose signs are distinguished
-LONGEST = 200                                                # operations of an expression that is factored, or deduced
-HIGHEST = 1000                                               # exponent in what is factored: as a degree, more takes too long
+DEEPEST = 1  # how many theorems may be used in succession
+MOST = 200  # remainders that are tried
+MOST_KINKS = 4  # whose signs are distinguished
+LONGEST = 200  # operations of an expression that is factored, or deduced
+HIGHEST = 1000  # exponent in what is factored: as a degree, more takes too long
 
 
 def deduced(gap: sp.Expr, strict: bool, facts: Facts = ()) -> bool:
@@ -37,7 +37,7 @@ def deduced(gap: sp.Expr, strict: bool, facts: Facts = ()) -> bool:
 def _deduced(gap: sp.Expr, strict: bool, facts: Facts, depth: int) -> bool:
     if sp.count_ops(gap) > LONGEST or refuted(gap, strict, facts, wide=True):
         return False
-    with suppress(ValueError):                               # what is too long, or has no normal form
+    with suppress(ValueError):  # what is too long, or has no normal form
         ways = (_by_summands, _by_cases, _by_logarithms, _by_exponentials, _by_theorems)
         return _signed(gap, strict, facts) or any(way(gap, strict, facts, depth) for way in ways)
     return False
@@ -89,8 +89,10 @@ def _by_cases(gap: sp.Expr, strict: bool, facts: Facts, depth: int) -> bool:
         return False
     x = plain[0].args[0]
     below = sp.S.Zero if isinstance(plain[0], plus) else -x
-    return all(_deduced(normal(gap.xreplace({plain[0]: value})), strict, (*facts, (normal(side), False, ())), depth)
-               for side, value in ((x, x), (-x, below)))
+    return all(
+        _deduced(normal(gap.xreplace({plain[0]: value})), strict, (*facts, (normal(side), False, ())), depth)
+        for side, value in ((x, x), (-x, below))
+    )
 
 
 def _by_logarithms(gap: sp.Expr, strict: bool, facts: Facts, depth: int) -> bool:

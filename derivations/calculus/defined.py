@@ -22,8 +22,25 @@ from derivations.calculus.signs import nonnegative, nonzero, strictly_positive
 from derivations.calculus.sums import normal
 from derivations.calculus.variables import Kind, Variable
 
-_OPERATIONS = (sp.Add, sp.Mul, sp.Pow, sp.exp, sp.log, sp.Abs, sp.KroneckerDelta, sp.Sum, sp.Indexed,
-               xlogx, kl, plus, bregman, pinsker, reciprocal, upto, Partial)
+_OPERATIONS = (
+    sp.Add,
+    sp.Mul,
+    sp.Pow,
+    sp.exp,
+    sp.log,
+    sp.Abs,
+    sp.KroneckerDelta,
+    sp.Sum,
+    sp.Indexed,
+    xlogx,
+    kl,
+    plus,
+    bregman,
+    pinsker,
+    reciprocal,
+    upto,
+    Partial,
+)
 _NUMBERS = tuple(map(type, (sp.Integer(2), sp.Rational(2, 3), sp.S.Zero, sp.S.One, sp.S.NegativeOne, sp.S.Half)))
 
 
@@ -140,7 +157,7 @@ def own_conditions(expr: sp.Expr) -> Iterator[Condition]:
     elif isinstance(expr, bregman):
         yield from (Condition(arg, Sense.NONNEGATIVE) for arg in expr.args[:2])
         yield Condition(expr.args[2] - 1, Sense.POSITIVE)
-    elif isinstance(expr, reciprocal | sp.sign):             # sign is the derivative of |x|, and of x₊ in part
+    elif isinstance(expr, reciprocal | sp.sign):  # sign is the derivative of |x|, and of x₊ in part
         yield Condition(expr.args[0], Sense.NONZERO)
 
 

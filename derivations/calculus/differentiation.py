@@ -27,14 +27,14 @@ def differentiate(expr: sp.Expr, by: sp.Expr) -> sp.Expr:
     if isinstance(expr, sp.KroneckerDelta) or not expr.args:
         return sp.S.Zero
     if isinstance(expr, sp.Sum):
-        own = expr.xreplace({v: fresh(v) for v in expr.bound_symbols})   # `by` may use the same name outside
+        own = expr.xreplace({v: fresh(v) for v in expr.bound_symbols})  # `by` may use the same name outside
         return sp.Sum(differentiate(own.function, by), *own.limits)
     if isinstance(expr, Partial):
         return differentiate(differentiate(*expr.args), by)
     if isinstance(expr, sp.Add):
         return sp.Add(*[differentiate(arg, by) for arg in expr.args])
     if isinstance(expr, sp.Mul):
-        return sp.Add(*[sp.Mul(*expr.args[:n], differentiate(arg, by), *expr.args[n + 1:]) for n, arg in enumerate(expr.args)])
+        return sp.Add(*[sp.Mul(*expr.args[:n], differentiate(arg, by), *expr.args[n + 1 :]) for n, arg in enumerate(expr.args)])
     if isinstance(expr, sp.Pow):
         return _power(expr.base, expr.exp, by)
     if isinstance(expr, kl | bregman | pinsker | reciprocal):

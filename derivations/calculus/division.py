@@ -18,8 +18,8 @@ from derivations.calculus.functions import reciprocal
 from derivations.calculus.signs import nonzero
 from derivations.calculus.variables import Variable
 
-_WITHIN = ("sympy.", "derivations.calculus.", "derivations.relations.")   # code that only computes and makes no statements
-_PASSING = ("sympy.core.numbers", "sympy.core.decorators")   # they pass the quotient of a number on
+_WITHIN = ("sympy.", "derivations.calculus.", "derivations.relations.")  # code that only computes and makes no statements
+_PASSING = ("sympy.core.numbers", "sympy.core.decorators")  # they pass the quotient of a number on
 
 
 def _divisors(expr: Any) -> Iterator[sp.Expr]:
@@ -64,7 +64,7 @@ def _of_product(one: Any, other: Any) -> Iterator[sp.Expr]:
 
 def _of_quotient(numerator: Any, denominator: Any) -> Iterator[sp.Expr]:
     yield from _divisors(numerator)
-    for factor in sp.Mul.make_args(denominator):             # 1/(1/x) has a value where 1/x has one that is not 0
+    for factor in sp.Mul.make_args(denominator):  # 1/(1/x) has a value where 1/x has one that is not 0
         yield factor.base if isinstance(factor, sp.Pow) else factor
 
 
@@ -76,8 +76,13 @@ def install() -> None:
     """Guard the products, quotients and powers of SymPy's expressions, once."""
     if hasattr(sp.Expr.__truediv__, "__wrapped_by_division__"):
         return
-    for name, inverted in (("__mul__", _of_product), ("__truediv__", _of_quotient), ("__pow__", _of_power),
-                           ("__rmul__", _of_product), ("__rtruediv__", lambda one, other: _of_quotient(other, one))):
+    for name, inverted in (
+        ("__mul__", _of_product),
+        ("__truediv__", _of_quotient),
+        ("__pow__", _of_power),
+        ("__rmul__", _of_product),
+        ("__rtruediv__", lambda one, other: _of_quotient(other, one)),
+    ):
         guarded = _guarded(getattr(sp.Expr, name), inverted)
-        guarded.__wrapped_by_division__ = True               # type: ignore[attr-defined]
+        guarded.__wrapped_by_division__ = True  # type: ignore[attr-defined]
         setattr(sp.Expr, name, guarded)

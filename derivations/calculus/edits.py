@@ -14,8 +14,8 @@ from derivations.calculus.printing import text
 from derivations.calculus.signs import strictly_positive
 from derivations.calculus.variables import Kind, Variable
 
-LONGEST = 40                                                 # characters of a part that a name shows
-TERMS = 4                                                    # of a sum of terms that are edited
+LONGEST = 40  # characters of a part that a name shows
+TERMS = 4  # of a sum of terms that are edited
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,12 @@ def _put(expr: sp.Expr, path: tuple[int, ...], node: sp.Expr) -> sp.Expr:
     if not path:
         return node
     n, *rest = path
-    return expr.func(*expr.args[:n], _put(expr.args[n], tuple(rest), node), *expr.args[n + 1:])
+    return expr.func(*expr.args[:n], _put(expr.args[n], tuple(rest), node), *expr.args[n + 1 :])
 
 
 def _shown(expr: sp.Expr) -> str:
     written = text(expr)
-    return written if len(written) <= LONGEST else f"{written[:LONGEST - 1]}…"
+    return written if len(written) <= LONGEST else f"{written[: LONGEST - 1]}…"
 
 
 # ── of the whole expression ──────────────────────────────────────────────────────────────────────────────────────────
@@ -63,7 +63,7 @@ def _whole(expr: sp.Expr, names: Sequence[Variable], indices: Sequence[Variable]
     yield Edit("factor", "half as much", (), expr / 2)
     moving = {node.args[1] for node in expr.atoms(Partial)}
     present = [v for v in names if v in expr.free_symbols and v.domain.kind is Kind.POSITIVE and not v.domain.shape]
-    for v in (v for v in present if v not in moving):        # ∂/∂(2v) is no derivative
+    for v in (v for v in present if v not in moving):  # ∂/∂(2v) is no derivative
         yield Edit("scalar", f"2·{v} for {v} throughout", (), expr.xreplace({v: 2 * v}))
         yield Edit("scalar", f"{v}² for {v} throughout", (), expr.xreplace({v: v**2}))
     for v in (v for v in names if v.domain.kind in (Kind.POSITIVE, Kind.SIZE) and not v.domain.shape):
@@ -71,7 +71,7 @@ def _whole(expr: sp.Expr, names: Sequence[Variable], indices: Sequence[Variable]
         yield Edit("scalar" if v.domain.kind is Kind.POSITIVE else "size", f"divided by {v}", (), expr / v)
     free = [v for v in indices if v in expr.free_symbols]
     for n, v in enumerate(free):
-        for other in free[n + 1:]:
+        for other in free[n + 1 :]:
             if v.domain.shape == other.domain.shape:
                 swapped = expr.xreplace({v: other, other: v})
                 yield Edit("index", f"{_name(v)} and {_name(other)} are exchanged", (), swapped)
@@ -112,7 +112,7 @@ def _here(expr: sp.Expr, path: tuple[int, ...], indices: Sequence[Variable]) -> 
 
 
 def _of_terms(expr: sp.Add, path: tuple[int, ...]) -> Iterator[Edit]:
-    for term in sorted(expr.args, key=lambda t: not t.has(sp.Sum))[:TERMS]:      # means first
+    for term in sorted(expr.args, key=lambda t: not t.has(sp.Sum))[:TERMS]:  # means first
         rest = expr - term
         yield Edit("term", f"{_shown(term)} is lost", path, rest)
         yield Edit("sign", f"the sign of {_shown(term)}", path, rest - term)
@@ -132,7 +132,7 @@ def _of_entry(expr: sp.Indexed, path: tuple[int, ...], indices: Sequence[Variabl
     for n, index in enumerate(expr.indices):
         for other in indices:
             if other != index and isinstance(index, Variable) and index.domain.shape == other.domain.shape:
-                new = expr.base[(*expr.indices[:n], other, *expr.indices[n + 1:])]
+                new = expr.base[(*expr.indices[:n], other, *expr.indices[n + 1 :])]
                 yield Edit("index", f"{_name(other)} for {_name(index)} in {text(expr)}", path, new)
     if len(expr.indices) == 2 and expr.base.shape[0] == expr.base.shape[1]:
         yield Edit("index", f"{text(expr)} is transposed", path, expr.base[tuple(reversed(expr.indices))])
@@ -140,7 +140,7 @@ def _of_entry(expr: sp.Indexed, path: tuple[int, ...], indices: Sequence[Variabl
 
 def _of_sum(expr: sp.Sum, path: tuple[int, ...], indices: Sequence[Variable]) -> Iterator[Edit]:
     if len(expr.limits) == 1:
-        (bound, _, high), = expr.limits
+        ((bound, _, high),) = expr.limits
         yield Edit("mean", f"a mean over {_name(bound)} for {_shown(expr)}", path, expr / high)
         for other in indices:
             if other.domain.shape == bound.domain.shape:

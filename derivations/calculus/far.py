@@ -24,14 +24,14 @@ from derivations.calculus.variables import Kind, Variable
 Sizes = Mapping[Any, int]
 
 SMALL = (1, 2, 3)
-BEYOND = (8, 9, 12, 16, 33)                                  # sizes beyond those of the usual sample
+BEYOND = (8, 9, 12, 16, 33)  # sizes beyond those of the usual sample
 LADDER = (*SMALL, 5, *BEYOND, 64, 128, 200, *(10**power for power in (*range(3, 13), 20, 30, 300)))
-EXPONENTS = (0, 1, -1, 3, -3, 7, -7, 30, -30, 300, -300)     # of 10
+EXPONENTS = (0, 1, -1, 3, -3, 7, -7, 30, -30, 300, -300)  # of 10
 FACTORS = (Fraction(1), Fraction(1), Fraction(3, 7), Fraction(22, 7))
-OVERHEAD = 30                                                # of a point, in nodes evaluated
-DRAWN = 3                                                    # of an entry, in nodes evaluated
-DERIVED = 5                                                  # nodes of a derivative for each one of its function
-POSITIONS = 4                                                # of the indices, at one look
+OVERHEAD = 30  # of a point, in nodes evaluated
+DRAWN = 3  # of an entry, in nodes evaluated
+DERIVED = 5  # nodes of a derivative for each one of its function
+POSITIONS = 4  # of the indices, at one look
 
 
 class Pattern(Enum):
@@ -143,7 +143,7 @@ def looking(var: Variable, look: Look, point: Point) -> Value:
     if kind in (Kind.SIMPLEX, Kind.INTERIOR):
         return shaped(_masses(numbers), shape)
     if kind in (Kind.STOCHASTIC, Kind.UNIT, Kind.NONZERO) and shape:
-        rows = [numbers[start:start + shape[-1]] for start in range(0, len(numbers), shape[-1])]
+        rows = [numbers[start : start + shape[-1]] for start in range(0, len(numbers), shape[-1])]
         made = {Kind.STOCHASTIC: _masses, Kind.UNIT: lambda row: on_sphere(row[1:]), Kind.NONZERO: _other_than_zero}[kind]
         return shaped(list(chain.from_iterable(map(made, rows))), shape)
     numbers = [look.factor * number for number in numbers]
@@ -160,9 +160,12 @@ def _other_than_zero(row: Sequence[Fraction]) -> list[Fraction]:
 def looks(names: Sequence[Variable], seed: int, exponents: Sequence[int] = EXPONENTS) -> Iterator[dict[Variable, Look]]:
     """Looks of some variables without an end: in turn one variable that stands out among plain ones, and all at random."""
     rng = random.Random(seed)
-    alone = [(v, Look(pattern, exponent, signs)) for v in names
-             for pattern, exponent, signs in product((Pattern.LEVEL, Pattern.ONE), exponents, (Signs.PLUS, Signs.MINUS))
-             if exponent and not (signs is Signs.MINUS and v.domain.kind not in (Kind.REAL, Kind.NONZERO, Kind.UNIT))]
+    alone = [
+        (v, Look(pattern, exponent, signs))
+        for v in names
+        for pattern, exponent, signs in product((Pattern.LEVEL, Pattern.ONE), exponents, (Signs.PLUS, Signs.MINUS))
+        if exponent and not (signs is Signs.MINUS and v.domain.kind not in (Kind.REAL, Kind.NONZERO, Kind.UNIT))
+    ]
     rng.shuffle(alone)
 
     def any_look() -> Look:
@@ -223,7 +226,9 @@ def _cost(expr: sp.Basic, sizes: Sizes) -> float:
         for index, low, high in reversed(expr.limits):
             first, last = (int(end.xreplace({v: inner.get(v, 1) for v in end.free_symbols})) for end in (low, high))
             inner[index] = lengths[index] = max(1, last - first + 1)
-        repeated = ((factor, prod(length for index, length in lengths.items() if index in factor.free_symbols))
-                    for factor in sp.Mul.make_args(expr.function))
+        repeated = (
+            (factor, prod(length for index, length in lengths.items() if index in factor.free_symbols))
+            for factor in sp.Mul.make_args(expr.function)
+        )
         return sum(times * _cost(factor, inner) for factor, times in repeated)
     return (DERIVED if isinstance(expr, Partial) else 1) * (1 + sum(_cost(part, sizes) for part in expr.args))

@@ -113,7 +113,7 @@ class Partial(sp.Expr):  # type: ignore[misc]
             raise ValueError(f"derivative: expected a free real variable, got {text(by)}")
         if label.domain.kind not in FREE_KINDS:
             raise ValueError(f"derivative: expected a free real variable, got {text(by)} {label.domain.kind.words}")
-        return sp.Expr.__new__(cls, sp.sympify(expr), by)    # type: ignore[no-any-return]
+        return sp.Expr.__new__(cls, sp.sympify(expr), by)  # type: ignore[no-any-return]
 
 
 def derivative(expr: sp.Expr, by: sp.Expr) -> sp.Expr:

@@ -22,9 +22,9 @@ from derivations.calculus.screening import Facts
 from derivations.calculus.signs import nonzero, strictly_positive
 from derivations.calculus.sums import normal
 
-DEPTH = 4                                                    # how many orders beyond the leading one are kept
+DEPTH = 4  # how many orders beyond the leading one are kept
 
-Power: TypeAlias = Any                                       # sp.Rational
+Power: TypeAlias = Any  # sp.Rational
 Terms = Mapping[tuple[Power, int], sp.Expr]
 
 
@@ -89,7 +89,7 @@ class Germs:
         """The sum, in which the larger of two exponential scales dominates."""
         compared = self._compare(one.exponent, other.exponent)
         if compared:
-            return one if compared > 0 else other            # the other one is below every order of it
+            return one if compared > 0 else other  # the other one is below every order of it
         terms = dict(one.terms)
         for key, value in other.terms.items():
             terms[key] = terms.get(key, sp.S.Zero) + value
@@ -186,7 +186,7 @@ class Germs:
                 self._require(condition)
             return self.of(expr.opened())
         if isinstance(expr, Partial):
-            self.of(expr.args[0])                            # a derivative is one of what has values
+            self.of(expr.args[0])  # a derivative is one of what has values
             return self.of(differentiate(*expr.args))
         return self._function(expr)
 
@@ -239,7 +239,7 @@ class Germs:
         if any(value.free_symbols & bound for value in body.exponent.values()):
             if self._compare(body.exponent, {}) > 0:
                 raise UndecidedError("which term of a sum grows fastest is not shown")
-            return Germ({})                                  # each term is smaller than every power of ε
+            return Germ({})  # each term is smaller than every power of ε
         return self.clean({key: sp.Sum(v, *expr.limits) for key, v in body.terms.items()}, body.order, body.exponent)
 
     def limit(self, expr: sp.Expr) -> sp.Expr:

@@ -14,7 +14,7 @@ from derivations.calculus.naming import canonical_names
 from derivations.calculus.screening import Facts
 from derivations.calculus.variables import Kind, Variable, fresh
 
-MOST = 16                                                    # instances of one hypothesis
+MOST = 16  # instances of one hypothesis
 
 
 @lru_cache(maxsize=2**14)

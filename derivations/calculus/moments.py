@@ -39,10 +39,11 @@ def variance(expr: sp.Expr) -> sp.Expr:
 
 def _open_powers(expr: sp.Expr) -> sp.Expr:
     """(Σ_a f_a)² as Σ_a Σ_b f_a f_b: a square of a sum is two sums with names of their own."""
+
     def double(power: sp.Expr) -> sp.Expr:
         total: sp.Sum = power.base
         new = {limit[0]: fresh(limit[0]) for limit in total.limits}
-        other = total.function.xreplace(new)                 # a normal form: no sum inside binds an index of one around it
+        other = total.function.xreplace(new)  # a normal form: no sum inside binds an index of one around it
         return sp.Sum(total.function * other, *total.limits, *[(v, 1, v.domain.shape[0]) for v in new.values()])
 
     return expr.replace(lambda e: e.is_Pow and isinstance(e.base, sp.Sum) and e.exp == 2, double)

@@ -9,7 +9,7 @@ import sympy as sp
 
 from derivations.calculus.variables import Domain, Kind, Variable
 
-MOST = 8                                                     # indices of one sum, whose orders are all compared: 8! of them
+MOST = 8  # indices of one sum, whose orders are all compared: 8! of them
 
 
 def canonical_names(body: sp.Expr, bound: list[Variable]) -> dict[Variable, Variable]:

@@ -20,10 +20,10 @@ from derivations.calculus.admission import completed
 from derivations.calculus.balls import Point, Sample, Value
 from derivations.calculus.variables import Kind, Variable
 
-CORNERS = 6                                                  # rounds of ties and zeros at sizes 1 to 3
-SMALL = 24                                                   # rounds, those included, of quarters at sizes 1 to 3
-MASSES = (1, 9)                                              # of the entries of a simplex, before they are normalized
-POSITIONS = 8                                                # of the indices, in a later round: a tie, then random ones
+CORNERS = 6  # rounds of ties and zeros at sizes 1 to 3
+SMALL = 24  # rounds, those included, of quarters at sizes 1 to 3
+MASSES = (1, 9)  # of the entries of a simplex, before they are normalized
+POSITIONS = 8  # of the indices, in a later round: a tie, then random ones
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,10 @@ class Round:
     """How the numbers of a later round are drawn, and at which sizes."""
 
     sizes: tuple[int, ...]
-    magnitude: Callable[[random.Random], Fraction]           # > 0
-    tied: bool = False                                       # all scalars and entries are one number, up to their sign
-    sparse: bool = False                                     # half of the masses of a simplex are 0
-    even: bool = False                                       # the masses of a simplex are nearly equal
+    magnitude: Callable[[random.Random], Fraction]  # > 0
+    tied: bool = False  # all scalars and entries are one number, up to their sign
+    sparse: bool = False  # half of the masses of a simplex are 0
+    even: bool = False  # the masses of a simplex are nearly equal
 
 
 def _up_to(low: int, high: int, denominator: int) -> Callable[[random.Random], Fraction]:
@@ -56,8 +56,8 @@ def _wide(rng: random.Random) -> Fraction:
 LATER = (
     Round((2, 3), lambda rng: Fraction(1), tied=True),
     Round((4, 5), _up_to(1, 12, 4)),
-    Round((3, 2), _up_to(1, 15, 100)),                       # near 0
-    Round((2, 4), _up_to(4, 40, 1)),                         # far from 0
+    Round((3, 2), _up_to(1, 15, 100)),  # near 0
+    Round((2, 4), _up_to(4, 40, 1)),  # far from 0
     Round((2, 3), _odd),
     Round((3, 4), _close, even=True),
     Round((2, 2), _close, even=True),
@@ -118,7 +118,7 @@ class _Sample:
 
     def __init__(self, drawn: Iterator[dict[Variable, Value]]) -> None:
         self.drawn = drawn
-        self.points = list(map(Sample, islice(drawn, 1)))    # what cannot be drawn is refused with the first point
+        self.points = list(map(Sample, islice(drawn, 1)))  # what cannot be drawn is refused with the first point
 
     def __iter__(self) -> Iterator[dict[Variable, Value]]:
         for n in count():
@@ -129,7 +129,7 @@ class _Sample:
             yield self.points[n]
 
 
-@lru_cache(maxsize=8)                                        # statements of one claim are about the same variables
+@lru_cache(maxsize=8)  # statements of one claim are about the same variables
 def _sample(names: tuple[Variable, ...], fixed: _Values, seed: int, rounds: int) -> _Sample:
     return _Sample(_drawn(names, fixed.at, seed, rounds))
 
@@ -159,7 +159,7 @@ def _draw_early(turn: int, others: Sequence[Variable], point: dict[Variable, Val
     corner = turn < CORNERS
     for order, var in enumerate(others):
         point[var] = _draw(var, point, rng, corner, _quarters)
-        if not corner and var in faces:                      # zeros, where the multipliers may be positive
+        if not corner and var in faces:  # zeros, where the multipliers may be positive
             point[var] = _face(extent(var.domain.shape[0], point), rng)
         if corner and (order + turn // 3) % 2 == 0 and var.domain.kind in (Kind.REAL, Kind.NONNEGATIVE):
             point[var] = _zeros([extent(part, point) for part in var.domain.shape])
@@ -209,8 +209,12 @@ def with_indices(
 
 
 def _draw(
-    var: Variable, point: dict[Variable, Value], rng: random.Random, corner: bool,
-    scalar: Callable[[Kind, random.Random], Fraction], masses: tuple[int, int] = MASSES,
+    var: Variable,
+    point: dict[Variable, Value],
+    rng: random.Random,
+    corner: bool,
+    scalar: Callable[[Kind, random.Random], Fraction],
+    masses: tuple[int, int] = MASSES,
 ) -> Value:
     kind, shape = var.domain.kind, [extent(part, point) for part in var.domain.shape]
     if kind is Kind.COUPLING:
@@ -264,9 +268,7 @@ def on_sphere(flat: Sequence[Fraction]) -> list[Fraction]:
     return [*(2 * x / (square + 1) for x in flat), (square - 1) / (square + 1)]
 
 
-def _nonzero(
-    size: int, rng: random.Random, corner: bool, scalar: Callable[[Kind, random.Random], Fraction]
-) -> list[Fraction]:
+def _nonzero(size: int, rng: random.Random, corner: bool, scalar: Callable[[Kind, random.Random], Fraction]) -> list[Fraction]:
     """A vector other than 0; with only one other entry, as a corner."""
     entries = [Fraction(0) if corner else scalar(Kind.REAL, rng) for _ in range(size)]
     if not any(entries):

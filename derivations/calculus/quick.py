@@ -56,7 +56,7 @@ def _set_assumptions(obj: sp.Basic, assumptions: dict[str, Any]) -> None:
     obj._assumptions = facts
 
 
-ASSUMPTIONS: Any = sys.modules["sympy.core.assumptions"]      # which `sympy.core` hides behind a function of the same name
+ASSUMPTIONS: Any = sys.modules["sympy.core.assumptions"]  # which `sympy.core` hides behind a function of the same name
 ASK = ASSUMPTIONS._ask
 PREREQUISITES = {fact: tuple(sorted(_assume_rules.prereq[fact])) for fact in sorted(_assume_defined)}
 
@@ -66,7 +66,7 @@ def _ask(fact: str, obj: sp.Basic) -> bool | None:
     known: Any = obj._assumptions
     handlers = obj._prop_handler
     queue, queued = [fact], {fact}
-    for each in queue:                                       # which grows on the way
+    for each in queue:  # which grows on the way
         if each in known:
             continue
         if (handler := handlers.get(each)) is not None:
@@ -112,7 +112,7 @@ def _new_sum(cls: type[sp.Sum], function: Any, *limits: Any, **options: Any) -> 
     if not (plain and all(map(_is_plain, limits))) or _has_cases(function):
         return NEW_SUM(cls, function, *limits, **options)
     ranges = [sp.Tuple(*limit) for limit in limits]
-    while type(function) is sp.Sum:                          # Σ_k Σ_l is one sum over l and k
+    while type(function) is sp.Sum:  # Σ_k Σ_l is one sum over l and k
         ranges, function = [*function.limits, *ranges], function.function
     made = sp.Expr.__new__(cls, function, *ranges)
     made.is_commutative = function.is_commutative

@@ -13,11 +13,11 @@ from derivations.calculus.balls import Point, enclose, enclose_all
 from derivations.calculus.points import points, with_indices
 from derivations.calculus.variables import Variable, variables_of
 
-Fact = tuple[sp.Expr, bool | None, tuple[Variable, ...]]      # ≥ 0 (False), > 0 (True) or ≠ 0 (None), for all values of indices
+Fact = tuple[sp.Expr, bool | None, tuple[Variable, ...]]  # ≥ 0 (False), > 0 (True) or ≠ 0 (None), for all values of indices
 Facts = tuple[Fact, ...]
 
-MOST, WIDE = 8, 48                                           # points at which an expression is evaluated
-FIRST, STRIDE = 20, 5                                        # of the sample that the few of them are taken from
+MOST, WIDE = 8, 48  # points at which an expression is evaluated
+FIRST, STRIDE = 20, 5  # of the sample that the few of them are taken from
 
 
 @lru_cache(maxsize=2**14)
@@ -31,7 +31,7 @@ def refuted(expr: sp.Expr, strict: bool, facts: Facts, wide: bool = False) -> bo
     try:
         values = (enclose(expr, point) for point in _sample(_variables(expr, facts), facts, wide))
         return any(bool(value <= 0 if strict else value < 0) for value in values if value.is_finite())
-    except (ValueError, KeyError):                           # what has no exact samples, or no rule of evaluation
+    except (ValueError, KeyError):  # what has no exact samples, or no rule of evaluation
         return False
 
 
@@ -53,8 +53,11 @@ def _hold(facts: Facts, point: Point) -> bool:
     plain = [(fact, sense) for fact, sense, over in facts if not over]
     if not all(map(_is_signed, enclose_all([fact for fact, _ in plain], point), (sense for _, sense in plain))):
         return False
-    universal = ((fact, sense, with_indices(over, {v: value for v, value in point.items() if v not in over}))
-                 for fact, sense, over in facts if over)
+    universal = (
+        (fact, sense, with_indices(over, {v: value for v, value in point.items() if v not in over}))
+        for fact, sense, over in facts
+        if over
+    )
     return all(_is_signed(enclose(fact, at), sense) for fact, sense, places in universal for at in places)
 
 

@@ -17,16 +17,20 @@ from derivations.calculus.variables import Kind, Variable
 FACTORS = (Fraction(1, 2), Fraction(2), Fraction(9, 10), Fraction(10, 9), Fraction(99, 100), Fraction(100, 99))
 STEPS = (Fraction(1), Fraction(1, 4), Fraction(1, 50))
 SHARES = (Fraction(1), Fraction(1, 2), Fraction(1, 10), Fraction(1, 100))
-TURNS = ((Fraction(0), Fraction(1)), (Fraction(3, 5), Fraction(4, 5)), (Fraction(99, 101), Fraction(20, 101)),
-         (Fraction(9999, 10001), Fraction(200, 10001)))      # cosines and sines
+TURNS = (
+    (Fraction(0), Fraction(1)),
+    (Fraction(3, 5), Fraction(4, 5)),
+    (Fraction(99, 101), Fraction(20, 101)),
+    (Fraction(9999, 10001), Fraction(200, 10001)),
+)  # cosines and sines
 MASSES = (Kind.SIMPLEX, Kind.INTERIOR, Kind.STOCHASTIC)
 SIGNED = (Kind.REAL, Kind.NONZERO)
-LARGEST = 10**6                                              # of a denominator: what is moved on and on is rounded
-SMALL = Fraction(1, 10**3)                                   # below it, the inverse is rounded
-LONGEST = 10**60                                             # of a denominator that a move along a coordinate may lead to
-HUGE = Fraction(10) ** 300                                   # a number's largest size, and the inverse of its smallest
+LARGEST = 10**6  # of a denominator: what is moved on and on is rounded
+SMALL = Fraction(1, 10**3)  # below it, the inverse is rounded
+LONGEST = 10**60  # of a denominator that a move along a coordinate may lead to
+HUGE = Fraction(10) ** 300  # a number's largest size, and the inverse of its smallest
 MOVES = tuple((scaled, sign) for sign in (1, -1) for scaled in (False, True))
-Coordinate = tuple[Variable, tuple[int, ...], int]           # a variable, the place of an entry, and one that gives it mass
+Coordinate = tuple[Variable, tuple[int, ...], int]  # a variable, the place of an entry, and one that gives it mass
 
 
 def descent(
@@ -54,9 +58,9 @@ def _fit(tied: Sequence[Variable], changed: Variable, point: dict[Variable, Valu
         if changed in [marginal.label for marginal in var.domain.marginals]:
             first, *rest = (point[marginal.label] for marginal in var.domain.marginals)
             if var.domain.kind is Kind.SLACK:
-                point[var] = [x if mass == 0 else Fraction(0) for x, mass in zip(point[var], first, strict=True)]   # type: ignore[arg-type]
+                point[var] = [x if mass == 0 else Fraction(0) for x, mass in zip(point[var], first, strict=True)]  # type: ignore[arg-type]
             else:
-                point[var] = [[a * b for b in rest[0]] for a in first]               # type: ignore[union-attr]
+                point[var] = [[a * b for b in rest[0]] for a in first]  # type: ignore[union-attr]
 
 
 def along_coordinates(
@@ -86,7 +90,8 @@ def coordinates(point: Point) -> Iterator[Coordinate]:
     """The free scalars, the entries of free vectors and matrices, and the masses of simplexes, each with its neighbour."""
     for v, value in point.items():
         if v.domain.kind in (Kind.REAL, Kind.NONZERO, Kind.NONNEGATIVE, Kind.POSITIVE, Kind.STOCHASTIC) or (
-                v.domain.kind in (Kind.SIMPLEX, Kind.INTERIOR) and not _ties(point, v)):
+            v.domain.kind in (Kind.SIMPLEX, Kind.INTERIOR) and not _ties(point, v)
+        ):
             for place in _places(value):
                 yield from ((v, place, way) for way in ((1, -1) if v.domain.kind in MASSES and place[-1:] != (0,) else (1,)))
 
@@ -108,7 +113,7 @@ def _shifted(point: Point, coordinate: Coordinate, scaled: bool, step: Fraction)
     v, place, way = coordinate
     kind, value = v.domain.kind, _copied(point[v])
     if not place:
-        number = _changed(Fraction(value), kind, scaled, step)   # type: ignore[arg-type]
+        number = _changed(Fraction(value), kind, scaled, step)  # type: ignore[arg-type]
         return None if number is None else {**point, v: number}
     row: Any = value
     for n in place[:-1]:
@@ -146,16 +151,16 @@ def _moved(var: Variable, point: Point, rng: random.Random) -> Value:
         _shift(rng.choice(rows), rng, closed=kind is not Kind.INTERIOR)  # type: ignore[arg-type]
         return value
     if kind is Kind.UNIT:
-        _turn(rng.choice(value) if rank == 2 else value, rng)                       # type: ignore[arg-type]
+        _turn(rng.choice(value) if rank == 2 else value, rng)  # type: ignore[arg-type]
         return value
     if kind is Kind.COUPLING:
         _cycle(value, rng)
         return value
     if not rank:
-        return _scalar(kind, Fraction(value), rng)           # type: ignore[arg-type]
+        return _scalar(kind, Fraction(value), rng)  # type: ignore[arg-type]
     row, n = _entry(value, rank, rng)
     tied = kind is not Kind.SLACK and len(row) > 1 and rng.random() < 0.2
-    slack = kind is Kind.SLACK and point[var.domain.marginals[0].label][n] != 0   # type: ignore[index]
+    slack = kind is Kind.SLACK and point[var.domain.marginals[0].label][n] != 0  # type: ignore[index]
     row[n] = row[n - 1] if tied else row[n] if slack else _scalar(kind, Fraction(row[n]), rng)
     if kind is Kind.NONZERO and not any(row):
         row[n] = Fraction(1)
@@ -190,7 +195,7 @@ def _simple(value: Fraction) -> Fraction:
 def _shift(row: list[Fraction], rng: random.Random, closed: bool) -> None:
     """Move a share of one mass to another, all of it only where masses may be 0."""
     giver, taker = rng.randrange(len(row)), rng.randrange(len(row))
-    share = rng.choice(SHARES[0 if closed else 1:])
+    share = rng.choice(SHARES[0 if closed else 1 :])
     amount = _simple(row[giver] * share) if share < 1 else row[giver]
     row[giver] -= amount
     row[taker] += amount

@@ -26,7 +26,7 @@ def coefficients(expr: sp.Expr, variable: sp.Expr, order: int, small: frozenset[
     without a rule.
     """
     expr = sp.sympify(expr).replace(lambda e: isinstance(e, Partial), lambda e: differentiate(*e.args))
-    t = sp.Dummy("t", real=True)                             # 1/t would simplify away inside a power known to be positive
+    t = sp.Dummy("t", real=True)  # 1/t would simplify away inside a power known to be positive
     return [normal(c) for c in _series(expr.xreplace({variable: t}), small | {t}, order)]
 
 
@@ -43,9 +43,7 @@ def solution(image: sp.Expr, vector: sp.IndexedBase, at: sp.Expr, variable: Vari
     return known
 
 
-def substituted(
-    expr: sp.Expr, vector: sp.IndexedBase, at: sp.Expr, known: Series
-) -> tuple[sp.Expr, frozenset[sp.Dummy]]:
+def substituted(expr: sp.Expr, vector: sp.IndexedBase, at: sp.Expr, known: Series) -> tuple[sp.Expr, frozenset[sp.Dummy]]:
     """Substitute the polynomial of each entry of a vector, each in a separate variable, so that nothing cancels against a
     polynomial that is known only to some degree."""
     expansions: dict[sp.Expr, sp.Expr] = {}

@@ -88,7 +88,7 @@ def _by_bounds(expr: sp.Add, strict: bool, facts: Facts) -> bool:
 def _by_terms(expr: sp.Expr, strict: bool, facts: Facts) -> bool:
     """Whether every term is ≥ 0, and at least one > 0 if `strict`; a fact may stand for the terms that it is made of."""
     for fact, positive in instances(facts, expr):
-        if positive is None or not _monomials(fact) & _monomials(expr):      # only ≠ 0, or no part of the expression
+        if positive is None or not _monomials(fact) & _monomials(expr):  # only ≠ 0, or no part of the expression
             continue
         rest = _expanded(expr) - _expanded(fact)
         if _is_number_at_least(rest, 0) or (rest != expr and len(_terms(rest)) < len(_terms(_expanded(expr)))):
@@ -130,7 +130,7 @@ def _is_expanded(expr: sp.Expr) -> bool:
 
 
 def _terms(expr: sp.Expr) -> tuple[sp.Expr, ...]:
-    return sp.Add.make_args(expr)                            # type: ignore[no-any-return]
+    return sp.Add.make_args(expr)  # type: ignore[no-any-return]
 
 
 def _is_number_at_least(expr: sp.Expr, bound: int) -> bool:
@@ -190,7 +190,7 @@ def _negative(factor: sp.Expr, strict: bool, facts: Facts) -> bool:
     """Whether a factor is ≤ 0, or < 0."""
     if isinstance(factor, sp.log):
         return _at_least(1 - factor.args[0], strict, facts)
-    if isinstance(factor, xlogx):                            # which is 0 at 0
+    if isinstance(factor, xlogx):  # which is 0 at 0
         return not strict and _at_least(1 - factor.args[0], False, facts)
     if factor.is_Rational:
         return bool(factor.is_negative)
@@ -204,7 +204,7 @@ def _power(term: sp.Pow, strict: bool, facts: Facts) -> bool:
     if not exponent.is_real:
         return False
     odd = exponent.is_integer and exponent.is_even is not True
-    if not strict and not odd:                               # before the sign of the base is asked for, which may take long
+    if not strict and not odd:  # before the sign of the base is asked for, which may take long
         return True
     if _at_least(base, True, facts):
         return True
@@ -218,7 +218,7 @@ def _sum(term: sp.Sum, strict: bool, facts: Facts) -> bool:
     if not strict:
         return _at_least(body, False, facts)
     if not all(nonnegative(high - low) for _, low, high in term.limits):
-        return False                                         # the sum may be empty
+        return False  # the sum may be empty
     if _at_least(body, True, facts):
         return True
     if not all(low == 1 and var.domain.shape == (high,) for var, low, high in term.limits):
@@ -241,11 +241,11 @@ def _is_mass(factor: sp.Expr, bound: list[Variable]) -> bool:
         return False
     if kind is Kind.STOCHASTIC or (kind is Kind.NONZERO and len(axes) == 2):
         row, *axes = axes
-        if row.free_symbols & set(axes):                     # a diagonal is no row
+        if row.free_symbols & set(axes):  # a diagonal is no row
             return False
     elif kind not in (Kind.SIMPLEX, Kind.COUPLING, Kind.NONZERO):
         return False
-    sizes = factor.base.shape[-len(axes):]
+    sizes = factor.base.shape[-len(axes) :]
     complete = all(axis in bound and axis.domain.shape == (size,) for axis, size in zip(axes, sizes, strict=True))
     return complete and len(set(axes)) == len(axes)
 
@@ -274,8 +274,11 @@ def _masses_at_one(expr: sp.Expr) -> sp.Expr:
 
 
 def _mass_at_one(term: sp.Expr) -> sp.Expr:
-    masses = [f for f in sp.Mul.make_args(term) if isinstance(f, sp.Indexed) and isinstance(f.base.label, Variable)
-              and f.base.label.domain.kind in _MASSES]
+    masses = [
+        f
+        for f in sp.Mul.make_args(term)
+        if isinstance(f, sp.Indexed) and isinstance(f.base.label, Variable) and f.base.label.domain.kind in _MASSES
+    ]
     if not masses:
         return term
     rest = -term / masses[0]

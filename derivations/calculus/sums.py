@@ -20,7 +20,7 @@ from derivations.calculus.powers import bregman, plus
 from derivations.calculus.signs import nonnegative, strictly_positive
 from derivations.calculus.variables import Kind, Variable, fresh
 
-MOST_SCALES = 6                                              # of a sum of exponentials that is brought to one form
+MOST_SCALES = 6  # of a sum of exponentials that is brought to one form
 
 
 def total(bound: Variable | tuple[Variable, ...], body: sp.Expr) -> sp.Expr:
@@ -49,7 +49,7 @@ def normal(expr: sp.Expr) -> sp.Expr:
     """
     expr = sp.sympify(expr)
     opened = _opened(expr)
-    return opened if opened == expr else normal(opened)      # factors that merged may open once more
+    return opened if opened == expr else normal(opened)  # factors that merged may open once more
 
 
 def _opened(expr: sp.Expr) -> sp.Expr:
@@ -104,7 +104,7 @@ def equal(left: sp.Expr, right: sp.Expr) -> bool:
     difference = normal(left - right)
     if _vanishes(difference):
         return True
-    twice = oriented(normal(oriented(difference)))           # for the powers that the first time brings about
+    twice = oriented(normal(oriented(difference)))  # for the powers that the first time brings about
     return any(form != difference and _vanishes(form) for form in map(normal, (twice, logs.split(difference))))
 
 
@@ -130,7 +130,7 @@ def _cancels_by_summands(expr: sp.Expr) -> bool:
     for term in sp.Add.make_args(expr):
         if not (sums := _sums_of(term)) or (term / sums[0]).free_symbols & set(sums[0].bound_symbols):
             return bool(expr == 0)
-        own = foreign_names(sums[0].bound_symbols, expr)     # the other factors may bind the same names
+        own = foreign_names(sums[0].bound_symbols, expr)  # the other factors may bind the same names
         body = term / sums[0] * sums[0].function.xreplace(own)
         summands[sums[0].limits] = summands.get(sums[0].limits, sp.S.Zero) + body
     return all(_numerator(summand) == 0 for summand in summands.values())  # formal: rule_summands
@@ -159,7 +159,7 @@ def _written(expr: sp.Basic, bound: dict[sp.Basic, str]) -> str:
         names = {v: f"ι{len(bound) + n}" for n, v in enumerate(expr.bound_symbols)}
         ranges = [_written(end, bound) for _, *ends in expr.limits for end in ends]
         return f"Sum({_written(expr.function, bound | names)}; {ranges})"
-    if isinstance(expr, Variable | sp.IndexedBase):          # two variables of one name may have different domains
+    if isinstance(expr, Variable | sp.IndexedBase):  # two variables of one name may have different domains
         return f"@{id(expr.label if isinstance(expr, sp.IndexedBase) else expr)}"
     if isinstance(expr, sp.Integer):
         return str(expr.p)
@@ -182,7 +182,7 @@ def _log(arg: sp.Expr) -> sp.Expr:
     factors: list[sp.Expr] = []
     if arg.is_Add:
         exponent, arg = _exponential_factored(arg)
-        logs, arg = [exponent], sp.factor_terms(arg)         # log(ax + ay) = log a + log(x + y)
+        logs, arg = [exponent], sp.factor_terms(arg)  # log(ax + ay) = log a + log(x + y)
     for factor in sp.Mul.make_args(arg):
         base, exponent = factor.as_base_exp()
         if isinstance(factor, sp.exp) and factor.args[0].is_real:
@@ -295,7 +295,7 @@ def _factors(term: sp.Expr) -> Iterable[sp.Expr]:
 
 def _sum_of_product(factors: list[sp.Expr], bound: list[Variable]) -> sp.Expr:
     flat: list[sp.Expr] = []
-    for factor in factors:                                   # Σ_k a_k Σ_l b_kl = Σ_k Σ_l a_k b_kl, under fresh names
+    for factor in factors:  # Σ_k a_k Σ_l b_kl = Σ_k Σ_l a_k b_kl, under fresh names
         if isinstance(factor, sp.Sum) and factor.free_symbols & set(bound):
             renaming = {limit[0]: fresh(limit[0]) for limit in factor.limits}
             bound = [*bound, *renaming.values()]
@@ -407,8 +407,10 @@ def _turned(body: sp.Expr, bound: list[Variable], named: dict[Variable, Variable
         rest = sp.Mul(*[factor for factor in sp.Mul.make_args(body) if factor is not order])
         turned = rest * upto(*order.args[::-1])
         before, after = order.args[0] not in bound, order.args[1] not in bound
-        keys = [sp.default_sort_key(each.xreplace(names)) for each, names in
-                ((turned, canonical_names(turned, bound)), (body, named))]
+        keys = [
+            sp.default_sort_key(each.xreplace(names))
+            for each, names in ((turned, canonical_names(turned, bound)), (body, named))
+        ]
         if (after, keys[0]) < (before, keys[1]):
             return reversed_order(order) * rest
     return None

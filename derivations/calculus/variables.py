@@ -71,16 +71,29 @@ class Domain:
 
     def __post_init__(self) -> None:
         """Raise ValueError for a shape, excluded indices or marginals that do not go with the kind."""
-        axes = {Kind.SIZE: {0}, Kind.INDEX: {1}, Kind.STOCHASTIC: {2}, Kind.COUPLING: {2}, Kind.SLACK: {1}, Kind.UNIT: {1, 2},
-                Kind.NONZERO: {1, 2}, Kind.SIMPLEX: {1, 2, 3}, Kind.INTERIOR: {1, 2, 3}}.get(self.kind, set(range(5)))
+        axes = {
+            Kind.SIZE: {0},
+            Kind.INDEX: {1},
+            Kind.STOCHASTIC: {2},
+            Kind.COUPLING: {2},
+            Kind.SLACK: {1},
+            Kind.UNIT: {1, 2},
+            Kind.NONZERO: {1, 2},
+            Kind.SIMPLEX: {1, 2, 3},
+            Kind.INTERIOR: {1, 2, 3},
+        }.get(self.kind, set(range(5)))
         if len(self.shape) not in axes:
             raise ValueError(f"shape: expected axes like {sorted(axes)} for {self.kind.name}, got {self.shape}")
-        for part in map(sp.sympify, self.shape):             # where a range depended on an index, no sum could leave its place
+        for part in map(sp.sympify, self.shape):  # where a range depended on an index, no sum could leave its place
             if not (part.is_integer and part.is_positive and all(map(_is_size, part.free_symbols))):
                 raise ValueError(f"shape: expected sizes ≥ 1, got {part}")
         for other in self.other_than:
-            if not (self.kind is Kind.INDEX and type(other) is Variable and other.domain.kind is Kind.INDEX
-                    and other.domain.shape == self.shape):
+            if not (
+                self.kind is Kind.INDEX
+                and type(other) is Variable
+                and other.domain.kind is Kind.INDEX
+                and other.domain.shape == self.shape
+            ):
                 raise ValueError(f"other_than: expected indices in 1…{self.shape[0] if self.shape else '?'}, got {other}")
         self._check_marginals()
 
@@ -145,7 +158,7 @@ class Variable(sp.Symbol):  # type: ignore[misc]
     def __eq__(self, other: object) -> Any:
         return self is other or (False if isinstance(other, sp.Basic) else NotImplemented)
 
-    __hash__ = object.__hash__                               # equal variables are one object: the fastest there is
+    __hash__ = object.__hash__  # equal variables are one object: the fastest there is
 
     @property
     def domain(self) -> Domain:
@@ -157,7 +170,7 @@ class Variable(sp.Symbol):  # type: ignore[misc]
 
     def _hashable_content(self) -> tuple[Any, ...]:
         if not hasattr(self, "_content"):
-            domain = self.domain                             # as plain SymPy parts, which SymPy can hash and order
+            domain = self.domain  # as plain SymPy parts, which SymPy can hash and order
             parts = (domain.shape, domain.other_than, domain.marginals)
             self._content = (*super()._hashable_content(), domain.kind.name, *(sp.Tuple(*part) for part in parts))
         return self._content

@@ -47,25 +47,41 @@ y = m1 * t + m2 * t**2 / 2 + rho * t**2
 GIVEN = ("(26), so that M is finite near 0",)
 
 
-@claim("deciphering.26", "asymptotic", title="Second-order expansion of M", hypotheses=("u has bounded moments",),
-       latex=r"M(\lambda)=\int\langle a,\lambda\rangle u(a)\,da=1+\langle M'(0),\lambda\rangle"
-             r"+\tfrac12\langle\lambda,M''(0)\lambda\rangle+o(\|\lambda\|^2)")
+@claim(
+    "deciphering.26",
+    "asymptotic",
+    title="Second-order expansion of M",
+    hypotheses=("u has bounded moments",),
+    latex=r"M(\lambda)=\int\langle a,\lambda\rangle u(a)\,da=1+\langle M'(0),\lambda\rangle"
+    r"+\tfrac12\langle\lambda,M''(0)\lambda\rangle+o(\|\lambda\|^2)",
+)
 def expansion_of_m() -> Steps:
     """The integral of ⟨a, λ⟩ against u is expanded to the second order."""
-    yield Fails(Equation(partition(point), total(i, u[i] * inner(i, point))),
-                reason="the integral of ⟨a, λ⟩ is no value of M, which is positive")
+    yield Fails(
+        Equation(partition(point), total(i, u[i] * inner(i, point))),
+        reason="the integral of ⟨a, λ⟩ is no value of M, which is positive",
+    )
     printed = Expansion(total(i, u[i] * inner(i, ray)), 1 + t * linear(point) + t**2 * raw(point, 2) / 2, t, 2)
     yield Fails(printed, reason="the exponential is missing: the integral of ⟨a, λ⟩ is ⟨μ, λ⟩, which is 0 at λ = 0")
 
 
-@expansion_of_m.corrected(r"M<\infty\text{ near }0\implies M(\lambda)=\int e^{\langle a,\lambda\rangle}u(a)\,da"
-                          r"=1+\langle M'(0),\lambda\rangle+\tfrac12\langle\lambda,M''(0)\lambda\rangle"
-                          r"+o(\|\lambda\|^2)", Severity.SLIP, replaces="the integrand ⟨a, λ⟩, without an exponential")
+@expansion_of_m.corrected(
+    r"M<\infty\text{ near }0\implies M(\lambda)=\int e^{\langle a,\lambda\rangle}u(a)\,da"
+    r"=1+\langle M'(0),\lambda\rangle+\tfrac12\langle\lambda,M''(0)\lambda\rangle"
+    r"+o(\|\lambda\|^2)",
+    Severity.SLIP,
+    replaces="the integrand ⟨a, λ⟩, without an exponential",
+)
 def expansion_of_m_with_exponential() -> Steps:
     """With the exponential, and where M is finite near 0, M is 1 plus first moment plus half the second, up to o(‖λ‖²)."""
-    yield Expansion(sp.exp(x * t), 1 + x * t + x**2 * t**2 / 2, t, 2,
-                    reason="any u: the mean over x = ⟨W, λ⟩ may be taken term by term where M is finite near 0",
-                    quotes=(MOMENT_GENERATING_ANALYTIC,))
+    yield Expansion(
+        sp.exp(x * t),
+        1 + x * t + x**2 * t**2 / 2,
+        t,
+        2,
+        reason="any u: the mean over x = ⟨W, λ⟩ may be taken term by term where M is finite near 0",
+        quotes=(MOMENT_GENERATING_ANALYTIC,),
+    )
     yield moments(raw(point, 2) / 2)
 
 
@@ -85,8 +101,14 @@ def toward_zero(entry: sp.Expr, right: sp.Expr, *others: sp.Expr) -> Expansion:
     return Expansion(at_ray, right, t, 0, reason="Σ_i u_i (t_i)_a e^⟨t_i, tλ⟩; (t_i)_b comes with ∂/∂λ_b")
 
 
-@claim("deciphering.27", "identity", title="The gradient of M at 0 is the mean", hypotheses=GIVEN,
-       latex=r"M'(0)=\int a\,u(a)\,da=\mu", needs=("deciphering.26",))
+@claim(
+    "deciphering.27",
+    "identity",
+    title="The gradient of M at 0 is the mean",
+    hypotheses=GIVEN,
+    latex=r"M'(0)=\int a\,u(a)\,da=\mu",
+    needs=("deciphering.26",),
+)
 def gradient_at_zero() -> Steps:
     """The first derivative at 0 is the mean of u."""
     yield toward_zero(lam[a], mu(a))
@@ -104,8 +126,14 @@ def second_moment(row: sp.Expr, column: sp.Expr) -> sp.Expr:
 hessian = at_zero(derivative(derivative(partition(point), lam[a]), lam[b]))
 
 
-@claim("deciphering.28", "identity", title="The Hessian of M at 0 is the second moment", hypotheses=GIVEN,
-       latex=r"M''(0)=\int aa^\top u(a)\,da", needs=("deciphering.26", "deciphering.27"))
+@claim(
+    "deciphering.28",
+    "identity",
+    title="The Hessian of M at 0 is the second moment",
+    hypotheses=GIVEN,
+    latex=r"M''(0)=\int aa^\top u(a)\,da",
+    needs=("deciphering.26", "deciphering.27"),
+)
 def hessian_at_zero() -> Steps:
     """The second derivative at 0 is the matrix of raw second moments."""
     yield toward_zero(lam[a], second_moment(a, b), lam[b])
@@ -115,7 +143,7 @@ hessian_at_zero.twin("the covariance", lambda: toward_zero(lam[a], covariance(a,
 hessian_at_zero.twin("the outer product of the mean", lambda: toward_zero(lam[a], mu(a) * mu(b), lam[b]))
 
 
-def logarithm(of: sp.Expr, second: sp.Expr = -t**2 / 2, last: sp.Expr = -t**4 / 4) -> Expansion:
+def logarithm(of: sp.Expr, second: sp.Expr = -(t**2) / 2, last: sp.Expr = -(t**4) / 4) -> Expansion:
     """log(1 + of) = t − t²/2 + t³/3 − t⁴/4 + o(t⁴), or with other terms."""
     return Expansion(sp.log(1 + of), t + second + t**3 / 3 + last, t, 4)
 
@@ -123,34 +151,52 @@ def logarithm(of: sp.Expr, second: sp.Expr = -t**2 / 2, last: sp.Expr = -t**4 / 
 positive_x = sp.exp(x) - 1
 
 
-@claim("deciphering.29", "asymptotic", title="Series of the logarithm",
-       latex=r"\log(1+x)=t-\tfrac{t^2}2+\tfrac{t^3}3-\tfrac{t^4}4+\cdots=t-\tfrac{t^2}2+o(t^2)")
+@claim(
+    "deciphering.29",
+    "asymptotic",
+    title="Series of the logarithm",
+    latex=r"\log(1+x)=t-\tfrac{t^2}2+\tfrac{t^3}3-\tfrac{t^4}4+\cdots=t-\tfrac{t^2}2+o(t^2)",
+)
 def series_of_logarithm() -> Steps:
     """The logarithm of 1 + x is expanded in powers of another letter, t."""
     yield Fails(logarithm(positive_x), reason="the left side has no t")
 
 
-@series_of_logarithm.corrected(r"\log(1+t)=t-\tfrac{t^2}2+\tfrac{t^3}3-\tfrac{t^4}4+\cdots=t-\tfrac{t^2}2+o(t^2)",
-                               Severity.SLIP, replaces="the letter x of the left side")
+@series_of_logarithm.corrected(
+    r"\log(1+t)=t-\tfrac{t^2}2+\tfrac{t^3}3-\tfrac{t^4}4+\cdots=t-\tfrac{t^2}2+o(t^2)",
+    Severity.SLIP,
+    replaces="the letter x of the left side",
+)
 def series_in_one_letter() -> Steps:
     """The logarithm of 1 + t has the coefficients (−1)^(r+1)/r, and the first two terms are right up to o(t²)."""
     yield Expansion(sp.log(1 + t), t - t**2 / 2, t, 2, reason="up to o(t²)")
     yield logarithm(t)
 
 
-series_of_logarithm.twin("− t⁴/24, as for the exponential", lambda: logarithm(t, last=-t**4 / 24))
+series_of_logarithm.twin("− t⁴/24, as for the exponential", lambda: logarithm(t, last=-(t**4) / 24))
 series_of_logarithm.twin("the sign of t⁴", lambda: logarithm(t, last=t**4 / 4))
 
 
 def log_of_m(second: sp.Expr) -> Expansion:
     """log(1 + y) = m₁t + second·t² + ρt² + o(t²), with the o(t²) uniform in |ρ| ≤ 1."""
-    return Expansion(sp.log(1 + y), m1 * t + second * t**2 + rho * t**2, t, 2,
-                     reason="coefficients polynomial in ρ; ρ → 0 puts ρt² into o(t²)")
+    return Expansion(
+        sp.log(1 + y),
+        m1 * t + second * t**2 + rho * t**2,
+        t,
+        2,
+        reason="coefficients polynomial in ρ; ρ → 0 puts ρt² into o(t²)",
+    )
 
 
-@claim("deciphering.sA.series-inserted", "asymptotic", title="The series inserted", needs=("deciphering.26", "deciphering.29"),
-       latex=r"\log M(\lambda)=y-\tfrac12y^2+o(y^2),\quad y=\langle M'(0),\lambda\rangle"
-             r"+\tfrac12\langle\lambda,M''(0)\lambda\rangle+o(\|\lambda\|^2)", hypotheses=GIVEN)
+@claim(
+    "deciphering.sA.series-inserted",
+    "asymptotic",
+    title="The series inserted",
+    needs=("deciphering.26", "deciphering.29"),
+    latex=r"\log M(\lambda)=y-\tfrac12y^2+o(y^2),\quad y=\langle M'(0),\lambda\rangle"
+    r"+\tfrac12\langle\lambda,M''(0)\lambda\rangle+o(\|\lambda\|^2)",
+    hypotheses=GIVEN,
+)
 def series_inserted() -> Steps:
     """The expansion of M less 1 takes the place of the variable in the series of the logarithm."""
     yield Expansion(sp.log(1 + x), x - x**2 / 2, x, 2, reason="up to o(x²); x = y, and y → 0 with λ")
@@ -166,8 +212,14 @@ series_inserted.twin("1/2 is lost", lambda: inserted(sp.S.One))
 series_inserted.twin("the sign of the square", lambda: inserted(-sp.Rational(1, 2)))
 
 
-@claim("deciphering.sA.little-o", "asymptotic", title="o of the square is o(‖λ‖²)", needs=("deciphering.sA.series-inserted",),
-       latex=r"o(y^2)=o(\|\lambda\|^2)", hypotheses=GIVEN)
+@claim(
+    "deciphering.sA.little-o",
+    "asymptotic",
+    title="o of the square is o(‖λ‖²)",
+    needs=("deciphering.sA.series-inserted",),
+    latex=r"o(y^2)=o(\|\lambda\|^2)",
+    hypotheses=GIVEN,
+)
 def little_o() -> Steps:
     """What is small beside y² is small beside ‖λ‖², since y² = ⟨M'(0), λ⟩² t² + o(t²)."""
     yield Expansion(y**2, m1**2 * t**2, t, 2, reason="y²/t² is bounded as t → 0, also where m₁ = 0", about=(rho,))
@@ -177,10 +229,15 @@ little_o.twin("the second moment", lambda: Expansion(y**2, m2 * t**2, t, 2))
 little_o.twin("twice the square", lambda: Expansion(y**2, 2 * m1**2 * t**2, t, 2))
 
 
-@claim("deciphering.sA.collected", "asymptotic", title="Terms of the second order collected",
-       needs=("deciphering.sA.little-o",), hypotheses=GIVEN,
-       latex=r"=\langle M'(0),\lambda\rangle+\tfrac12\left(\langle\lambda,M''(0)\lambda\rangle"
-             r"-\langle M'(0),\lambda\rangle^2\right)+o(\|\lambda\|^2)")
+@claim(
+    "deciphering.sA.collected",
+    "asymptotic",
+    title="Terms of the second order collected",
+    needs=("deciphering.sA.little-o",),
+    hypotheses=GIVEN,
+    latex=r"=\langle M'(0),\lambda\rangle+\tfrac12\left(\langle\lambda,M''(0)\lambda\rangle"
+    r"-\langle M'(0),\lambda\rangle^2\right)+o(\|\lambda\|^2)",
+)
 def collected() -> Steps:
     """Two terms are of the second order: half the second moment, less half the square of the first."""
     yield log_of_m((m2 - m1**2) / 2)
@@ -195,18 +252,26 @@ def along_the_ray(second: sp.Expr) -> Expansion:
     return Expansion(sp.log(partition(ray)), t * linear(point) + t**2 * second, t, 2)
 
 
-@claim("deciphering.sA.result", "asymptotic", title="Mean and covariance", needs=("deciphering.sA.collected", "deciphering.27"),
-       latex=r"\log M(\lambda)=\cdots=\langle\mu,\lambda\rangle+\tfrac12\lambda^\top\Sigma\lambda+o(\|\lambda\|^2)",
-       hypotheses=("u has bounded moments",))
+@claim(
+    "deciphering.sA.result",
+    "asymptotic",
+    title="Mean and covariance",
+    needs=("deciphering.sA.collected", "deciphering.27"),
+    latex=r"\log M(\lambda)=\cdots=\langle\mu,\lambda\rangle+\tfrac12\lambda^\top\Sigma\lambda+o(\|\lambda\|^2)",
+    hypotheses=("u has bounded moments",),
+)
 def result() -> Steps:
     """The derivation concludes that log M has this expansion for every u with bounded moments."""
     yield from no_expansion()
     yield log_normal_exceeds()
 
 
-@result.corrected(r"\log M(\lambda)=\langle\mu,\lambda\rangle+\tfrac12\lambda^\top\Sigma\lambda+o(\|\lambda\|^2)",
-                  Severity.HYPOTHESIS, under=NEAR_0,
-                  replaces="the hypothesis of bounded moments, under which the left side may be infinite near 0")
+@result.corrected(
+    r"\log M(\lambda)=\langle\mu,\lambda\rangle+\tfrac12\lambda^\top\Sigma\lambda+o(\|\lambda\|^2)",
+    Severity.HYPOTHESIS,
+    under=NEAR_0,
+    replaces="the hypothesis of bounded moments, under which the left side may be infinite near 0",
+)
 def result_near_zero() -> Steps:
     """Where M is finite near 0 the second-order term is half the variance of ⟨W, λ⟩."""
     yield Equation(raw(point, 2) - linear(point) ** 2, quadratic(point), reason="E⟨W, λ⟩² − ⟨μ, λ⟩² = ⟨λ, Σλ⟩")
@@ -217,8 +282,14 @@ result.twin("1/2 is lost", lambda: along_the_ray(quadratic(point)))
 result.twin("the sign of the variance", lambda: along_the_ray(-quadratic(point) / 2))
 
 
-@claim("deciphering.sA.covariance", "identity", title="The covariance from the derivatives of M", hypotheses=GIVEN,
-       latex=r"\Sigma=M''(0)-M'(0)M'(0)^\top=\int(a-\mu)(a-\mu)^\top u(a)\,da", needs=("deciphering.27", "deciphering.28"))
+@claim(
+    "deciphering.sA.covariance",
+    "identity",
+    title="The covariance from the derivatives of M",
+    hypotheses=GIVEN,
+    latex=r"\Sigma=M''(0)-M'(0)M'(0)^\top=\int(a-\mu)(a-\mu)^\top u(a)\,da",
+    needs=("deciphering.27", "deciphering.28"),
+)
 def covariance_of_u() -> Steps:
     """Second derivative less the square of the first, at 0, is the matrix of central second moments."""
     yield Equation(difference(), covariance(a, b), reason="Σ u (t − μ)(t − μ)ᵀ = Σ u t tᵀ − μμᵀ")

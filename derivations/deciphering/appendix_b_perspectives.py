@@ -15,7 +15,6 @@ Notation   sigma = σ, eta = η > 0; b = μ + z as an observation, r and s value
 References Appendix B of the document
 """
 
-
 import sympy as sp
 
 from derivations import (
@@ -67,7 +66,7 @@ def rival(e: sp.Expr) -> sp.Expr:
 
 def log_normal(off: Entry) -> sp.Expr:
     """The logarithm of the density of N(0, σ²I): of a product of d densities on the line."""
-    return total(a, sp.log(sp.exp(-off(a) ** 2 / (2 * sigma**2)) / (sp.sqrt(2 * sp.pi) * sigma)))
+    return total(a, sp.log(sp.exp(-(off(a) ** 2) / (2 * sigma**2)) / (sp.sqrt(2 * sp.pi) * sigma)))
 
 
 def quadratic(off: Entry, variance: sp.Expr = sigma**2) -> sp.Expr:
@@ -103,14 +102,20 @@ def rearranged(of: Entry, weight: sp.Expr) -> sp.Expr:
 
 def difference(right: sp.Expr) -> Equation:
     """The covariance of μ + z, and so of (μ + z) − h, with the z of (3)."""
+
     def off(e: sp.Expr) -> sp.Expr:
         return center[e] + (h[e] - center[e] + sigma * g[e]) - s[e]
 
     return Equation(expectation(off(a) * off(c)) - (h[a] - s[a]) * (h[c] - s[c]), right, reason="whatever the origin s is")
 
 
-@claim("deciphering.sB.gaussian-difference", "identity", title="(μ + z) − h is the noise", needs=("deciphering.3",),
-       latex=r"(\mu+z)-h\sim\mathcal N(0,\sigma^2I)")
+@claim(
+    "deciphering.sB.gaussian-difference",
+    "identity",
+    title="(μ + z) − h is the noise",
+    needs=("deciphering.3",),
+    latex=r"(\mu+z)-h\sim\mathcal N(0,\sigma^2I)",
+)
 def gaussian_difference() -> Steps:
     """The difference of μ + z and h is the noise itself, so it has the law of the noise, with covariance σ²I."""
     evidence = total(i, (p[i] - u[i]) * T[i, a]) + r[a]
@@ -132,19 +137,29 @@ def second_residual(e: sp.Expr) -> sp.Expr:
     return s[e]
 
 
-@claim("deciphering.sB.log-likelihood", "equivalence", title="The log likelihood is proportional to minus the squared norm",
-       latex=r"\ell(z)\propto-\tfrac1{2\sigma^2}\|(\mu+z)-h\|^2", needs=("deciphering.sB.gaussian-difference",))
+@claim(
+    "deciphering.sB.log-likelihood",
+    "equivalence",
+    title="The log likelihood is proportional to minus the squared norm",
+    latex=r"\ell(z)\propto-\tfrac1{2\sigma^2}\|(\mu+z)-h\|^2",
+    needs=("deciphering.sB.gaussian-difference",),
+)
 def proportional_log_likelihood() -> Steps:
     """The logarithm of the likelihood is written as proportional to −‖(μ + z) − h‖²/(2σ²)."""
-    yield Fails(Equation(log_normal(residual) * quadratic(second_residual), log_normal(second_residual) * quadratic(residual),
-                         at={d: 1, sigma: 1, r.label: [1], s.label: [0]}),
-                reason="at a residual 0 the right side is 0 and ℓ is not, so no factor fits; the likelihood would be "
-                       "proportional to the exponential")
+    yield Fails(
+        Equation(
+            log_normal(residual) * quadratic(second_residual),
+            log_normal(second_residual) * quadratic(residual),
+            at={d: 1, sigma: 1, r.label: [1], s.label: [0]},
+        ),
+        reason="at a residual 0 the right side is 0 and ℓ is not, so no factor fits; the likelihood would be "
+        "proportional to the exponential",
+    )
 
 
 @proportional_log_likelihood.corrected(
-    r"\ell(z)=-\tfrac1{2\sigma^2}\|(\mu+z)-h\|^2-\tfrac d2\log(2\pi\sigma^2)", Severity.SLIP,
-    replaces="the sign ∝")
+    r"\ell(z)=-\tfrac1{2\sigma^2}\|(\mu+z)-h\|^2-\tfrac d2\log(2\pi\sigma^2)", Severity.SLIP, replaces="the sign ∝"
+)
 def log_likelihood() -> Steps:
     """The log likelihood equals −‖(μ + z) − h‖²/(2σ²) up to an additive constant, which depends on d and σ alone."""
     yield Equation(log_normal(residual), quadratic(residual) + constant, reason="the logarithm of a product of d densities")
@@ -156,12 +171,21 @@ proportional_log_likelihood.twin("σ for σ²", lambda: Equation(log_normal(resi
 
 def regularized(right: sp.Expr) -> Equation:
     """−(ℓ(p) − η KL(p ‖ u)), which is to be minimized."""
-    return Equation(eta * information(rival) - likelihood(rival), right - constant,
-                    reason="the same but for a constant, so the same p is best")
+    return Equation(
+        eta * information(rival) - likelihood(rival),
+        right - constant,
+        reason="the same but for a constant, so the same p is best",
+    )
 
 
-@claim("deciphering.30", "equivalence", title="Regularized maximum likelihood", needs=("deciphering.sB.log-likelihood",),
-       latex=r"\tfrac1{2\sigma^2}\|(\mu+z)-h\|^2+\eta\mathcal K(p,u)", hypotheses=("η > 0",))
+@claim(
+    "deciphering.30",
+    "equivalence",
+    title="Regularized maximum likelihood",
+    needs=("deciphering.sB.log-likelihood",),
+    latex=r"\tfrac1{2\sigma^2}\|(\mu+z)-h\|^2+\eta\mathcal K(p,u)",
+    hypotheses=("η > 0",),
+)
 def regularized_likelihood() -> Steps:
     """To maximize the log likelihood less η times the divergence is to minimize (30)."""
     yield regularized(penalized(rival))
@@ -176,8 +200,14 @@ def divided(weight: sp.Expr) -> Equation:
     return Equation(penalized(rival) / eta, rearranged(rival, weight), reason="a factor 1/η > 0 moves no minimizer")
 
 
-@claim("deciphering.31", "equivalence", title="Divided by η", needs=("deciphering.30", "deciphering.2"),
-       latex=r"\min_p\tfrac1{2\eta\sigma^2}\|(\mu+z)-\int ap(a)da\|^2+\mathcal K(p,u)", hypotheses=("η > 0",))
+@claim(
+    "deciphering.31",
+    "equivalence",
+    title="Divided by η",
+    needs=("deciphering.30", "deciphering.2"),
+    latex=r"\min_p\tfrac1{2\eta\sigma^2}\|(\mu+z)-\int ap(a)da\|^2+\mathcal K(p,u)",
+    hypotheses=("η > 0",),
+)
 def divided_by_eta() -> Steps:
     """With the mean of p for h, and divided by η, (30) becomes (31), which has the same minimizers."""
     yield divided(1 / (2 * eta * sigma**2))
@@ -192,9 +222,14 @@ def reliable(strength: sp.Expr) -> Equation:
     return Equation(penalized(rival) / eta, primal(rival, shifted, strength), reason="α/2 = 1/(2ησ²)")
 
 
-@claim("deciphering.sB.alpha-likelihood", "equivalence", title="(31) is (4) for α⁻¹ = ησ²", needs=("deciphering.31",),
-       latex=r"\alpha^{-1}=\eta\sigma^2\implies\tfrac1\eta\left(\tfrac1{2\sigma^2}\|(\mu+z)-h\|^2+\eta\mathcal K(p,u)\right)"
-             r"=\tfrac\alpha2\|(\mu+z)-h\|^2+\mathcal K(p,u)")
+@claim(
+    "deciphering.sB.alpha-likelihood",
+    "equivalence",
+    title="(31) is (4) for α⁻¹ = ησ²",
+    needs=("deciphering.31",),
+    latex=r"\alpha^{-1}=\eta\sigma^2\implies\tfrac1\eta\left(\tfrac1{2\sigma^2}\|(\mu+z)-h\|^2+\eta\mathcal K(p,u)\right)"
+    r"=\tfrac\alpha2\|(\mu+z)-h\|^2+\mathcal K(p,u)",
+)
 def alpha_from_likelihood() -> Steps:
     """With the reciprocal of ησ² for α, (31) and (4) are one problem."""
     yield reliable(1 / (eta * sigma**2))
@@ -214,39 +249,63 @@ def log_prior(of: Entry) -> sp.Expr:
 
 def above(bound: sp.Expr) -> AtLeast:
     """The logarithm of the prior density, but for a constant, is at least −η times the bound."""
-    return AtLeast(log_prior(member), -eta * bound, because=eta * total(i, kl(p[i], p[i] ** 2 / u[i])),
-                   reason="so it is between two positive constants where Σ p²/u is bounded")
+    return AtLeast(
+        log_prior(member),
+        -eta * bound,
+        because=eta * total(i, kl(p[i], p[i] ** 2 / u[i])),
+        reason="so it is between two positive constants where Σ p²/u is bounded",
+    )
 
 
 reach, most, mass = positive("R"), scalar("κ", Kind.NONNEGATIVE), scalar("C")
 
 
-@claim("deciphering.32", "definition", title="The prior density of the parameters", needs=("deciphering.s4.kl",),
-       latex=r"f(\theta|\vartheta)\propto\exp(-\eta\mathcal K(p_\theta,u_\vartheta))",
-       hypotheses=("η > 0", "u has finite support"))
+@claim(
+    "deciphering.32",
+    "definition",
+    title="The prior density of the parameters",
+    needs=("deciphering.s4.kl",),
+    latex=r"f(\theta|\vartheta)\propto\exp(-\eta\mathcal K(p_\theta,u_\vartheta))",
+    hypotheses=("η > 0", "u has finite support"),
+)
 def prior() -> Steps:
     """The prior density of θ is written as proportional to exp(−ηK), whatever θ is and wherever it ranges."""
     yield above(total(i, p[i] ** 2 / u[i]) - 1)
-    yield Fails(Limit(2 * reach * sp.exp(-eta * most), reach, sp.oo, mass, at={eta: 1, most: 1, mass: 1}),
-                reason="improper: where θ is all logits K is at most a number κ, so the mass of |θ_1| ≤ R exceeds any bound")
+    yield Fails(
+        Limit(2 * reach * sp.exp(-eta * most), reach, sp.oo, mass, at={eta: 1, most: 1, mass: 1}),
+        reason="improper: where θ is all logits K is at most a number κ, so the mass of |θ_1| ≤ R exceeds any bound",
+    )
 
 
-@prior.corrected(r"\int\exp(-\eta\mathcal K(p_\theta,u_\vartheta))d\theta<\infty\implies f(\theta|\vartheta)"
-                 r"\propto\exp(-\eta\mathcal K(p_\theta,u_\vartheta))", Severity.HYPOTHESIS,
-                 under="exp(−ηK) has a finite integral over the parameters, as where θ is the vector of weights",
-                 replaces="any parameters θ")
+@prior.corrected(
+    r"\int\exp(-\eta\mathcal K(p_\theta,u_\vartheta))d\theta<\infty\implies f(\theta|\vartheta)"
+    r"\propto\exp(-\eta\mathcal K(p_\theta,u_\vartheta))",
+    Severity.HYPOTHESIS,
+    under="exp(−ηK) has a finite integral over the parameters, as where θ is the vector of weights",
+    replaces="any parameters θ",
+)
 def proper_prior() -> Steps:
     """Where θ is the vector of weights, which fill a set of finite volume, exp(−ηK) is at most 1 and positive: a density."""
     yield AtLeast(0, log_prior(member), because=eta * total(i, kl(p[i], u[i])), reason="bounded above, greatest at p_θ = u")
     yield above(total(i, p[i] ** 2 / u[i]) - 1)
 
 
-@claim("deciphering.sB.decay", "identity", title="η is the speed of decay", needs=("deciphering.32",),
-       latex=r"\partial_\eta\log\frac{f(\theta|\vartheta)}{f(u|\vartheta)}=-\mathcal K(p_\theta,u_\vartheta)\le0")
+@claim(
+    "deciphering.sB.decay",
+    "identity",
+    title="η is the speed of decay",
+    needs=("deciphering.32",),
+    latex=r"\partial_\eta\log\frac{f(\theta|\vartheta)}{f(u|\vartheta)}=-\mathcal K(p_\theta,u_\vartheta)\le0",
+)
 def decay() -> Steps:
     """The larger η is, the faster the density falls as p_θ moves away from u."""
-    yield AtLeast(0, derivative(log_prior(rival), eta), because=total(i, kl(q[i], u[i])), reason="it falls, unless p_θ = u",
-                  quotes=(MEAN_VALUE,))
+    yield AtLeast(
+        0,
+        derivative(log_prior(rival), eta),
+        because=total(i, kl(q[i], u[i])),
+        reason="it falls, unless p_θ = u",
+        quotes=(MEAN_VALUE,),
+    )
     yield falling(-total(i, xlogx(q[i]) - q[i] * sp.log(u[i])))
 
 
@@ -271,15 +330,24 @@ def second_off(e: sp.Expr) -> sp.Expr:
 
 def density_ratio(variance: sp.Expr, middle: sp.Expr = sp.S.One) -> Equation:
     """The logarithm of the ratio of the densities of two observations."""
+
     def around(at: sp.IndexedBase) -> Entry:
         return lambda e: at[e] - middle * h[e]
 
-    return Equation(log_normal(observation_off) - log_normal(second_off),
-                    quadratic(around(b), variance) - quadratic(around(s), variance), reason="the constant cancels")
+    return Equation(
+        log_normal(observation_off) - log_normal(second_off),
+        quadratic(around(b), variance) - quadratic(around(s), variance),
+        reason="the constant cancels",
+    )
 
 
-@claim("deciphering.33", "equivalence", title="The density of the observation given θ", needs=("deciphering.3",),
-       latex=r"f(\mu+z|\theta)=f(\mu+z|h_\theta)\propto\exp(-\tfrac1{2\sigma^2}\|(\mu+z)-h_\theta\|^2)")
+@claim(
+    "deciphering.33",
+    "equivalence",
+    title="The density of the observation given θ",
+    needs=("deciphering.3",),
+    latex=r"f(\mu+z|\theta)=f(\mu+z|h_\theta)\propto\exp(-\tfrac1{2\sigma^2}\|(\mu+z)-h_\theta\|^2)",
+)
 def observation_density() -> Steps:
     """Given θ, μ + z has the density of the noise around h_θ; the factor left out depends on neither θ nor μ + z."""
     yield Equation(log_normal(observation_off) - quadratic(observation_off), constant, reason="the factor", about=(b[a], h[a]))
@@ -311,9 +379,14 @@ def bayes(right: sp.Expr) -> Equation:
     return Equation(posterior(i) / posterior(j), right, reason="the marginal probability of the observation cancels")
 
 
-@claim("deciphering.sB.bayes", "equivalence", title="Bayes' rule", needs=("deciphering.32", "deciphering.33"),
-       latex=r"f(\theta|\mu+z,\vartheta)\propto f(\mu+z|\theta)f(\theta|\vartheta)",
-       hypotheses=("ε is independent of θ and ϑ",))
+@claim(
+    "deciphering.sB.bayes",
+    "equivalence",
+    title="Bayes' rule",
+    needs=("deciphering.32", "deciphering.33"),
+    latex=r"f(\theta|\mu+z,\vartheta)\propto f(\mu+z|\theta)f(\theta|\vartheta)",
+    hypotheses=("ε is independent of θ and ϑ",),
+)
 def bayes_rule() -> Steps:
     """The posterior is the likelihood times the prior, up to a factor without θ: here from the joint probabilities."""
     yield Equation(total(i, posterior(i)), 1, reason="a distribution over the parameters")
@@ -321,8 +394,9 @@ def bayes_rule() -> Steps:
 
 
 bayes_rule.twin("the prior is lost", lambda: bayes(likelihood_of(i) / likelihood_of(j)))
-bayes_rule.twin("the likelihood is inverted", lambda: bayes(
-    prior_weight(i) * likelihood_of(j) / (prior_weight(j) * likelihood_of(i))))
+bayes_rule.twin(
+    "the likelihood is inverted", lambda: bayes(prior_weight(i) * likelihood_of(j) / (prior_weight(j) * likelihood_of(i)))
+)
 
 
 def log_posterior(of: Entry) -> sp.Expr:
@@ -332,13 +406,21 @@ def log_posterior(of: Entry) -> sp.Expr:
 
 def posterior_ratio(objective: Entry) -> Equation:
     """The logarithm of the ratio of the posterior densities of θ' and θ."""
-    return Equation(log_posterior(rival) - log_posterior(member), objective(member) - objective(rival),
-                    reason="what is left out is the same for both")
+    return Equation(
+        log_posterior(rival) - log_posterior(member),
+        objective(member) - objective(rival),
+        reason="what is left out is the same for both",
+    )
 
 
-@claim("deciphering.sB.posterior", "equivalence", title="The posterior density", needs=("deciphering.sB.bayes",),
-       latex=r"f(\theta|\mu+z,\vartheta)\propto\exp(-\tfrac1{2\sigma^2}\|(\mu+z)-h_\theta\|^2-\eta\mathcal K(p_\theta,u_"
-             r"\vartheta))")
+@claim(
+    "deciphering.sB.posterior",
+    "equivalence",
+    title="The posterior density",
+    needs=("deciphering.sB.bayes",),
+    latex=r"f(\theta|\mu+z,\vartheta)\propto\exp(-\tfrac1{2\sigma^2}\|(\mu+z)-h_\theta\|^2-\eta\mathcal K(p_\theta,u_"
+    r"\vartheta))",
+)
 def posterior_density() -> Steps:
     """The posterior density is proportional to the exponential of minus (30)."""
     yield posterior_ratio(lambda of: penalized(of))
@@ -348,14 +430,20 @@ posterior_density.twin("the divergence's sign", lambda: posterior_ratio(lambda o
 posterior_density.twin("η is lost", lambda: posterior_ratio(lambda of: penalized(of, strength=sp.S.One)))
 
 
-@claim("deciphering.sB.map", "equivalence", title="Minimizing (4) is maximizing the posterior density",
-       latex=r"\log\frac{f(\theta'|\mu+z,\vartheta)}{f(\theta|\mu+z,\vartheta)}=\eta\,(P(p_\theta)-P(p_{\theta'}))",
-       needs=("deciphering.sB.posterior", "deciphering.4"), hypotheses=("α⁻¹ = ησ²", "the density is that of θ"))
+@claim(
+    "deciphering.sB.map",
+    "equivalence",
+    title="Minimizing (4) is maximizing the posterior density",
+    latex=r"\log\frac{f(\theta'|\mu+z,\vartheta)}{f(\theta|\mu+z,\vartheta)}=\eta\,(P(p_\theta)-P(p_{\theta'}))",
+    needs=("deciphering.sB.posterior", "deciphering.4"),
+    hypotheses=("α⁻¹ = ησ²", "the density is that of θ"),
+)
 def maximum_a_posteriori() -> Steps:
     """The θ with the greatest posterior density is the one whose p_θ has the least objective (4) in the family."""
     yield posterior_ratio(lambda of: eta * primal(of, shifted, 1 / (eta * sigma**2)))
 
 
-maximum_a_posteriori.twin("maximizing (4)", lambda: posterior_ratio(
-    lambda of: -eta * primal(of, shifted, 1 / (eta * sigma**2))))
+maximum_a_posteriori.twin(
+    "maximizing (4)", lambda: posterior_ratio(lambda of: -eta * primal(of, shifted, 1 / (eta * sigma**2)))
+)
 maximum_a_posteriori.twin("α = ησ²", lambda: posterior_ratio(lambda of: eta * primal(of, shifted, eta * sigma**2)))

@@ -67,6 +67,7 @@ spare = vector("s", N, kind=Kind.NONNEGATIVE)
 
 def printed(cost: Entries) -> Entry:
     """t ↦ Σ_t' u(t') exp(−M(t, t')/γ)/Σ_t'' exp(−M(t', t'')/γ), as printed."""
+
     def entry(template: sp.Expr) -> sp.Expr:
         below = total(k, sp.exp(-cost(l, k) / gamma))
         return total(l, u[l] * sp.exp(-cost(template, l) / gamma) / below)
@@ -82,8 +83,13 @@ def printed_mean(cost: Entries) -> Entry:
 UNEVEN: dict[Variable, Value] = {N: 2, u.label: [1, 0], M.label: [[0, 0], [1, 0]], gamma: 1}
 
 
-@claim("deciphering.prop1", "optimality", title="W_γ(·, u; M) has one minimizer", needs=("deciphering.23",),
-       latex=r"\tilde u=\arg\min_p\mathcal W_\gamma(p;u,M)")
+@claim(
+    "deciphering.prop1",
+    "optimality",
+    title="W_γ(·, u; M) has one minimizer",
+    needs=("deciphering.23",),
+    latex=r"\tilde u=\arg\min_p\mathcal W_\gamma(p;u,M)",
+)
 def proposition() -> Steps:
     """Over all p, and all couplings of p with u, the entropic cost has exactly one minimizer, for every M."""
     yield Equation(transport(kernel(origin, free), free), -conjugate(origin, free), reason="the value at X_ij = u_j q_0(i|j)")
@@ -99,14 +105,21 @@ proposition.twin("u itself, all of which stays", lambda: at_least(transport(lamb
 proposition.twin("the uniform distribution, by equal shares", lambda: at_least(transport(lambda to, of: 1 / N, free)))
 
 
-@claim("deciphering.40", "identity", title="The true preference distribution", hypotheses=(FOOTNOTE,),
-       needs=("deciphering.prop1",),
-       latex=r"\tilde u(t)=\sum_{t'}u(t')\frac{e^{-M(t,t')/\gamma}}{\sum_{t''}e^{-M(t',t'')/\gamma}}")
+@claim(
+    "deciphering.40",
+    "identity",
+    title="The true preference distribution",
+    hypotheses=(FOOTNOTE,),
+    needs=("deciphering.prop1",),
+    latex=r"\tilde u(t)=\sum_{t'}u(t')\frac{e^{-M(t,t')/\gamma}}{\sum_{t''}e^{-M(t',t'')/\gamma}}",
+)
 def true_preference_printed() -> Steps:
     """The minimizer sends each u(t') on in proportion to exp(−M(t, t')/γ); the printed normalization is for symmetric M."""
     yield least_transport(free)
-    yield Fails(Equation(true_preference(free)(i), printed(free)(i), at={**UNEVEN, i: 1}),
-                reason="as printed it needs the symmetry of footnote 11: else ũ need not even sum to 1")
+    yield Fails(
+        Equation(true_preference(free)(i), printed(free)(i), at={**UNEVEN, i: 1}),
+        reason="as printed it needs the symmetry of footnote 11: else ũ need not even sum to 1",
+    )
     yield minimizer(printed(symmetric)(i))
 
 
@@ -116,18 +129,29 @@ def minimizer(right: sp.Expr) -> Equation:
 
 
 true_preference_printed.twin("the preference itself", lambda: minimizer(u[i]))
-true_preference_printed.twin("γ is lost", lambda: minimizer(total(
-    l, u[l] * sp.exp(-symmetric(i, l)) / total(k, sp.exp(-symmetric(k, l))))))
-true_preference_printed.twin("normalized over the own template", lambda: minimizer(total(
-    l, u[l] * sp.exp(-symmetric(i, l) / gamma) / total(k, sp.exp(-symmetric(k, i) / gamma)))))
+true_preference_printed.twin(
+    "γ is lost", lambda: minimizer(total(l, u[l] * sp.exp(-symmetric(i, l)) / total(k, sp.exp(-symmetric(k, l)))))
+)
+true_preference_printed.twin(
+    "normalized over the own template",
+    lambda: minimizer(total(l, u[l] * sp.exp(-symmetric(i, l) / gamma) / total(k, sp.exp(-symmetric(k, i) / gamma)))),
+)
 
 
-@claim("deciphering.41", "identity", title="Its mean", hypotheses=(FOOTNOTE,), needs=("deciphering.40", "deciphering.35"),
-       latex=r"\tilde\mu=\sum_{t,t'}u(t')\frac{e^{-M(t,t')/\gamma}}{\sum_{t''}e^{-M(t',t'')/\gamma}}t")
+@claim(
+    "deciphering.41",
+    "identity",
+    title="Its mean",
+    hypotheses=(FOOTNOTE,),
+    needs=("deciphering.40", "deciphering.35"),
+    latex=r"\tilde\mu=\sum_{t,t'}u(t')\frac{e^{-M(t,t')/\gamma}}{\sum_{t''}e^{-M(t',t'')/\gamma}}t",
+)
 def mean_printed() -> Steps:
     """The mean of (40); for a matrix M that is not symmetric it is not the (correct) mean of (35)."""
-    yield Fails(Equation(true_mean(free)(a), printed_mean(free)(a), at={**UNEVEN, d: 1, T.label: [[1], [0]], a: 1}),
-                reason="(35) and (41) differ without the symmetry of footnote 11")
+    yield Fails(
+        Equation(true_mean(free)(a), printed_mean(free)(a), at={**UNEVEN, d: 1, T.label: [[1], [0]], a: 1}),
+        reason="(35) and (41) differ without the symmetry of footnote 11",
+    )
     yield mean_of_minimizer(printed_mean(symmetric)(a))
 
 
@@ -137,8 +161,7 @@ def mean_of_minimizer(right: sp.Expr) -> Equation:
 
 
 mean_printed.twin("the mean of u", lambda: mean_of_minimizer(total(i, u[i] * T[i, a])))
-mean_printed.twin("the cost's sign", lambda: mean_of_minimizer(
-    printed_mean(lambda x, y: -symmetric(x, y))(a)))
+mean_printed.twin("the cost's sign", lambda: mean_of_minimizer(printed_mean(lambda x, y: -symmetric(x, y))(a)))
 
 
 # ── γ → 0 ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -167,21 +190,36 @@ def beyond(to: sp.Expr) -> sp.Expr:
 
 def at_most(bound: sp.Expr, leaving: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
     """The mass leaving t_j, relative to the mass that stays, is at most a bound."""
-    return AtLeast(bound, leaving, because=because, quotes=(SQUEEZE,),
-                   reason="so it tends to 0: the diagonal entry to 1, the others of the column, which sum to the rest, to 0")
+    return AtLeast(
+        bound,
+        leaving,
+        because=because,
+        quotes=(SQUEEZE,),
+        reason="so it tends to 0: the diagonal entry to 1, the others of the column, which sum to the rest, to 0",
+    )
 
 
 LARGEST = N * sp.exp(-gap / gamma)
 
 
-@claim("deciphering.sD.kernel-limit", "limit", title="The kernel becomes the identity as γ → 0", hypotheses=(FOOTNOTE, STRICT),
-       latex=r"\gamma\to0\implies\frac{e^{-M(t,t')/\gamma}}{\sum_{t''}e^{-M(t',t'')/\gamma}}\to\mathbf 1[t=t']")
+@claim(
+    "deciphering.sD.kernel-limit",
+    "limit",
+    title="The kernel becomes the identity as γ → 0",
+    hypotheses=(FOOTNOTE, STRICT),
+    latex=r"\gamma\to0\implies\frac{e^{-M(t,t')/\gamma}}{\sum_{t''}e^{-M(t',t'')/\gamma}}\to\mathbf 1[t=t']",
+)
 def kernel_limit() -> Steps:
     """What leaves a template is at most N e^{−δ/γ} of what stays, with δ > 0 the least excess of a cost off the diagonal."""
-    yield Fails(Limit(stays(j, symmetric), gamma, sp.S.Zero, sp.S.One, at=TIE),
-                reason="with a tie, M(t', t) = M(t, t), which footnote 11 excludes, the tied templates share equally")
-    yield Equation(1 / stays(j, symmetric) - 1, leaves(j, lambda to: symmetric(to, j) - symmetric(j, j)),
-                   reason="what leaves over what stays, for each t = t_j")
+    yield Fails(
+        Limit(stays(j, symmetric), gamma, sp.S.Zero, sp.S.One, at=TIE),
+        reason="with a tie, M(t', t) = M(t, t), which footnote 11 excludes, the tied templates share equally",
+    )
+    yield Equation(
+        1 / stays(j, symmetric) - 1,
+        leaves(j, lambda to: symmetric(to, j) - symmetric(j, j)),
+        reason="what leaves over what stays, for each t = t_j",
+    )
     yield Limit(LARGEST, gamma, sp.S.Zero, sp.S.Zero, reason="whatever N and δ are")
     other = index("h", N, other_than=(j,))
     ratio = spare[other] / gamma
@@ -194,8 +232,14 @@ kernel_limit.twin("all of it leaves", lambda: at_most(LARGEST, sp.S.One))
 kernel_limit.twin("four times as much leaves", lambda: at_most(LARGEST, 4 * leaves(j, beyond)))
 
 
-@claim("deciphering.sD.preference-limit", "limit", title="ũ → u as γ → 0", hypotheses=(FOOTNOTE, STRICT),
-       needs=("deciphering.40", "deciphering.sD.kernel-limit"), latex=r"\gamma\to0\implies\tilde u(t)\to u(t)")
+@claim(
+    "deciphering.sD.preference-limit",
+    "limit",
+    title="ũ → u as γ → 0",
+    hypotheses=(FOOTNOTE, STRICT),
+    needs=("deciphering.40", "deciphering.sD.kernel-limit"),
+    latex=r"\gamma\to0\implies\tilde u(t)\to u(t)",
+)
 def preference_limit() -> Steps:
     """ũ keeps all of u but for what leaves, so the two distributions agree in the limit."""
     yield Equation(total(i, true_preference(free)(i)), 1, reason="ũ has mass 1, so bounds from below for all t suffice")
@@ -207,8 +251,12 @@ def retained(right: sp.Expr) -> AtLeast:
     """ũ(t) is at least u(t) minus the mass that leaves t."""
     q = kernel(origin, symmetric)
     arriving = total(l, u[l] * q(i, l) * (1 - sp.KroneckerDelta(i, l)))
-    return AtLeast(true_preference(symmetric)(i), right, because=arriving + u[i] * (1 - q(i, i)) ** 2 / q(i, i),
-                   reason="what arrives is ≥ 0")
+    return AtLeast(
+        true_preference(symmetric)(i),
+        right,
+        because=arriving + u[i] * (1 - q(i, i)) ** 2 / q(i, i),
+        reason="what arrives is ≥ 0",
+    )
 
 
 preference_limit.twin("nothing leaves", lambda: retained(u[i]))

@@ -100,8 +100,12 @@ def moment_generating(of: sp.Expr, dual: Entry) -> sp.Expr:
 # ── one template ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@claim("deciphering.sD.conditional", "definition", title="The distribution q_t and its moment generating function",
-       latex=r"q_t(t')=e^{-M(t,t')/\gamma}/Z(t),\ Z(t)=\sum_{t'}e^{-M(t,t')/\gamma}")
+@claim(
+    "deciphering.sD.conditional",
+    "definition",
+    title="The distribution q_t and its moment generating function",
+    latex=r"q_t(t')=e^{-M(t,t')/\gamma}/Z(t),\ Z(t)=\sum_{t'}e^{-M(t,t')/\gamma}",
+)
 def conditional_distribution() -> Steps:
     """q_t is a distribution on all templates, without zeros, and its moment generating function is 1 at 0."""
     yield AtLeast(q(j, free)(i), 0, strict=True, reason="positive")
@@ -109,9 +113,13 @@ def conditional_distribution() -> Steps:
     yield Equation(total(i, q(j, free)(i)), 1, about=(Z(j, free),), reason="which is 1 for every M")
 
 
-@claim("deciphering.42", "identity", title="The inner sum through the moment generating function",
-       needs=("deciphering.sD.conditional",),
-       latex=r"\log\sum_{t'}e^{((t')^\top\lambda-M(t,t'))/\gamma}=\log\mathcal M_t(\lambda/\gamma)+\log Z(t)")
+@claim(
+    "deciphering.42",
+    "identity",
+    title="The inner sum through the moment generating function",
+    needs=("deciphering.sD.conditional",),
+    latex=r"\log\sum_{t'}e^{((t')^\top\lambda-M(t,t'))/\gamma}=\log\mathcal M_t(\lambda/\gamma)+\log Z(t)",
+)
 def inner_sum() -> Steps:
     """The logarithm of the inner sum splits into the cumulant function of q_t at λ/γ and a constant; true for every M."""
     split = total(i, sp.exp(-free(j, i) / gamma) * sp.exp(scores(at_lam)(i) / gamma))
@@ -147,8 +155,13 @@ def quadratic(of: sp.Expr, dual: Entry) -> sp.Expr:
 
 def cumulants(right: sp.Expr, order: int) -> Expansion:
     """log M_t(s v/γ) to some order in s, for any distribution q_t on 𝒜."""
-    return Expansion(sp.log(moment_generating(j, over_gamma(along))), right, s, order,
-                     reason="for every direction v; 𝒜 is finite, so all is analytic in λ")
+    return Expansion(
+        sp.log(moment_generating(j, over_gamma(along))),
+        right,
+        s,
+        order,
+        reason="for every direction v; 𝒜 is finite, so all is analytic in λ",
+    )
 
 
 def two_terms(half: sp.Expr, scale: sp.Expr) -> sp.Expr:
@@ -167,16 +180,27 @@ def at_multiple(times: int) -> sp.Expr:
     return sp.log(moment_generating(j, over_gamma(lambda entry: times * lam[entry])))
 
 
-@claim("deciphering.sD.cumulant", "identity", title="log M_t is called the cumulant of q_t",
-       needs=("deciphering.sD.conditional",), latex=r"\log\mathcal M_t(\lambda/\gamma)\text{ is called the cumulant of }q_t")
+@claim(
+    "deciphering.sD.cumulant",
+    "identity",
+    title="log M_t is called the cumulant of q_t",
+    needs=("deciphering.sD.conditional",),
+    latex=r"\log\mathcal M_t(\lambda/\gamma)\text{ is called the cumulant of }q_t",
+)
 def called_cumulant() -> Steps:
     """The logarithm of the moment generating function of q_t is called its cumulant."""
-    yield Fails(Equation(at_multiple(4) * at_multiple(1), at_multiple(2) ** 2, at={**LINE, Q.label: NEAR, lam.label: [1]}),
-                reason="a cumulant of order r is homogeneous of degree r in λ, and these two would be equal for any r")
+    yield Fails(
+        Equation(at_multiple(4) * at_multiple(1), at_multiple(2) ** 2, at={**LINE, Q.label: NEAR, lam.label: [1]}),
+        reason="a cumulant of order r is homogeneous of degree r in λ, and these two would be equal for any r",
+    )
 
 
-@called_cumulant.corrected(r"\log\mathcal M_t(s\lambda/\gamma)=\textstyle\sum_r\kappa_r(\langle t',\lambda\rangle)"
-                           r"(s/\gamma)^r/r!", Severity.WORDING, replaces="the name “cumulant”")
+@called_cumulant.corrected(
+    r"\log\mathcal M_t(s\lambda/\gamma)=\textstyle\sum_r\kappa_r(\langle t',\lambda\rangle)"
+    r"(s/\gamma)^r/r!",
+    Severity.WORDING,
+    replaces="the name “cumulant”",
+)
 def generates_cumulants() -> Steps:
     """It is the function that generates the cumulants: mean, variance, third central moment and so on, over r!."""
     yield cumulants(two_terms(sp.S.Half, gamma**2), 2)
@@ -187,9 +211,14 @@ called_cumulant.twin("half the third central moment", lambda: to_third_order(sp.
 called_cumulant.twin("the third moment's sign", lambda: to_third_order(-sp.Rational(1, 6)))
 
 
-@claim("deciphering.43", "asymptotic", title="The cumulant expansion of q_t", needs=("deciphering.42",),
-       latex=r"\log\mathcal M_t(\lambda/\gamma)=\mu_t^\top(\lambda/\gamma)+\tfrac12(\lambda/\gamma)^\top\Sigma_t"
-             r"(\lambda/\gamma)+\mathcal O(\|\lambda/\gamma\|^3)")
+@claim(
+    "deciphering.43",
+    "asymptotic",
+    title="The cumulant expansion of q_t",
+    needs=("deciphering.42",),
+    latex=r"\log\mathcal M_t(\lambda/\gamma)=\mu_t^\top(\lambda/\gamma)+\tfrac12(\lambda/\gamma)^\top\Sigma_t"
+    r"(\lambda/\gamma)+\mathcal O(\|\lambda/\gamma\|^3)",
+)
 def cumulant_expansion() -> Steps:
     """Mean and half the variance, and a third order whose constant is a sixth of the third central moment."""
     yield to_third_order(sp.Rational(1, 6))
@@ -200,8 +229,13 @@ cumulant_expansion.twin("the factor one half is lost", lambda: cumulants(two_ter
 cumulant_expansion.twin("γ for γ²", lambda: cumulants(two_terms(sp.S.Half, gamma), 2))
 
 
-@claim("deciphering.44", "identity", title="The mean of q_t", needs=("deciphering.sD.conditional",),
-       latex=r"\mu_t=\sum_{t'}q_t(t')t'")
+@claim(
+    "deciphering.44",
+    "identity",
+    title="The mean of q_t",
+    needs=("deciphering.sD.conditional",),
+    latex=r"\mu_t=\sum_{t'}q_t(t')t'",
+)
 def mean_of_conditional() -> Steps:
     """μ_t, the mean of q_t, is the slope of its cumulant function."""
     yield cumulants(linear(j, over_gamma(along)), 1)
@@ -211,8 +245,13 @@ mean_of_conditional.twin("the plain mean", lambda: cumulants(s / gamma * total((
 mean_of_conditional.twin("γ is lost", lambda: cumulants(linear(j, along), 1))
 
 
-@claim("deciphering.45", "identity", title="The covariance of q_t", needs=("deciphering.44",),
-       latex=r"\Sigma_t=\sum_{t'}q_t(t')(t'-\mu_t)(t'-\mu_t)^\top")
+@claim(
+    "deciphering.45",
+    "identity",
+    title="The covariance of q_t",
+    needs=("deciphering.44",),
+    latex=r"\Sigma_t=\sum_{t'}q_t(t')(t'-\mu_t)(t'-\mu_t)^\top",
+)
 def covariance_of_conditional() -> Steps:
     """Σ_t, the covariance of q_t, is positive semidefinite: the second moment less the square of the mean."""
     yield variance_along()
@@ -265,11 +304,15 @@ def expanded_dual(half: sp.Expr) -> Expansion:
     return Expansion(penalized(along) - gamma * whole, penalized(along) - gamma * bracket, s, 2, reason="(43) for each t")
 
 
-@claim("deciphering.sD.dual-expanded", "asymptotic", title="The dual objective to second order",
-       needs=("deciphering.39", "deciphering.42", "deciphering.43"),
-       latex=r"\langle\tilde\mu+z,\lambda\rangle-\tfrac1{2\alpha}\|\lambda\|^2-\gamma\left[\left(\sum_tu(t)\mu_t\right)^\top"
-             r"(\lambda/\gamma)+\tfrac12\sum_tu(t)(\lambda/\gamma)^\top\Sigma_t(\lambda/\gamma)"
-             r"+\mathcal O(\|\lambda/\gamma\|^3)+\sum_tu(t)\log Z(t)\right]")
+@claim(
+    "deciphering.sD.dual-expanded",
+    "asymptotic",
+    title="The dual objective to second order",
+    needs=("deciphering.39", "deciphering.42", "deciphering.43"),
+    latex=r"\langle\tilde\mu+z,\lambda\rangle-\tfrac1{2\alpha}\|\lambda\|^2-\gamma\left[\left(\sum_tu(t)\mu_t\right)^\top"
+    r"(\lambda/\gamma)+\tfrac12\sum_tu(t)(\lambda/\gamma)^\top\Sigma_t(\lambda/\gamma)"
+    r"+\mathcal O(\|\lambda/\gamma\|^3)+\sum_tu(t)\log Z(t)\right]",
+)
 def dual_expanded() -> Steps:
     """(42) and (43) put into the dual objective; the last term does not depend on λ, so the next line may drop it."""
     logs = total(j, u[j] * (sp.log(written_out(gamma)) + sp.log(Z(j, free))))
@@ -281,15 +324,21 @@ dual_expanded.twin("the factor one half is lost", lambda: expanded_dual(sp.S.One
 dual_expanded.twin("the variance is rewarded", lambda: expanded_dual(-sp.S.Half))
 
 
-@claim("deciphering.sD.dual-third-line", "identity", title="The bracket multiplied out",
-       needs=("deciphering.sD.dual-expanded",),
-       latex=r"\left[\left(\sum_iu(t)\mu_t\right)^\top\lambda+\tfrac1{2\gamma}\sum_tu(t)(\lambda^\top\Sigma_t\lambda)"
-             r"+\gamma\mathcal O(\|\lambda/\gamma\|^3)\right]")
+@claim(
+    "deciphering.sD.dual-third-line",
+    "identity",
+    title="The bracket multiplied out",
+    needs=("deciphering.sD.dual-expanded",),
+    latex=r"\left[\left(\sum_iu(t)\mu_t\right)^\top\lambda+\tfrac1{2\gamma}\sum_tu(t)(\lambda^\top\Sigma_t\lambda)"
+    r"+\gamma\mathcal O(\|\lambda/\gamma\|^3)\right]",
+)
 def third_line() -> Steps:
     """γ times the bracket; the first sum is printed over an index i that its terms do not have."""
     one_template = N * u[j] * linear(j, at_lam)
-    yield Fails(Equation(bracket(), one_template + spread_term(at_lam) / (2 * gamma),
-                         at={**FLAT, Q.label: NEAR, lam.label: [1]}), reason="Σ_i u(t)μ_t, for a fixed t, is N u(t)μ_t")
+    yield Fails(
+        Equation(bracket(), one_template + spread_term(at_lam) / (2 * gamma), at={**FLAT, Q.label: NEAR, lam.label: [1]}),
+        reason="Σ_i u(t)μ_t, for a fixed t, is N u(t)μ_t",
+    )
 
 
 def bracket() -> sp.Expr:
@@ -297,8 +346,11 @@ def bracket() -> sp.Expr:
     return gamma * (mean_term(over_gamma(at_lam)) + spread_term(over_gamma(at_lam)) / 2)
 
 
-@third_line.corrected(r"\left(\sum_{t\in\mathcal A}u(t)\mu_t\right)^\top\lambda+\tfrac1{2\gamma}\sum_tu(t)(\lambda^\top\Sigma_t"
-                      r"\lambda)", Severity.SLIP)
+@third_line.corrected(
+    r"\left(\sum_{t\in\mathcal A}u(t)\mu_t\right)^\top\lambda+\tfrac1{2\gamma}\sum_tu(t)(\lambda^\top\Sigma_t"
+    r"\lambda)",
+    Severity.SLIP,
+)
 def third_line_over_templates() -> Steps:
     """The sum runs over the templates t."""
     yield multiplied_out(mean_term(at_lam), gamma)

@@ -43,10 +43,15 @@ def closed_form(potentials: Entry) -> Entry:
     return printed_slope(symmetric, symmetric, potentials)
 
 
-@claim("deciphering.47", "asymptotic", title="The closed form of the solution", hypotheses=(FOOTNOTE, SMALL),
-       needs=("deciphering.38", "deciphering.sD.linear"),
-       latex=r"p^*(t)=\sum_{t'}\frac{u(t')e^{\gamma^{-1}(\alpha t^\top z-M(t,t'))}}"
-             r"{\sum_{t''}e^{\gamma^{-1}(\alpha(t'')^\top z-M(t',t''))}}")
+@claim(
+    "deciphering.47",
+    "asymptotic",
+    title="The closed form of the solution",
+    hypotheses=(FOOTNOTE, SMALL),
+    needs=("deciphering.38", "deciphering.sD.linear"),
+    latex=r"p^*(t)=\sum_{t'}\frac{u(t')e^{\gamma^{-1}(\alpha t^\top z-M(t,t'))}}"
+    r"{\sum_{t''}e^{\gamma^{-1}(\alpha(t'')^\top z-M(t',t''))}}",
+)
 def closed_form_is_the_solution() -> Steps:
     """The solution is printed as equal to (38) with αz in place of λ*."""
     yield dual_slope(free)
@@ -56,7 +61,8 @@ def closed_form_is_the_solution() -> Steps:
 
 @closed_form_is_the_solution.corrected(
     r"p^*(t)=(47)-\tfrac{\alpha^2}{\gamma^2}\sum_{t'}u(t')q_{t'}(t)\langle t-\mu_{t'},\bar\Sigma z\rangle+\mathcal O(\alpha^3)",
-    Severity.SLIP)
+    Severity.SLIP,
+)
 def closed_form_to_first_order() -> Steps:
     """The solution differs from the closed form by a term of order (α/γ)², the effect of w = −Σ̄z/γ."""
     yield linear_dual()
@@ -75,22 +81,40 @@ def other_form(right: Entry) -> Equation:
 
 def own_normalizer(template: sp.Expr) -> sp.Expr:
     """The closed form with Z of t in place of Z of t'."""
+
     def share(to: sp.Expr, of: sp.Expr) -> sp.Expr:
         return sp.exp((scores(first_order)(to) - symmetric(to, of)) / gamma)
 
     return total(l, u[l] * share(template, l) / total(j, share(j, template)))
 
 
-@claim("deciphering.sD.same-as-25", "identity", title="(47) is (25)", hypotheses=(FOOTNOTE,),
-       needs=("deciphering.25", "deciphering.47"), latex=r"\sum_{t'}\frac{u(t')e^{(\alpha t^\top z-M(t,t'))/\gamma}}{"
-                                                         r"\sum_{t''}e^{(\alpha(t'')^\top z-M(t',t''))/\gamma}}"
-             r"=\sum_{t'}\frac{u(t')e^{(\alpha t^\top z-M(t,t'))/\gamma}}{\sum_{t''}e^{(\alpha(t'')^\top z-M(t'',t'))/\gamma}}")
+@claim(
+    "deciphering.sD.same-as-25",
+    "identity",
+    title="(47) is (25)",
+    hypotheses=(FOOTNOTE,),
+    needs=("deciphering.25", "deciphering.47"),
+    latex=r"\sum_{t'}\frac{u(t')e^{(\alpha t^\top z-M(t,t'))/\gamma}}{"
+    r"\sum_{t''}e^{(\alpha(t'')^\top z-M(t',t''))/\gamma}}"
+    r"=\sum_{t'}\frac{u(t')e^{(\alpha t^\top z-M(t,t'))/\gamma}}{\sum_{t''}e^{(\alpha(t'')^\top z-M(t'',t'))/\gamma}}",
+)
 def same_closed_form() -> Steps:
     """The two closed forms, normalized through M's second and first argument, are the same for symmetric M."""
-    uneven: dict[Variable, Value] = {N: 2, d: 1, u.label: [1, 0], M.label: [[0, 0], [1, 0]], T.label: [[0], [0]], z.label: [0],
-                                     alpha: 1, gamma: 1, i: 1}
-    yield Fails(Equation(printed_slope(free, free, scores(first_order))(i), weights(kernel(first_order, free))(i), at=uneven),
-                reason="the symmetry of footnote 11 is needed; (25) is right for every M")
+    uneven: dict[Variable, Value] = {
+        N: 2,
+        d: 1,
+        u.label: [1, 0],
+        M.label: [[0, 0], [1, 0]],
+        T.label: [[0], [0]],
+        z.label: [0],
+        alpha: 1,
+        gamma: 1,
+        i: 1,
+    }
+    yield Fails(
+        Equation(printed_slope(free, free, scores(first_order))(i), weights(kernel(first_order, free))(i), at=uneven),
+        reason="the symmetry of footnote 11 is needed; (25) is right for every M",
+    )
     yield other_form(weights(gibbs(first_order)))
 
 

@@ -47,9 +47,7 @@ Y, W = vector("Y", N), vector("W", N)
 FOOTNOTE = "footnote 11: M is nonnegative and symmetric"
 STRICT = "footnote 11: M(t, t) < M(t', t) for t' ≠ t"
 SMALL = "α and α/γ are small"
-TWO: dict[Variable, Value] = {
-    N: 2, Q.label: [[sp.Rational(3, 4), sp.Rational(1, 4)], [sp.Rational(1, 4), sp.Rational(3, 4)]],
-}
+TWO: dict[Variable, Value] = {N: 2, Q.label: [[sp.Rational(3, 4), sp.Rational(1, 4)], [sp.Rational(1, 4), sp.Rational(3, 4)]]}
 """Two templates, and the kernel of the cost log 3 between them at γ = 1."""
 NEAR: dict[Variable, Value] = {**TWO, d: 1, u.label: [1, 0], T.label: [[0], [1]], z.label: [1], gamma: 1}
 """The same with the templates 0 and 1: Σ̄ = 3/16, so w = −3/16."""
@@ -120,6 +118,7 @@ def kernel(dual: Entry, cost: Entries) -> Entries:
 
 def gibbs(dual: Entry) -> Entries:
     """(i, j) ↦ q_λ(i|j) of the symmetric cost in scaling form: e^{⟨t_i, λ⟩/γ} e^{−S_ij/γ} e^{−S_ji/γ} over its sum."""
+
     def entry(to: sp.Expr, of: sp.Expr) -> sp.Expr:
         return sp.exp(scores(dual)(to) / gamma) * sp.exp(-S[to, of] / gamma) * sp.exp(-S[of, to] / gamma)
 
@@ -200,6 +199,7 @@ def tilted(dual: Entry) -> Entries:
 
 def reweighted(potentials: Entry) -> Entries:
     """(i, j) ↦ Q_ji exp(g_i/γ) over its sum."""
+
     def growth(to: sp.Expr) -> sp.Expr:
         return sp.exp(potentials(to) / gamma)
 
@@ -221,8 +221,7 @@ def spread(x: sp.Expr, y: sp.Expr) -> sp.Expr:
     return total(j, u[j] * base_covariance(j, x, y))
 
 
-maximizer = Solves(lam, lambda v: lambda entry: (
-    total(j, u[j] * base_mean(j, entry)) + z[entry] - mean(tilted(v))(entry)))
+maximizer = Solves(lam, lambda v: lambda entry: total(j, u[j] * base_mean(j, entry)) + z[entry] - mean(tilted(v))(entry))
 """λ* as a function of α: stationarity of (39) reads λ = α (μ̃ + z − Σ_j u_j Σ_i q_λ(i|j) t_i)."""
 
 
@@ -239,25 +238,35 @@ def conjugate(potentials: Entry, cost: Entries) -> sp.Expr:
 def weak_duality(target: Entry, cost: Entries) -> AtLeast:
     """P(X) ≥ D(λ) for every coupling X with column sums u and every λ, with the gap written as divergences."""
     off = alpha / 2 * total(a, (target(a) - mean(rival)(a) - lam[a] / alpha) ** 2)
-    return AtLeast(primal(rival, target, cost), dual(at_lam, target, cost) - gamma * entropy_of_preference(),
-                   because=gamma * divergence(rival, kernel(at_lam, cost)) + off,
-                   reason="P(X) − D(λ) = γ Σ_j u_j KL(x(·|j) ‖ q_λ(·|j)) + α/2 ‖μ̃ + z − Σ p_i t_i − λ/α‖²")
+    return AtLeast(
+        primal(rival, target, cost),
+        dual(at_lam, target, cost) - gamma * entropy_of_preference(),
+        because=gamma * divergence(rival, kernel(at_lam, cost)) + off,
+        reason="P(X) − D(λ) = γ Σ_j u_j KL(x(·|j) ‖ q_λ(·|j)) + α/2 ‖μ̃ + z − Σ p_i t_i − λ/α‖²",
+    )
 
 
 def dual_slope(cost: Entries) -> Equation:
     """The slope of (39), for any μ̃ + z, here called z."""
     slope = derivative(dual(at_lam, lambda entry: z[entry], cost), lam[a])
-    return Equation(slope, z[a] - lam[a] / alpha - mean(kernel(at_lam, cost))(a), quotes=(FERMAT,),
-                    reason="so μ̃ + z = λ/α + Σ_j u_j Σ_i q_λ(i|j) t_i at a maximizer λ")
+    return Equation(
+        slope,
+        z[a] - lam[a] / alpha - mean(kernel(at_lam, cost))(a),
+        quotes=(FERMAT,),
+        reason="so μ̃ + z = λ/α + Σ_j u_j Σ_i q_λ(i|j) t_i at a maximizer λ",
+    )
 
 
 def solves(plan: Entries, cost: Entries) -> AtLeast:
     """P(X) ≥ P(X*) for every coupling X with column sums u, where X*_ij = u_j `plan`(i|j), for the μ̃ + z that goes with λ."""
     target, best = stationary(at_lam, cost), kernel(at_lam, cost)
     apart = alpha / 2 * total(a, (mean(rival)(a) - mean(best)(a)) ** 2)
-    return AtLeast(primal(rival, target, cost), primal(plan, target, cost), because=gamma * divergence(rival, best) + apart,
-                   reason="the gap, γ Σ_j u_j KL(x(·|j) ‖ q_λ(·|j)) + α/2 ‖Σ_i (p_i − p*_i) t_i‖², is 0 at "
-                          "X_ij = u_j q_λ(i|j) alone")
+    return AtLeast(
+        primal(rival, target, cost),
+        primal(plan, target, cost),
+        because=gamma * divergence(rival, best) + apart,
+        reason="the gap, γ Σ_j u_j KL(x(·|j) ‖ q_λ(·|j)) + α/2 ‖Σ_i (p_i − p*_i) t_i‖², is 0 at X_ij = u_j q_λ(i|j) alone",
+    )
 
 
 def attained(cost: Entries) -> AtLeast:
@@ -267,8 +276,12 @@ def attained(cost: Entries) -> AtLeast:
 
 def least_transport(cost: Entries) -> AtLeast:
     """⟨M, X⟩ − γ H(X) is least, over all couplings with column sums u, at X_ij = u_j q_0(i|j) alone."""
-    return AtLeast(transport(rival, cost), -conjugate(origin, cost), because=gamma * divergence(rival, kernel(origin, cost)),
-                   reason="the gap is γ Σ_j u_j KL(x(·|j) ‖ q_0(·|j)), so W_γ(p, u) is least at p = ũ alone")
+    return AtLeast(
+        transport(rival, cost),
+        -conjugate(origin, cost),
+        because=gamma * divergence(rival, kernel(origin, cost)),
+        reason="the gap is γ Σ_j u_j KL(x(·|j) ‖ q_0(·|j)), so W_γ(p, u) is least at p = ũ alone",
+    )
 
 
 def first_scores(template: sp.Expr) -> sp.Expr:
@@ -289,16 +302,23 @@ def second_scores(template: sp.Expr) -> sp.Expr:
 
 def to_second_order(right: sp.Expr, cost: Entries) -> Expansion:
     """p*_i of (34), where ⟨t_i, λ*⟩ = αY_i + α²W_i + o(α²): Y_i = ⟨t_i, z⟩, W_i = ⟨t_i, w⟩."""
-    return Expansion(weights(conditional(second_scores, cost))(i), right, alpha, 2,
-                     reason="λ* = αz + α²w + o(α²) with w = −Σ̄z/γ")
+    return Expansion(
+        weights(conditional(second_scores, cost))(i), right, alpha, 2, reason="λ* = αz + α²w + o(α²) with w = −Σ̄z/γ"
+    )
 
 
 @cache
 def from_kernel(times: sp.Expr) -> Expansion:
     """The same from any kernel Q: the weights with αY for the scores, and a multiple of what W adds."""
     added = total(l, u[l] * Q[l, i] * (W[i] - total(k, Q[l, k] * W[k]))) / gamma
-    return Expansion(weights(reweighted(second_scores))(i), weights(reweighted(first_scores))(i) + times * alpha**2 * added,
-                     alpha, 2, at={**SCORED, i: 1}, reason="λ* = αz + α²w + o(α²) with w = −Σ̄z/γ")
+    return Expansion(
+        weights(reweighted(second_scores))(i),
+        weights(reweighted(first_scores))(i) + times * alpha**2 * added,
+        alpha,
+        2,
+        at={**SCORED, i: 1},
+        reason="λ* = αz + α²w + o(α²) with w = −Σ̄z/γ",
+    )
 
 
 def as_printed() -> Fails:
@@ -309,5 +329,11 @@ def as_printed() -> Fails:
 @cache
 def linear_dual() -> Expansion:
     """λ* = αz − (α²/γ) Σ̄z + o(α²)."""
-    return Expansion(lam[a], alpha * z[a] - alpha**2 / gamma * total(c, spread(a, c) * z[c]), alpha, 2,
-                     where=(maximizer,), reason="stationarity of (39), solved order by order")
+    return Expansion(
+        lam[a],
+        alpha * z[a] - alpha**2 / gamma * total(c, spread(a, c) * z[c]),
+        alpha,
+        2,
+        where=(maximizer,),
+        reason="stationarity of (39), solved order by order",
+    )

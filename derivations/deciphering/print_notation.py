@@ -61,7 +61,7 @@ TEMPLATES = {
     "w_t": r"= \sum_{t'} e^{(\langle t', \lambda^* \rangle - M(t', t))/\gamma}",
     r"\tilde\mu": r"= \sum_{t, t'} u(t') \frac{e^{-M(t, t')/\gamma}}{\sum_{t''} e^{-M(t'', t')/\gamma}} t",
     r"\mathcal W^*_\gamma(p, u, M)": r"= \gamma (\sum_t u(t) \log \sum_{t'} e^{(p(t') - M(t', t))/\gamma} - \sum_t u(t) "
-                                     r"\log u(t))",
+    r"\log u(t))",
     r"\mu_t": r"= \sum_{t'} q_t(t') t'",
     r"\Sigma_t": r"= \sum_{t'} q_t(t') (t' - \mu_t)(t' - \mu_t)^\top",
 }
@@ -153,8 +153,13 @@ ONE_PASS = {
     "h_c": r"= \sum_i t_i u_i \exp\langle t_i, \alpha z \rangle / \sum_j u_j \exp\langle t_j, \alpha z \rangle",
     "p^*_i": r"= \tilde p_i",
 }
-GIVEN_MAXIMIZER = {**ONE_PASS, "g": "vector d", r"\mu": r"= \hat h - g", "z": r"= \tfrac1\alpha \lambda^* + g",
-                   r"\kappa": "positive as kappa"}
+GIVEN_MAXIMIZER = {
+    **ONE_PASS,
+    "g": "vector d",
+    r"\mu": r"= \hat h - g",
+    "z": r"= \tfrac1\alpha \lambda^* + g",
+    r"\kappa": "positive as kappa",
+}
 
 OBJECTIVES = {
     "T": "matrix n d",
@@ -182,8 +187,11 @@ GAUSSIAN_MINIMIZER = {**GAUSSIAN_DUAL, "p^*(a)": r"normal \tfrac1{1+\alpha}\mu +
 # The covariance C of this law is I_d, its own inverse
 GAUSSIAN_MINIMIZER[r"\mathcal N(y, C)"] = r"= (2\pi)^{-d/2} e^{-\frac12\langle a - y, C(a - y)\rangle}"
 GAUSSIAN_MINIMIZER["y"], GAUSSIAN_MINIMIZER["C"] = "vector d", "matrix d d"
-GAUSSIAN_TILT = {**GAUSSIAN_LAW, "p^*(a)": r"= u(a) e^{\langle a, \lambda^* \rangle} / e^{\langle \mu, \lambda^* "
-                                           r"\rangle + \frac12 \|\lambda^*\|^2}"}
+GAUSSIAN_TILT = {
+    **GAUSSIAN_LAW,
+    "p^*(a)": r"= u(a) e^{\langle a, \lambda^* \rangle} / e^{\langle \mu, \lambda^* "
+    r"\rangle + \frac12 \|\lambda^*\|^2}",
+}
 GAUSSIAN_ESTIMATE = {**GAUSSIAN, r"\lambda^*": r"= \tfrac\alpha{\alpha+1}(b - \mu)", r"\hat h": r"= \mu + \lambda^*"}
 
 # Positive numbers with any sum are called w where only their ratios count; u is what they are over their sum
@@ -242,12 +250,12 @@ FIRST_ORDER = {
     r"\tilde\mu": r"= \sum_t u(t) \mu_t",
     r"\bar\Sigma": r"= \sum_t u(t) \Sigma_t",
     r"\hat h": r"= \sum_t u(t) \frac{\sum_{t'} q_t(t') e^{\alpha \langle t', z \rangle/\gamma} t'}"
-               r"{\sum_{t''} q_t(t'') e^{\alpha \langle t'', z \rangle/\gamma}}",
+    r"{\sum_{t''} q_t(t'') e^{\alpha \langle t'', z \rangle/\gamma}}",
 }
 STATIONARY_PLAN = {
     r"\tilde\mu": r"= \sum_t u(t) \mu_t",
     r"\hat h": r"= \sum_t u(t) \frac{\sum_{t'} q_t(t') e^{\langle t', \lambda^* \rangle/\gamma} t'}"
-               r"{\sum_{t''} q_t(t'') e^{\langle t'', \lambda^* \rangle/\gamma}}",
+    r"{\sum_{t''} q_t(t'') e^{\langle t'', \lambda^* \rangle/\gamma}}",
     "z": r"= \tfrac1\alpha \lambda^* - \tilde\mu + \hat h",
 }
 # The derivation has one vector for μ̃ + z, and any Z
@@ -311,7 +319,7 @@ PLANS = {
     r"\nu": "vector d as nu",
     "X_{ij}(x)": r"= u_j e^{(\langle T_i, x \rangle - M_{ij})/\gamma} / \sum_k e^{(\langle T_k, x \rangle - M_{kj})/\gamma}",
     "h(x)": r"= \sum_{i,j} T_i u_j e^{(\langle T_i, x \rangle - M_{ij})/\gamma} / \sum_k e^{(\langle T_k, x "
-            r"\rangle - M_{kj})/\gamma}",
+    r"\rangle - M_{kj})/\gamma}",
     "z": r"= \tfrac1\alpha \nu",
     r"\tilde\mu": r"= h(\lambda^*) + \tfrac1\alpha \lambda^* - z",
 }
@@ -327,12 +335,7 @@ RELIABLE = {
     "k_2": "nonnegative as k₂",
 }
 
-MIXED = {
-    "e": "positive as t",
-    "w": "= e/(1 + e)",
-    "p": "interior n as x",
-    "q": "simplex n as y",
-}
+MIXED = {"e": "positive as t", "w": "= e/(1 + e)", "p": "interior n as x", "q": "simplex n as y"}
 
 # Appendix B: the parameters θ of p_θ are the weights themselves; f(θ|ϑ) is (32), and f(θ|μ + z, ϑ) its product with (33), where
 # a factor without θ is left out
@@ -443,9 +446,12 @@ CLAIMS = {
     "deciphering.29": SERIES,
     "deciphering.s9.nonnegative-cost": BOUNDED,
     "deciphering.s9.experiment-cost": BOUNDED,
-    "deciphering.s9.bilinear-cost": {**BOUNDED, "p^*_t": r"= \sum_{t'} u(t') e^{(\alpha \langle t, z \rangle - M(t, t'))/"
-                                                         r"\gamma} / \sum_{t''} e^{(\alpha \langle t'', z "
-                                                         r"\rangle - M(t'', t'))/\gamma}"},
+    "deciphering.s9.bilinear-cost": {
+        **BOUNDED,
+        "p^*_t": r"= \sum_{t'} u(t') e^{(\alpha \langle t, z \rangle - M(t, t'))/"
+        r"\gamma} / \sum_{t''} e^{(\alpha \langle t'', z "
+        r"\rangle - M(t'', t'))/\gamma}",
+    },
     "deciphering.s9.ot-first-order": FIRST_ORDER,
     "deciphering.s9.trained": ONE_GROUP,
     "deciphering.sD.dual-expanded": SHIFTED,

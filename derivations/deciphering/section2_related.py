@@ -43,8 +43,12 @@ step = scalar("y")
 patterns, state, beta = vector("X", n, d), vector("xi", d), positive("beta")
 
 
-@claim("deciphering.s2.saliency", "external fact", title="Surveys of attention as a proxy of saliency",
-       latex=r"\text{Michel, Voita, Jain, Wiegrefe, Serrano, Vashishth, Clark}")
+@claim(
+    "deciphering.s2.saliency",
+    "external fact",
+    title="Surveys of attention as a proxy of saliency",
+    latex=r"\text{Michel, Voita, Jain, Wiegrefe, Serrano, Vashishth, Clark}",
+)
 def saliency() -> Undecidable:
     """Papers are named that study by experiment whether attention weights indicate importance."""
     return Undecidable("a list of papers and their methods, which nothing in the document rests on and no code can check")
@@ -65,8 +69,12 @@ def same_output(extra_template: Entry, retained: sp.Expr = sp.S.One, reason: str
     return Equation(after, before, about=(step,), reason=reason)
 
 
-@claim("deciphering.s2.not-identifiable", "equivalence", title="Attention weights are not identifiable",
-       latex=r"t_0=\textstyle\sum_ig_it_i\implies p'_0t_0+\sum_ip'_it_i=p_0t_0+\sum_ip_it_i")
+@claim(
+    "deciphering.s2.not-identifiable",
+    "equivalence",
+    title="Attention weights are not identifiable",
+    latex=r"t_0=\textstyle\sum_ig_it_i\implies p'_0t_0+\sum_ip'_it_i=p_0t_0+\sum_ip_it_i",
+)
 def not_identifiable() -> Steps:
     """Different weights can give one output: they do whenever a value is a convex combination of others."""
     yield Equation(total(i, p[i] + step * g[i]) + (last - step), total(i, p[i]) + last, reason="the sum of the weights stays")
@@ -77,12 +85,19 @@ not_identifiable.twin("the moved weight is lost", lambda: same_output(lambda s: 
 not_identifiable.twin("the last value drops out", lambda: same_output(combination, sp.S.Zero))
 
 
-@claim("deciphering.s2.hahn", "external fact", title="Hahn (2020) on identifiability",
-       latex=r"\text{Hahn (2020): self-attention layers are not identifiable}", needs=("deciphering.s2.not-identifiable",))
+@claim(
+    "deciphering.s2.hahn",
+    "external fact",
+    title="Hahn (2020) on identifiability",
+    latex=r"\text{Hahn (2020): self-attention layers are not identifiable}",
+    needs=("deciphering.s2.not-identifiable",),
+)
 def hahn() -> Undecidable:
     """The result on identifiability is ascribed to a second paper as well."""
-    return Undecidable("what a paper contains is beyond proof and code; its title and abstract are about formal languages that "
-                       "self-attention cannot recognize, not about identifiability")
+    return Undecidable(
+        "what a paper contains is beyond proof and code; its title and abstract are about formal languages that "
+        "self-attention cannot recognize, not about identifiability"
+    )
 
 
 # ── smoothing and Hopfield networks ─────────────────────────────────────────────────────────────────────────────────
@@ -95,13 +110,18 @@ def gaussian(width: sp.Expr) -> Entry:
 
 def smoother(kernel: Entry) -> Equation:
     """(18) against a kernel smoother of the templates."""
-    return Equation(mean(closed())(a), total(i, kernel(i) * T[i, a]) / total(i, kernel(i)),
-                    reason="−‖t − z‖²/2 = ⟨t, z⟩ − ‖t‖²/2 − ‖z‖²/2")
+    return Equation(
+        mean(closed())(a), total(i, kernel(i) * T[i, a]) / total(i, kernel(i)), reason="−‖t − z‖²/2 = ⟨t, z⟩ − ‖t‖²/2 − ‖z‖²/2"
+    )
 
 
-@claim("deciphering.s2.kernel-smoother", "equivalence", title="Attention is a kernel smoother",
-       latex=r"\hat h=\frac{\sum_iu_ie^{\alpha\|t_i\|^2/2}k(t_i,z)t_i}{\sum_ju_je^{\alpha\|t_j\|^2/2}k(t_j,z)},"
-             r"\quad k(t_i,z)=e^{-\alpha\|t_i-z\|^2/2}")
+@claim(
+    "deciphering.s2.kernel-smoother",
+    "equivalence",
+    title="Attention is a kernel smoother",
+    latex=r"\hat h=\frac{\sum_iu_ie^{\alpha\|t_i\|^2/2}k(t_i,z)t_i}{\sum_ju_je^{\alpha\|t_j\|^2/2}k(t_j,z)},"
+    r"\quad k(t_i,z)=e^{-\alpha\|t_i-z\|^2/2}",
+)
 def kernel_smoother() -> Steps:
     """Attention can be seen as a kernel smoother over its inputs."""
     yield smoother(gaussian(alpha))
@@ -114,15 +134,20 @@ kernel_smoother.twin("the preference is left out", lambda: smoother(lambda word:
 reprint("deciphering.s2.unaltered", of=reparametrization, latex=r"\text{the framework covers the unaltered attention}")
 
 
-@claim("deciphering.s2.gaussian-process", "external fact", title="Wide attention is a Gaussian process",
-       latex=r"\text{heads, width}\to\infty:\ \text{a Gaussian process}")
+@claim(
+    "deciphering.s2.gaussian-process",
+    "external fact",
+    title="Wide attention is a Gaussian process",
+    latex=r"\text{heads, width}\to\infty:\ \text{a Gaussian process}",
+)
 def gaussian_process() -> Undecidable:
     """Networks with attention are said to become Gaussian processes as heads and width grow."""
     return Undecidable("a theorem of other papers about random weights, quoted without its hypotheses and used nowhere")
 
 
-@claim("deciphering.s2.norms", "external fact", title="Embedding norms and key–query products",
-       latex=r"\text{Lu et al. (2021)}")
+@claim(
+    "deciphering.s2.norms", "external fact", title="Embedding norms and key–query products", latex=r"\text{Lu et al. (2021)}"
+)
 def norms_and_products() -> Undecidable:
     """Another paper is said to relate the norm of a word's embedding to the product of its key and the query."""
     return Undecidable("a result about the training of a model that the document does not define, used nowhere")
@@ -141,12 +166,20 @@ def energy() -> sp.Expr:
 def update(factor: sp.Expr, sign: int = 1) -> Equation:
     """ξ − ∇E(ξ), the concave–convex step, against softmax attention with the query ξ."""
     weights = log_linear(lambda word: factor * total(b, patterns[word, b] * state[b]))
-    return Equation(state[a] - derivative(energy(), state[a]), sign * total(i, weights(i) * patterns[i, a]),
-                    reason="∇lse is the softmax average")
+    return Equation(
+        state[a] - derivative(energy(), state[a]),
+        sign * total(i, weights(i) * patterns[i, a]),
+        reason="∇lse is the softmax average",
+    )
 
 
-@claim("deciphering.s2.hopfield", "equivalence", title="A Hopfield network's update is attention",
-       latex=r"\xi^{\mathrm{new}}=X\,\mathrm{softmax}(\beta X^\top\xi)", needs=("deciphering.s7.dot-product",))
+@claim(
+    "deciphering.s2.hopfield",
+    "equivalence",
+    title="A Hopfield network's update is attention",
+    latex=r"\xi^{\mathrm{new}}=X\,\mathrm{softmax}(\beta X^\top\xi)",
+    needs=("deciphering.s7.dot-product",),
+)
 def hopfield() -> Steps:
     """The update of the continuous Hopfield network is dot-product attention over the stored patterns."""
     yield update(beta)
@@ -156,21 +189,34 @@ hopfield.twin("β is lost", lambda: update(sp.S.One))
 hopfield.twin("the sign", lambda: update(beta, -1))
 
 
-@claim("deciphering.s3.similar-models", "external fact", title="The examples are like published models",
-       latex=r"\text{TP}\sim\text{Bahdanau},\ \text{IC}\sim\text{Xu},\ \text{FB}\sim\text{BERT}", needs=("deciphering.21",))
+@claim(
+    "deciphering.s3.similar-models",
+    "external fact",
+    title="The examples are like published models",
+    latex=r"\text{TP}\sim\text{Bahdanau},\ \text{IC}\sim\text{Xu},\ \text{FB}\sim\text{BERT}",
+    needs=("deciphering.21",),
+)
 def similar_models() -> Undecidable:
     """The three example models are said to be similar to those of Bahdanau et al., Xu et al. and BERT."""
-    return Undecidable("similarity has no measure here; scores by a small network instead of products (Bahdanau, Xu), no "
-                       "preference by position and templates that are not V x_i (BERT) are among the differences")
+    return Undecidable(
+        "similarity has no measure here; scores by a small network instead of products (Bahdanau, Xu), no "
+        "preference by position and templates that are not V x_i (BERT) are among the differences"
+    )
 
 
-@claim("deciphering.s3.two-lstm-layers", "external fact", title="Annotations come from two LSTM layers",
-       latex=r"\mathbf T\text{, called annotations in Bahdanau et al., from two LSTM layers}",
-       needs=("deciphering.s3.similar-models",))
+@claim(
+    "deciphering.s3.two-lstm-layers",
+    "external fact",
+    title="Annotations come from two LSTM layers",
+    latex=r"\mathbf T\text{, called annotations in Bahdanau et al., from two LSTM layers}",
+    needs=("deciphering.s3.similar-models",),
+)
 def two_lstm_layers() -> Undecidable:
     """The words' embeddings, called annotations as by Bahdanau et al., are said to be processed by two LSTM layers first."""
-    return Undecidable("what a paper contains is beyond proof and code, and none is shipped; by its appendix A.1.1 annotations "
-                       "come from one bidirectional layer of gated hidden units, which are no LSTM cells")
+    return Undecidable(
+        "what a paper contains is beyond proof and code, and none is shipped; by its appendix A.1.1 annotations "
+        "come from one bidirectional layer of gated hidden units, which are no LSTM cells"
+    )
 
 
 # ── Bahdanau and Luong ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -191,19 +237,28 @@ def general(evidence_of_state: Entry) -> Equation:
     return Equation(mean(luong)(a), mean(ours)(a), reason="z = W s, or z = s for the dot score")
 
 
-@claim("deciphering.s6.bahdanau-luong", "equivalence", title="(18) aligns with Bahdanau's and Luong's attention",
-       latex=r"u_i=\tfrac1n:\ (18)\text{ is the attention of Bahdanau et al. and Luong et al.}",
-       needs=("deciphering.s7.dot-product",))
+@claim(
+    "deciphering.s6.bahdanau-luong",
+    "equivalence",
+    title="(18) aligns with Bahdanau's and Luong's attention",
+    latex=r"u_i=\tfrac1n:\ (18)\text{ is the attention of Bahdanau et al. and Luong et al.}",
+    needs=("deciphering.s7.dot-product",),
+)
 def original_attention() -> Steps:
     """With a uniform preference the closed form is said to align with the attention of Bahdanau et al. and Luong et al."""
-    yield Fails(Equation(unit(middle + apart) + unit(middle - apart) - 2 * unit(middle), 0, at={middle: 1, apart: 1, gain: 1}),
-                reason="with uniform u, log p is linear in t_i for every z; Bahdanau's score v·tanh(W t_i + U s) is not: for "
-                       "three annotations on a line its second difference is not 0")
+    yield Fails(
+        Equation(unit(middle + apart) + unit(middle - apart) - 2 * unit(middle), 0, at={middle: 1, apart: 1, gain: 1}),
+        reason="with uniform u, log p is linear in t_i for every z; Bahdanau's score v·tanh(W t_i + U s) is not: for "
+        "three annotations on a line its second difference is not 0",
+    )
 
 
-@original_attention.corrected(r"u_i=\tfrac1n:\ (18)\text{ is Luong's attention with the dot or the general score}",
-                              Severity.HYPOTHESIS, under="the score is ⟨t_i, f(s)⟩ for a function f of the decoder's state s",
-                              replaces="any score, Bahdanau's additive one among them")
+@original_attention.corrected(
+    r"u_i=\tfrac1n:\ (18)\text{ is Luong's attention with the dot or the general score}",
+    Severity.HYPOTHESIS,
+    under="the score is ⟨t_i, f(s)⟩ for a function f of the decoder's state s",
+    replaces="any score, Bahdanau's additive one among them",
+)
 def luong() -> Steps:
     """It is Luong's attention with the dot and the general score; Bahdanau's additive score is not an inner product."""
     yield general(lambda s: total(c, weight[s, c] * decoder[c]))

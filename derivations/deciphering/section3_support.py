@@ -42,12 +42,20 @@ vocabulary = m + others
 
 def information(right: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
     """KL(r ‖ uniform on the vocabulary) ≥ right: the words outside T have r = 0 and add nothing."""
-    return AtLeast(total(i, kl(r[i], 1 / vocabulary)) + others / vocabulary, right, because=because,
-                   reason="what is left is KL(r ‖ uniform on T), which is 0 where T is all that is known")
+    return AtLeast(
+        total(i, kl(r[i], 1 / vocabulary)) + others / vocabulary,
+        right,
+        because=because,
+        reason="what is left is KL(r ‖ uniform on T), which is 0 where T is all that is known",
+    )
 
 
-@claim("deciphering.s3.strong-constraint", "inequality", title="A support within few templates is a strong constraint",
-       latex=r"\textstyle\sum_{i=1}^Mr_i\log(Nr_i)\ge\log\frac NM\text{ for all }r\in\Delta^{M-1}")
+@claim(
+    "deciphering.s3.strong-constraint",
+    "inequality",
+    title="A support within few templates is a strong constraint",
+    latex=r"\textstyle\sum_{i=1}^Mr_i\log(Nr_i)\ge\log\frac NM\text{ for all }r\in\Delta^{M-1}",
+)
 def strong_constraint() -> Steps:
     """For a large vocabulary and few templates a support within T says much: log(|𝒜|/M) nats, more without bound."""
     yield Limit(sp.log((m + positive("x")) / m), positive("x"), sp.oo, sp.oo, reason="as the vocabulary grows")
@@ -65,13 +73,22 @@ p, q, u = simplex("p", n), simplex("q", n), simplex("u", n)
 
 def errors(right: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
     """‖u − p‖² + ‖u − q‖² ≥ right."""
-    return AtLeast(total(k, (u[k] - p[k]) ** 2) + total(k, (u[k] - q[k]) ** 2), right, because=because,
-                   reason="what is left is 2‖u − (p + q)/2‖²")
+    return AtLeast(
+        total(k, (u[k] - p[k]) ** 2) + total(k, (u[k] - q[k]) ** 2),
+        right,
+        because=because,
+        reason="what is left is 2‖u − (p + q)/2‖²",
+    )
 
 
-@claim("deciphering.s3.words-so-far", "inequality", title="A preference that does not see the words so far is inaccurate",
-       hypotheses=("the weights depend on the words generated so far: p ≠ q after two histories",),
-       latex=r"\|u-p\|^2+\|u-q\|^2\ge\tfrac12\|p-q\|^2", needs=("deciphering.s3.mean-shift",))
+@claim(
+    "deciphering.s3.words-so-far",
+    "inequality",
+    title="A preference that does not see the words so far is inaccurate",
+    hypotheses=("the weights depend on the words generated so far: p ≠ q after two histories",),
+    latex=r"\|u-p\|^2+\|u-q\|^2\ge\tfrac12\|p-q\|^2",
+    needs=("deciphering.s3.mean-shift",),
+)
 def words_so_far() -> Steps:
     """What depends on the words generated so far cannot be met by weights from places alone: they miss one of two histories."""
     distance = total(k, (p[k] - q[k]) ** 2)
@@ -98,19 +115,28 @@ def centres(at: dict[Variable, Value]) -> AtLeast:
     return AtLeast(((confined_mean + spilled * away) / (1 + spilled) - truth) ** 2, (confined_mean - truth) ** 2, at=at)
 
 
-@claim("deciphering.s3.within-support", "inequality", title="An estimate of h improves within the support",
-       hypotheses=("the truth keeps within T",), needs=("deciphering.s3.convex-combination",),
-       latex=r"\|h_{q(\cdot|\mathbf T)}-h\|\le\|h_q-h\|")
+@claim(
+    "deciphering.s3.within-support",
+    "inequality",
+    title="An estimate of h improves within the support",
+    hypotheses=("the truth keeps within T",),
+    needs=("deciphering.s3.convex-combination",),
+    latex=r"\|h_{q(\cdot|\mathbf T)}-h\|\le\|h_q-h\|",
+)
 def within_support() -> Steps:
     """The estimate of h is said to improve if the support of the weights is kept within T."""
     half, quarter = sp.S.Half, sp.Rational(1, 4)
-    yield Fails(centres({m: 2, r.label: [half, half], confined.label: [3 * quarter, quarter], spilled: 1, line.label: [0, 2],
-                         away: 1}),
-                reason="h = 1: with a template at 1 outside T the estimate is 3/4, without it 1/2: one error mends another")
+    yield Fails(
+        centres({m: 2, r.label: [half, half], confined.label: [3 * quarter, quarter], spilled: 1, line.label: [0, 2], away: 1}),
+        reason="h = 1: with a template at 1 outside T the estimate is 3/4, without it 1/2: one error mends another",
+    )
 
 
-@within_support.corrected(r"\mathrm{KL}(p\|q(\cdot|\mathbf T))=\mathrm{KL}(p\|q)+\log q(\mathbf T)\le\mathrm{KL}(p\|q)",
-                          Severity.WORDING, replaces="the distance of the means, by the divergence of the weights")
+@within_support.corrected(
+    r"\mathrm{KL}(p\|q(\cdot|\mathbf T))=\mathrm{KL}(p\|q)+\log q(\mathbf T)\le\mathrm{KL}(p\|q)",
+    Severity.WORDING,
+    replaces="the distance of the means, by the divergence of the weights",
+)
 def weights_improve() -> Steps:
     """The estimate of the weights improves, by −log q(T) in divergence; their mean need not."""
     gap = kl(sp.S.One, 1 / (1 + spilled)) + spilled / (1 + spilled)

@@ -81,11 +81,18 @@ def stationary(at: Entry) -> Entry:
 
 def minimizes(candidate: Entry) -> UniqueMinimum:
     """The candidate is the only minimizer of (4), for the μ + z that goes with λ."""
+
     def excess(of: Entry) -> sp.Expr:
         return alpha / 2 * total(a, (mean(of)(a) - mean(tilt(point))(a)) ** 2)
 
-    return UniqueMinimum(lambda of: primal(of, stationary(point)), candidate, n, sp.S.One, slack=excess,
-                         reason="P(q) − P(p) = Σ_i kl(q_i ‖ p_i) + α/2 ‖Σ_i (q_i − p_i) t_i‖² where λ = α(μ + z − Σ_i p_i t_i)")
+    return UniqueMinimum(
+        lambda of: primal(of, stationary(point)),
+        candidate,
+        n,
+        sp.S.One,
+        slack=excess,
+        reason="P(q) − P(p) = Σ_i kl(q_i ‖ p_i) + α/2 ‖Σ_i (q_i − p_i) t_i‖² where λ = α(μ + z − Σ_i p_i t_i)",
+    )
 
 
 def information(of: Entry, reference: Entry = preference) -> sp.Expr:
@@ -101,8 +108,14 @@ def at_prior(right: sp.Expr) -> Equation:
     return Equation(primal(preference, shifted), right, reason="at p = u the residual is z, and KL(u ‖ u) = 0")
 
 
-@claim("deciphering.4", "definition", title="The problem: fit the target, stay close to u", needs=("deciphering.s4.kl",),
-       latex=r"\min_p\tfrac\alpha2\|(\mu+z)-\int ap(a)da\|^2+\mathcal K(p,u)", hypotheses=("α > 0",))
+@claim(
+    "deciphering.4",
+    "definition",
+    title="The problem: fit the target, stay close to u",
+    needs=("deciphering.s4.kl",),
+    latex=r"\min_p\tfrac\alpha2\|(\mu+z)-\int ap(a)da\|^2+\mathcal K(p,u)",
+    hypotheses=("α > 0",),
+)
 def problem() -> Steps:
     """The objective adds α/2 times the squared distance of the mean from μ + z and the divergence; it is finite at p = u."""
     yield AtLeast(primal(rival, shifted), 0, because=primal(rival, shifted), reason="a square and divergences")
@@ -125,8 +138,10 @@ def written_out(right: sp.Expr) -> Equation:
 
 def orders_differ() -> Fails:
     """The formulas fix the order."""
-    return Fails(UniqueMinimum(swapped, tilt(point), n, sp.S.One),
-                 reason="with KL(u ‖ p) in the problem another p beats the tilt of u; with KL(p ‖ u) none does")
+    return Fails(
+        UniqueMinimum(swapped, tilt(point), n, sp.S.One),
+        reason="with KL(u ‖ p) in the problem another p beats the tilt of u; with KL(p ‖ u) none does",
+    )
 
 
 def p_over_u() -> Equation:
@@ -134,17 +149,25 @@ def p_over_u() -> Equation:
     return written_out(total(i, xlogx(q[i]) - q[i] * sp.log(u[i])))
 
 
-@claim("deciphering.s4.kl", "definition", title="K(p, u) is called the divergence of u from p",
-       latex=r"\mathcal K(p,u)\text{ denotes the KL divergence of }u\text{ from }p", hypotheses=("0 log 0 = 0",))
+@claim(
+    "deciphering.s4.kl",
+    "definition",
+    title="K(p, u) is called the divergence of u from p",
+    latex=r"\mathcal K(p,u)\text{ denotes the KL divergence of }u\text{ from }p",
+    hypotheses=("0 log 0 = 0",),
+)
 def divergence() -> Steps:
     """K(p, u) is called the KL divergence of u from p; the divergence of u from p is, as a rule, Σ u log(u/p)."""
     yield orders_differ()
-    yield Fails(written_out(total(i, u[i] * sp.log(u[i]) - u[i] * sp.log(q[i]))),
-                reason="D(P ‖ Q) is read “of P from Q”; these words name KL(u ‖ p), and the formulas need KL(p ‖ u)")
+    yield Fails(
+        written_out(total(i, u[i] * sp.log(u[i]) - u[i] * sp.log(q[i]))),
+        reason="D(P ‖ Q) is read “of P from Q”; these words name KL(u ‖ p), and the formulas need KL(p ‖ u)",
+    )
 
 
-@divergence.corrected(r"\mathcal K(p,u)=\textstyle\sum_ip_i\log\frac{p_i}{u_i}\text{, the divergence of }p\text{ from }u",
-                      Severity.WORDING)
+@divergence.corrected(
+    r"\mathcal K(p,u)=\textstyle\sum_ip_i\log\frac{p_i}{u_i}\text{, the divergence of }p\text{ from }u", Severity.WORDING
+)
 def divergence_of_p_from_u() -> Steps:
     """K(p, u) weighs the logarithm of p/u by p: it is the divergence of p from u."""
     yield orders_differ()
@@ -152,8 +175,9 @@ def divergence_of_p_from_u() -> Steps:
 
 
 divergence.twin("the logarithms are added", lambda: written_out(total(i, xlogx(q[i]) + q[i] * sp.log(u[i]))))
-divergence.twin("weighed by u, against the midpoint", lambda: written_out(
-    total(i, u[i] * sp.log(u[i]) - u[i] * sp.log((q[i] + u[i]) / 2))))
+divergence.twin(
+    "weighed by u, against the midpoint", lambda: written_out(total(i, u[i] * sp.log(u[i]) - u[i] * sp.log((q[i] + u[i]) / 2)))
+)
 
 
 @cache
@@ -173,27 +197,36 @@ def bounded(by: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
 def finite_for_finite_support() -> Steps:
     """For a u with finite support K(p, u) is finite if and only if p has no mass outside that support."""
     yield Limit(t * sp.log(t / eps), eps, sp.S.Zero, sp.oo, reason="mass t where u has none counts as +∞: only if")
-    yield bounded(total(i, xlogx(share[i]) - share[i] * sp.log(weight[i])),
-                  total(i, kl(share[i], share[i] ** 2 / weight[i])))
+    yield bounded(total(i, xlogx(share[i]) - share[i] * sp.log(weight[i])), total(i, kl(share[i], share[i] ** 2 / weight[i])))
 
 
 def reversed_divergence() -> AtLeast:
     """Σ w log(w/x) does not have the bound: it is infinite at x_i = 0."""
     right = total(i, weight[i] * sp.log(weight[i]) - weight[i] * sp.log(share[i]))
     nearly_one = Fraction(10**6 - 1, 10**6)
-    return AtLeast(bounded(sp.S.Zero).left, right,
-                   at={n: 2, share.label: [1 - nearly_one, nearly_one], weight.label: [Fraction(1, 2), Fraction(1, 2)]})
+    return AtLeast(
+        bounded(sp.S.Zero).left,
+        right,
+        at={n: 2, share.label: [1 - nearly_one, nearly_one], weight.label: [Fraction(1, 2), Fraction(1, 2)]},
+    )
 
 
-@claim("deciphering.s4.kl-finite", "equivalence", title="When K(p, u) is finite", needs=("deciphering.s4.kl",),
-       latex=r"\mathcal K(p,u)<\infty\iff p=0\text{ outside }\operatorname{supp}u", hypotheses=SETUP)
+@claim(
+    "deciphering.s4.kl-finite",
+    "equivalence",
+    title="When K(p, u) is finite",
+    needs=("deciphering.s4.kl",),
+    latex=r"\mathcal K(p,u)<\infty\iff p=0\text{ outside }\operatorname{supp}u",
+    hypotheses=SETUP,
+)
 def finite_divergence() -> Steps:
     """K(p, u) is finite exactly when p vanishes outside the support of u."""
     yield from finite_for_finite_support()
 
 
-finite_divergence.twin("ten times the divergence is bounded so", lambda: bounded(
-    10 * total(i, xlogx(share[i]) - share[i] * sp.log(weight[i]))))
+finite_divergence.twin(
+    "ten times the divergence is bounded so", lambda: bounded(10 * total(i, xlogx(share[i]) - share[i] * sp.log(weight[i])))
+)
 finite_divergence.twin("finite where p is positive on the support of u", reversed_divergence)
 
 
@@ -202,8 +235,13 @@ def tail(limit: sp.Expr) -> Limit:
     return Limit(heavy_tail(), end, sp.oo, limit, reason="p(a) = 1/a² on a ≥ 1 vanishes nowhere outside the support ℝ of u")
 
 
-@claim("deciphering.s4.kl-heavy-tail", "limit", title="Addition: for a Gaussian u the support is not enough",
-       latex=r"u=\mathcal N(0,1),\ p(a)=a^{-2}\ (a\ge1)\implies\mathcal K(p,u)=\infty", needs=("deciphering.s4.kl",))
+@claim(
+    "deciphering.s4.kl-heavy-tail",
+    "limit",
+    title="Addition: for a Gaussian u the support is not enough",
+    latex=r"u=\mathcal N(0,1),\ p(a)=a^{-2}\ (a\ge1)\implies\mathcal K(p,u)=\infty",
+    needs=("deciphering.s4.kl",),
+)
 def heavy_tails() -> Steps:
     """An addition: with the Gaussian u of the next section K(p, u) may be infinite although p has no mass outside supp u."""
     yield tail(sp.oo)
@@ -213,8 +251,14 @@ heavy_tails.twin("finite", lambda: tail(number))
 heavy_tails.twin("−∞", lambda: tail(-sp.oo))
 
 
-@claim("deciphering.s4.both-requirements", "optimality", title="KL keeps p close to u and inside its support",
-       latex=r"u=\operatorname{argmin}_p\mathcal K(p,u)", needs=("deciphering.s4.kl",), hypotheses=SETUP)
+@claim(
+    "deciphering.s4.both-requirements",
+    "optimality",
+    title="KL keeps p close to u and inside its support",
+    latex=r"u=\operatorname{argmin}_p\mathcal K(p,u)",
+    needs=("deciphering.s4.kl",),
+    hypotheses=SETUP,
+)
 def both_requirements() -> Steps:
     """The divergence is least at p = u, and only there; a p outside the support of u has an infinite one."""
     yield Limit(t * sp.log(t / eps), eps, sp.S.Zero, sp.oo, reason="mass t outside the support")
@@ -232,18 +276,28 @@ def uniform(template: sp.Expr) -> sp.Expr:
 
 
 both_requirements.twin("the uniform distribution is the closest", lambda: closest(uniform))
-both_requirements.twin("the square of u, normalized, is the closest", lambda: closest(
-    lambda e: u[e] ** 2 / total(i, u[i] ** 2)))
+both_requirements.twin(
+    "the square of u, normalized, is the closest", lambda: closest(lambda e: u[e] ** 2 / total(i, u[i] ** 2))
+)
 
 
-@claim("deciphering.s4.minimizer", "optimality", title="The minimizer exists and is unique", needs=("deciphering.4",),
-       latex=r"\tilde p=\operatorname{argmin}_pP(p)", hypotheses=(*SETUP, "α > 0"))
+@claim(
+    "deciphering.s4.minimizer",
+    "optimality",
+    title="The minimizer exists and is unique",
+    needs=("deciphering.4",),
+    latex=r"\tilde p=\operatorname{argmin}_pP(p)",
+    hypotheses=(*SETUP, "α > 0"),
+)
 def one_minimizer() -> Steps:
     """The problem has exactly one minimizer, whatever the evidence."""
-    yield AtLeast(alpha / 2 * total(a, z[a] ** 2) - total(a, (lam[a] - alpha * z[a]) ** 2) / (2 * alpha), dual(point, shifted),
-                  because=total(i, kl(u[i], tilt(point)(i))),
-                  reason="the dual goes to −∞ with ‖λ‖, so it has a maximizer: every μ + z has a λ as in the next line",
-                  quotes=(WEIERSTRASS,))
+    yield AtLeast(
+        alpha / 2 * total(a, z[a] ** 2) - total(a, (lam[a] - alpha * z[a]) ** 2) / (2 * alpha),
+        dual(point, shifted),
+        because=total(i, kl(u[i], tilt(point)(i))),
+        reason="the dual goes to −∞ with ‖λ‖, so it has a maximizer: every μ + z has a λ as in the next line",
+        quotes=(WEIERSTRASS,),
+    )
     yield minimizes(tilt(point))
 
 
@@ -259,12 +313,20 @@ def mean_of_minimizer(right: sp.Expr) -> Equation:
     return Equation(derivative(sp.log(partition(point)), lam[a]), right, reason="the mean of the tilted distribution")
 
 
-@claim("deciphering.5", "definition", title="The estimate is the mean of the minimizer", needs=("deciphering.s4.minimizer",),
-       latex=r"\hat h=\int a\tilde p(a)da")
+@claim(
+    "deciphering.5",
+    "definition",
+    title="The estimate is the mean of the minimizer",
+    needs=("deciphering.s4.minimizer",),
+    latex=r"\hat h=\int a\tilde p(a)da",
+)
 def estimate() -> Steps:
     """The estimate of h is the mean of the minimizer, which is the gradient of log M at λ*."""
-    yield Equation(derivative(dual(point, shifted), lam[a]), shifted(a) - lam[a] / alpha - mean(tilt(point))(a),
-                   reason="the slope of the dual: at λ* it is 0, so μ + z − ĥ = λ*/α")
+    yield Equation(
+        derivative(dual(point, shifted), lam[a]),
+        shifted(a) - lam[a] / alpha - mean(tilt(point))(a),
+        reason="the slope of the dual: at λ* it is 0, so μ + z − ĥ = λ*/α",
+    )
     yield mean_of_minimizer(mean(tilt(point))(a))
 
 
@@ -272,9 +334,14 @@ estimate.twin("the mean of u", lambda: mean_of_minimizer(mean(preference)(a)))
 estimate.twin("not normalized", lambda: mean_of_minimizer(total(i, u[i] * sp.exp(total(a, T[i, a] * lam[a])) * T[i, a])))
 
 
-@claim("deciphering.s4.reliability", "inequality", title="α is the reliability of μ + z", needs=("deciphering.s4.minimizer",),
-       latex=r"\tfrac{\alpha_1}2r_1+k_1\le\tfrac{\alpha_1}2r_2+k_2,\ \tfrac{\alpha_2}2r_2+k_2\le\tfrac{\alpha_2}2r_1+k_1"
-             r"\implies r_2\le r_1")
+@claim(
+    "deciphering.s4.reliability",
+    "inequality",
+    title="α is the reliability of μ + z",
+    needs=("deciphering.s4.minimizer",),
+    latex=r"\tfrac{\alpha_1}2r_1+k_1\le\tfrac{\alpha_1}2r_2+k_2,\ \tfrac{\alpha_2}2r_2+k_2\le\tfrac{\alpha_2}2r_1+k_1"
+    r"\implies r_2\le r_1",
+)
 def reliability() -> Steps:
     """The larger α is, the closer the estimate comes to μ + z, for every u."""
     yield closer(r2)
@@ -284,8 +351,14 @@ def closer(right: sp.Expr) -> Follows:
     """The consequence for r₁ if one minimizer is optimal for α, and the other for α + s."""
     larger = alpha + step
     optimal = (AtLeast(alpha / 2 * r2 + k2, alpha / 2 * r1 + k1), AtLeast(larger / 2 * r1 + k1, larger / 2 * r2 + k2))
-    return Follows(optimal, AtLeast(r1, right), (2 / step, 2 / step), given=optimal, reason="added, and divided by s/2",
-                   at={alpha: 1, step: 1, r1: 1, r2: 0, k1: 0, k2: Fraction(3, 4)})
+    return Follows(
+        optimal,
+        AtLeast(r1, right),
+        (2 / step, 2 / step),
+        given=optimal,
+        reason="added, and divided by s/2",
+        at={alpha: 1, step: 1, r1: 1, r2: 0, k1: 0, k2: Fraction(3, 4)},
+    )
 
 
 reliability.twin("a larger α moves the estimate away", lambda: closer(2 * r1 - r2))

@@ -36,8 +36,7 @@ def square(v: Entry) -> sp.Expr:
 
 def value(middle: Entry, excess: sp.Expr) -> sp.Expr:
     """(4) at q: α/2 ‖b − μ − Am‖² + ½‖m‖² + K."""
-    return (alpha / 2 * square(lambda x: shift(x) - total(e, A[x, e] * middle(e)))
-            + total(f, middle(f) ** 2) / 2 + excess)
+    return alpha / 2 * square(lambda x: shift(x) - total(e, A[x, e] * middle(e))) + total(f, middle(f) ** 2) / 2 + excess
 
 
 def any_middle(x: sp.Expr) -> sp.Expr:
@@ -58,23 +57,36 @@ def dual_value(at: Entry) -> sp.Expr:
 
 def least(candidate: Entry, because: sp.Expr | None = None) -> AtLeast:
     """No law of μ + Aη has a smaller objective than N(μ + A candidate, Σ)."""
-    return AtLeast(value(any_middle, K), value(candidate, sp.S.Zero), because=because,
-                   reason="the excess is α/2 ‖A(m − Aᵀλ)‖² + ½‖m − Aᵀλ‖² + K, which is 0 only for q = N(μ + Σλ, Σ)")
+    return AtLeast(
+        value(any_middle, K),
+        value(candidate, sp.S.Zero),
+        because=because,
+        reason="the excess is α/2 ‖A(m − Aᵀλ)‖² + ½‖m − Aᵀλ‖² + K, which is 0 only for q = N(μ + Σλ, Σ)",
+    )
 
 
-@claim("deciphering.s5.general-covariance", "optimality", title="Addition: the example for N(μ, Σ)",
-       latex=r"u=\mathcal N(\mu,\Sigma)\implies\lambda^*=\alpha(I+\alpha\Sigma)^{-1}(b-\mu),\quad "
-             r"p^*=\mathcal N(\mu+\Sigma\lambda^*,\Sigma)",
-       hypotheses=("u = N(μ, Σ), Σ singular or not", "α > 0"), needs=("deciphering.s5.minimizer",))
+@claim(
+    "deciphering.s5.general-covariance",
+    "optimality",
+    title="Addition: the example for N(μ, Σ)",
+    latex=r"u=\mathcal N(\mu,\Sigma)\implies\lambda^*=\alpha(I+\alpha\Sigma)^{-1}(b-\mu),\quad "
+    r"p^*=\mathcal N(\mu+\Sigma\lambda^*,\Sigma)",
+    hypotheses=("u = N(μ, Σ), Σ singular or not", "α > 0"),
+    needs=("deciphering.s5.minimizer",),
+)
 def general_covariance() -> Steps:
     """An addition: with any Gaussian u the minimizer is u moved by Σλ*, where λ* solves (I + αΣ)λ = α(b − μ)."""
+
     def off(x: sp.Expr) -> sp.Expr:
         return m[x] - best(x)
 
     yield Equation(lam[a] + alpha * covariance_times(point)(a), alpha * shift(a), reason="(I + αΣ)λ = α(b − μ)")
-    yield AtLeast(dual_value(point), dual_value(lambda x: nu[x]),
-                  because=square(lambda x: lam[x] - nu[x]) / (2 * alpha)
-                  + total(f, total(b, A[b, f] * (lam[b] - nu[b])) ** 2) / 2, reason="λ is the only maximizer of (8)")
+    yield AtLeast(
+        dual_value(point),
+        dual_value(lambda x: nu[x]),
+        because=square(lambda x: lam[x] - nu[x]) / (2 * alpha) + total(f, total(b, A[b, f] * (lam[b] - nu[b])) ** 2) / 2,
+        reason="λ is the only maximizer of (8)",
+    )
     yield Equation(dual_value(point), value(best, sp.S.Zero), reason="no duality gap")
     yield least(best, alpha / 2 * square(lambda x: total(e, A[x, e] * off(e))) + total(f, off(f) ** 2) / 2 + K)
 

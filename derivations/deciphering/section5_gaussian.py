@@ -130,19 +130,32 @@ def mixed(weights: tuple[sp.Expr, sp.Expr]) -> Entry:
 def convexity(weights: tuple[sp.Expr, sp.Expr], because: sp.Expr | None = None) -> AtLeast:
     """The chord of (4) between x and y lies above its value at the mixture with odds t : 1."""
     chord = odds / (1 + odds) * primal(lambda e: first[e], target) + 1 / (1 + odds) * primal(lambda e: second[e], target)
-    return AtLeast(chord, primal(mixed(weights), target), because=because,
-                   reason="the chord's excess is kl(x ‖ w) and kl(y ‖ w) averaged, and ½αt/(1+t)² times the squared shift")
+    return AtLeast(
+        chord,
+        primal(mixed(weights), target),
+        because=because,
+        reason="the chord's excess is kl(x ‖ w) and kl(y ‖ w) averaged, and ½αt/(1+t)² times the squared shift",
+    )
 
 
-@claim("deciphering.s5.convex", "inequality", title="The problem is convex", hypotheses=("α > 0",),
-       latex=r"P(wp+(1-w)q)\le wP(p)+(1-w)P(q)", needs=("deciphering.4",))
+@claim(
+    "deciphering.s5.convex",
+    "inequality",
+    title="The problem is convex",
+    hypotheses=("α > 0",),
+    latex=r"P(wp+(1-w)q)\le wP(p)+(1-w)P(q)",
+    needs=("deciphering.4",),
+)
 def convex() -> Steps:
     """The objective lies below its chords, strictly between two different distributions: the problem is convex."""
     left, right, base = positive("x"), positive("y"), positive("w")
     middle = (odds * left + right) / (1 + odds)
-    yield AtLeast((odds * kl(left, base) + kl(right, base)) / (1 + odds), kl(middle, base),
-                  because=(odds * kl(left, middle) + kl(right, middle)) / (1 + odds),
-                  reason="any u: for the values of two densities and of u at a point, and the mean is linear")
+    yield AtLeast(
+        (odds * kl(left, base) + kl(right, base)) / (1 + odds),
+        kl(middle, base),
+        because=(odds * kl(left, middle) + kl(right, middle)) / (1 + odds),
+        reason="any u: for the values of two densities and of u at a point, and the mean is linear",
+    )
     weights = odds / (1 + odds), 1 / (1 + odds)
     between = mixed(weights)
     spread = total(a, (mean(lambda e: first[e])(a) - mean(lambda e: second[e])(a)) ** 2)
@@ -166,20 +179,31 @@ def middle_of_q(e: sp.Expr) -> sp.Expr:
 
 def reduction() -> Steps:
     """KL(q ‖ u) = K + ½‖h − μ‖²: the logarithm of N(h, I)/u is affine, so its mean under q is its value at h."""
-    yield Equation(log_density(x, middle_of_q) - log_density(x, center),
-                   total(a, (x[a] - h[a]) * (h[a] - mu[a])) + away(mu, middle_of_q) / 2,
-                   reason="affine in a; under q the first sum has mean 0, so KL(q ‖ u) = K + ½‖h − μ‖²")
+    yield Equation(
+        log_density(x, middle_of_q) - log_density(x, center),
+        total(a, (x[a] - h[a]) * (h[a] - mu[a])) + away(mu, middle_of_q) / 2,
+        reason="affine in a; under q the first sum has mean 0, so KL(q ‖ u) = K + ½‖h − μ‖²",
+    )
 
 
 def optimum() -> AtLeast:
     """No q has a smaller objective than N(μ/(1+α) + αb/(1+α), I)."""
-    return AtLeast(value(middle_of_q), value(estimate, sp.S.Zero), because=(1 + alpha) / 2 * away(h, estimate) + K,
-                   reason="the excess is (1+α)/2 ‖h − ĥ‖² + K, which is 0 only for q = N(ĥ, I)")
+    return AtLeast(
+        value(middle_of_q),
+        value(estimate, sp.S.Zero),
+        because=(1 + alpha) / 2 * away(h, estimate) + K,
+        reason="the excess is (1+α)/2 ‖h − ĥ‖² + K, which is 0 only for q = N(ĥ, I)",
+    )
 
 
-@claim("deciphering.s5.closed-form", "optimality", title="With a Gaussian u the problem has a closed solution",
-       latex=r"\min_p\tfrac\alpha2\|b-\int ap(a)da\|^2+\mathcal K(p,u)=\tfrac{\alpha}{2(1+\alpha)}\|b-\mu\|^2",
-       hypotheses=("u = N(μ, I)", "α > 0"), needs=("deciphering.4",))
+@claim(
+    "deciphering.s5.closed-form",
+    "optimality",
+    title="With a Gaussian u the problem has a closed solution",
+    latex=r"\min_p\tfrac\alpha2\|b-\int ap(a)da\|^2+\mathcal K(p,u)=\tfrac{\alpha}{2(1+\alpha)}\|b-\mu\|^2",
+    hypotheses=("u = N(μ, I)", "α > 0"),
+    needs=("deciphering.4",),
+)
 def closed_form() -> Steps:
     """For a spherical Gaussian u the problem has exactly one minimizer, and it and the least value have closed forms."""
     yield from reduction()
@@ -190,17 +214,27 @@ def closed_form() -> Steps:
 
 def least(factor: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
     """No q has an objective below factor · ‖b − μ‖²; tried at the minimizer of one instance."""
-    return AtLeast(value(middle_of_q), factor * away(b, center), because=because, reason="for every q, and reached",
-                   at={d: 1, alpha: 1, mu.label: [0], b.label: [1], h.label: [Fraction(1, 2)], K: 0})
+    return AtLeast(
+        value(middle_of_q),
+        factor * away(b, center),
+        because=because,
+        reason="for every q, and reached",
+        at={d: 1, alpha: 1, mu.label: [0], b.label: [1], h.label: [Fraction(1, 2)], K: 0},
+    )
 
 
 closed_form.twin("q = u is the best", lambda: least(alpha / 2))
 closed_form.twin("the mean b is the best", lambda: least(sp.S.Half))
 
 
-@claim("deciphering.7", "optimality", title="The minimizer is a tilted u", hypotheses=("u = N(μ, I)", "α > 0"),
-       latex=r"p^*(a)=\frac{u(a)\exp\langle a,\lambda^*\rangle}{\int u(a')\exp\langle a',\lambda^*\rangle da'}",
-       needs=("deciphering.8", "deciphering.s5.closed-form"))
+@claim(
+    "deciphering.7",
+    "optimality",
+    title="The minimizer is a tilted u",
+    hypotheses=("u = N(μ, I)", "α > 0"),
+    latex=r"p^*(a)=\frac{u(a)\exp\langle a,\lambda^*\rangle}{\int u(a')\exp\langle a',\lambda^*\rangle da'}",
+    needs=("deciphering.8", "deciphering.s5.closed-form"),
+)
 def tilted() -> Steps:
     """The minimizer has the density of u times an exponential of a linear function, normalized."""
     yield from reduction()
@@ -237,9 +271,15 @@ def largest(right: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
     return AtLeast(dual_value(maximal), right, because=because, reason="the excess is (1+α)/(2α) ‖ν − λ*‖²: 0 only at λ*")
 
 
-@claim("deciphering.8", "optimality", title="The dual problem that defines λ*", hypotheses=("u = N(μ, I)", "α > 0"),
-       latex=r"\lambda^*=\operatorname{argmax}_\lambda\langle b,\lambda\rangle-\tfrac1{2\alpha}\|\lambda\|^2"
-             r"-\log\int u(a)\exp\langle a,\lambda\rangle da", needs=("deciphering.s5.mgf",))
+@claim(
+    "deciphering.8",
+    "optimality",
+    title="The dual problem that defines λ*",
+    hypotheses=("u = N(μ, I)", "α > 0"),
+    latex=r"\lambda^*=\operatorname{argmax}_\lambda\langle b,\lambda\rangle-\tfrac1{2\alpha}\|\lambda\|^2"
+    r"-\log\int u(a)\exp\langle a,\lambda\rangle da",
+    needs=("deciphering.s5.mgf",),
+)
 def dual_problem() -> Steps:
     """The dual objective has exactly one maximizer, and its greatest value is the least value of the problem."""
     yield Equation(dual_value(maximal), value(estimate, sp.S.Zero), reason="no duality gap")
@@ -250,20 +290,25 @@ dual_problem.twin("log M is added", lambda: largest(dual_value(other, sign=-1)))
 dual_problem.twin("‖λ‖²/(2α) is added", lambda: largest(dual_value(other, strength=-alpha)))
 
 
-@claim("deciphering.s5.mgf", "identity", title="The moment generating function of N(μ, I)",
-       latex=r"\int u(a)\exp\langle a,\lambda\rangle da=\exp(\langle\mu,\lambda\rangle+\tfrac12\|\lambda\|^2)",
-       hypotheses=("u = N(μ, I)",))
+@claim(
+    "deciphering.s5.mgf",
+    "identity",
+    title="The moment generating function of N(μ, I)",
+    latex=r"\int u(a)\exp\langle a,\lambda\rangle da=\exp(\langle\mu,\lambda\rangle+\tfrac12\|\lambda\|^2)",
+    hypotheses=("u = N(μ, I)",),
+)
 def generating_function() -> Steps:
     """The integral in the dual is the moment generating function of a spherical Gaussian, and has this closed form."""
-    yield Equation(log_density(x, center) + inner(lambda e: x[e], point), log_density(x, shifted_mean) + log_mgf(lam),
-                   reason="the square completed: u e^⟨a,λ⟩ is the density of N(μ + λ, I) times a constant, M(λ)")
+    yield Equation(
+        log_density(x, center) + inner(lambda e: x[e], point),
+        log_density(x, shifted_mean) + log_mgf(lam),
+        reason="the square completed: u e^⟨a,λ⟩ is the density of N(μ + λ, I) times a constant, M(λ)",
+    )
     yield Equation(mgf(lam), sp.exp(log_mgf(lam)), reason="and by integration, coordinate by coordinate")
 
 
-generating_function.twin("‖λ‖² is not halved", lambda: Equation(
-    mgf(lam), sp.exp(log_mgf(lam) + square(point) / 2)))
-generating_function.twin("the mean's sign", lambda: Equation(
-    mgf(lam), sp.exp(log_mgf(lam) - 2 * inner(center, point))))
+generating_function.twin("‖λ‖² is not halved", lambda: Equation(mgf(lam), sp.exp(log_mgf(lam) + square(point) / 2)))
+generating_function.twin("the mean's sign", lambda: Equation(mgf(lam), sp.exp(log_mgf(lam) - 2 * inner(center, point))))
 
 
 def slope() -> sp.Expr:
@@ -271,16 +316,21 @@ def slope() -> sp.Expr:
     return derivative(dual_value(point), lam[a])
 
 
-@claim("deciphering.s5.dual-point", "equivalence", title="λ* in closed form", needs=("deciphering.8", "deciphering.s5.mgf"),
-       latex=r"\lambda^*=\tfrac\alpha{\alpha+1}(b-\mu)", hypotheses=("u = N(μ, I)", "α > 0"))
+@claim(
+    "deciphering.s5.dual-point",
+    "equivalence",
+    title="λ* in closed form",
+    needs=("deciphering.8", "deciphering.s5.mgf"),
+    latex=r"\lambda^*=\tfrac\alpha{\alpha+1}(b-\mu)",
+    hypotheses=("u = N(μ, I)", "α > 0"),
+)
 def dual_point() -> Steps:
     """The dual objective's derivative vanishes at α/(α+1) times b − μ, and nowhere else."""
     yield Equation(slope(), (1 + alpha) / alpha * (maximal(a) - lam[a]), reason="so it is 0 iff λ = λ*")
 
 
 dual_point.twin("α (b − μ)", lambda: Equation(slope(), (1 + alpha) / alpha * (alpha * (b[a] - mu[a]) - lam[a])))
-dual_point.twin("1/(α+1) for α/(α+1)", lambda: Equation(
-    slope(), (1 + alpha) / alpha * ((b[a] - mu[a]) / (alpha + 1) - lam[a])))
+dual_point.twin("1/(α+1) for α/(α+1)", lambda: Equation(slope(), (1 + alpha) / alpha * ((b[a] - mu[a]) / (alpha + 1) - lam[a])))
 
 
 # ── the minimizer ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -293,12 +343,20 @@ def exponent(at: sp.IndexedBase) -> sp.Expr:
 
 def same_ratio(to: Entry) -> Equation:
     """The density's ratio at two points, in logarithms, is that of exp(−½‖a − to‖²)."""
-    return Equation(exponent(x) - exponent(y), away(y, to) / 2 - away(x, to) / 2,
-                    reason="what is left of the completed square does not depend on a")
+    return Equation(
+        exponent(x) - exponent(y),
+        away(y, to) / 2 - away(x, to) / 2,
+        reason="what is left of the completed square does not depend on a",
+    )
 
 
-@claim("deciphering.s5.proportional", "equivalence", title="Completing the square", needs=("deciphering.7",),
-       latex=r"p^*(a)\propto\exp(-\tfrac12\|a-\mu\|^2+\langle a,\lambda^*\rangle)\propto\exp(-\tfrac12\|a-(\mu+\lambda^*)\|^2)")
+@claim(
+    "deciphering.s5.proportional",
+    "equivalence",
+    title="Completing the square",
+    needs=("deciphering.7",),
+    latex=r"p^*(a)\propto\exp(-\tfrac12\|a-\mu\|^2+\langle a,\lambda^*\rangle)\propto\exp(-\tfrac12\|a-(\mu+\lambda^*)\|^2)",
+)
 def proportional() -> Steps:
     """The tilted density is proportional to the Gaussian one around μ + λ*, for any λ."""
     yield same_ratio(shifted_mean)
@@ -319,9 +377,14 @@ def gaussian_around(middle: Entry) -> Equation:
     return Equation(tilted_log_density(), log_density(x, middle), reason="logarithms of the densities, normalizers included")
 
 
-@claim("deciphering.s5.minimizer", "identity", title="The minimizer is Gaussian with the covariance of u",
-       latex=r"p^*=\mathcal N(\tfrac1{1+\alpha}\mu+\tfrac\alpha{1+\alpha}b,I_d)", hypotheses=("u = N(μ, I)", "α > 0"),
-       needs=("deciphering.7", "deciphering.s5.dual-point", "deciphering.s5.proportional"))
+@claim(
+    "deciphering.s5.minimizer",
+    "identity",
+    title="The minimizer is Gaussian with the covariance of u",
+    latex=r"p^*=\mathcal N(\tfrac1{1+\alpha}\mu+\tfrac\alpha{1+\alpha}b,I_d)",
+    hypotheses=("u = N(μ, I)", "α > 0"),
+    needs=("deciphering.7", "deciphering.s5.dual-point", "deciphering.s5.proportional"),
+)
 def minimizer() -> Steps:
     """The minimizer is a spherical Gaussian whose mean is a convex combination of μ and b."""
     yield Equation(shifted_mean(a).xreplace({lam[a]: maximal(a)}), estimate(a), reason="μ + λ*")
@@ -338,29 +401,45 @@ def slope_of_log_mgf() -> sp.Expr:
     return gradient.replace(lambda e: isinstance(e, sp.Indexed) and e.base == lam, lambda e: maximal(e.indices[0]))
 
 
-@claim("deciphering.s5.estimate", "identity", title="The estimate is a weighted mean of μ and b",
-       latex=r"\hat h=\tfrac1{1+\alpha}\mu+\tfrac\alpha{1+\alpha}b", hypotheses=("u = N(μ, I)", "α > 0"),
-       needs=("deciphering.s5.minimizer", "deciphering.5"))
+@claim(
+    "deciphering.s5.estimate",
+    "identity",
+    title="The estimate is a weighted mean of μ and b",
+    latex=r"\hat h=\tfrac1{1+\alpha}\mu+\tfrac\alpha{1+\alpha}b",
+    hypotheses=("u = N(μ, I)", "α > 0"),
+    needs=("deciphering.s5.minimizer", "deciphering.5"),
+)
 def gaussian_estimate() -> Steps:
     """The mean of the minimizer is μ/(1+α) + αb/(1+α)."""
     yield Equation(slope_of_log_mgf(), estimate(a), reason="the mean of a tilted law is the gradient of log M there")
 
 
-gaussian_estimate.twin("the weights change places", lambda: Equation(
-    slope_of_log_mgf(), (alpha * mu[a] + b[a]) / (1 + alpha)))
+gaussian_estimate.twin("the weights change places", lambda: Equation(slope_of_log_mgf(), (alpha * mu[a] + b[a]) / (1 + alpha)))
 gaussian_estimate.twin("λ* itself", lambda: Equation(slope_of_log_mgf(), maximal(a)))
 
 
 # ── reliability ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@claim("deciphering.s5.reliability", "limit", title="A smaller α trusts the observation less", hypotheses=("u = N(μ, I)",),
-       latex=r"\alpha\to0\implies\tfrac1{1+\alpha}\mu+\tfrac\alpha{1+\alpha}b\to\mu", needs=("deciphering.s5.estimate",))
+@claim(
+    "deciphering.s5.reliability",
+    "limit",
+    title="A smaller α trusts the observation less",
+    hypotheses=("u = N(μ, I)",),
+    latex=r"\alpha\to0\implies\tfrac1{1+\alpha}\mu+\tfrac\alpha{1+\alpha}b\to\mu",
+    needs=("deciphering.s5.estimate",),
+)
 def less_reliable() -> Steps:
     """As α goes to 0 the estimate depends less and less on b, and goes to μ."""
     yield Equation(derivative(estimate(a), b[a]), alpha / (1 + alpha), reason="how much a change of b counts")
-    yield AtLeast(derivative(alpha / (1 + alpha), alpha), 0, strict=True, because=1 / (1 + alpha) ** 2,
-                  reason="it falls with α", quotes=(MEAN_VALUE,))
+    yield AtLeast(
+        derivative(alpha / (1 + alpha), alpha),
+        0,
+        strict=True,
+        because=1 / (1 + alpha) ** 2,
+        reason="it falls with α",
+        quotes=(MEAN_VALUE,),
+    )
     yield Limit(alpha / (1 + alpha), alpha, sp.S.Zero, sp.S.Zero, reason="to 0")
     yield Limit(estimate(a), alpha, sp.S.Zero, mu[a], reason="for every d, μ and b")
 
@@ -371,17 +450,31 @@ less_reliable.twin("to the midpoint", lambda: Limit(estimate(a), alpha, sp.S.Zer
 
 def first_order(slope_in_alpha: sp.Expr) -> Expansion:
     """ĥ − μ to first order in α."""
-    return Expansion(mean(tilt(point))(a) - prior_mean(a), alpha * slope_in_alpha, alpha, 1, where=(maximizer,),
-                     reason="from the stationarity of the dual, λ = α (μ + z − ĥ)")
+    return Expansion(
+        mean(tilt(point))(a) - prior_mean(a),
+        alpha * slope_in_alpha,
+        alpha,
+        1,
+        where=(maximizer,),
+        reason="from the stationarity of the dual, λ = α (μ + z − ĥ)",
+    )
 
 
-@claim("deciphering.s5.general-setting", "asymptotic", title="The same holds for a discrete u",
-       latex=r"\hat h=\mu+\alpha\Sigma z+o(\alpha)", hypotheses=("u has finite support",), needs=("deciphering.s4.minimizer",))
+@claim(
+    "deciphering.s5.general-setting",
+    "asymptotic",
+    title="The same holds for a discrete u",
+    latex=r"\hat h=\mu+\alpha\Sigma z+o(\alpha)",
+    hypotheses=("u has finite support",),
+    needs=("deciphering.s4.minimizer",),
+)
 def general_setting() -> Steps:
     """For a discrete u, too, the influence of the evidence on the estimate dies out with α: it is αΣz to first order."""
     yield first_order(total(c, covariance(a, c) * z[c]))
 
 
 general_setting.twin("the evidence itself", lambda: first_order(z[a]))
-general_setting.twin("second moments for the covariance", lambda: first_order(
-    total(c, total(i, tilt(lambda e: sp.S.Zero)(i) * T[i, a] * T[i, c]) * z[c])))
+general_setting.twin(
+    "second moments for the covariance",
+    lambda: first_order(total(c, total(i, tilt(lambda e: sp.S.Zero)(i) * T[i, a] * T[i, c]) * z[c])),
+)

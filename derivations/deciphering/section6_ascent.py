@@ -28,13 +28,22 @@ def slope(entry: sp.Expr) -> sp.Expr:
 def below_parabola(curvature: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
     """D(ν) + ⟨∇D(ν), λ − ν⟩ ≥ D(λ) + curvature ‖λ − ν‖²/2."""
     step, apart = total(a, slope(a) * (lam[a] - nu[a])), total(a, (lam[a] - nu[a]) ** 2)
-    return AtLeast(dual(rival, shifted) + step, dual(point, shifted) + curvature * apart / 2, because=because,
-                   reason="what is left is KL(q ‖ p): the dual is strongly concave, whatever the templates are")
+    return AtLeast(
+        dual(rival, shifted) + step,
+        dual(point, shifted) + curvature * apart / 2,
+        because=because,
+        reason="what is left is KL(q ‖ p): the dual is strongly concave, whatever the templates are",
+    )
 
 
-@claim("deciphering.s6.gradient-ascent", "inequality", title="Gradient ascent finds the maximizer",
-       latex=r"D(\lambda)\le D(\nu)+\langle\nabla D(\nu),\lambda-\nu\rangle-\tfrac1{2\alpha}\|\lambda-\nu\|^2",
-       needs=("deciphering.9",), hypotheses=("u has finite support",))
+@claim(
+    "deciphering.s6.gradient-ascent",
+    "inequality",
+    title="Gradient ascent finds the maximizer",
+    latex=r"D(\lambda)\le D(\nu)+\langle\nabla D(\nu),\lambda-\nu\rangle-\tfrac1{2\alpha}\|\lambda-\nu\|^2",
+    needs=("deciphering.9",),
+    hypotheses=("u has finite support",),
+)
 def gradient_ascent() -> Steps:
     """The standard way to find the maximizer is gradient ascent: the dual is smooth and strongly concave, with one peak."""
     yield Equation(derivative(dual(rival, shifted), nu[a]), slope(a), reason="the gradient, which exists everywhere")
@@ -46,10 +55,16 @@ gradient_ascent.twin("twice the curvature", lambda: below_parabola(2 / alpha))
 gradient_ascent.twin("half more than the curvature", lambda: below_parabola(3 / (2 * alpha)))
 
 
-@claim("deciphering.s6.components", "external fact", title="Most of the transformer's components",
-       latex=r"\text{Bahdanau, Luong: most of the crucial components of the transformer}",
-       needs=("deciphering.s6.bahdanau-luong",))
+@claim(
+    "deciphering.s6.components",
+    "external fact",
+    title="Most of the transformer's components",
+    latex=r"\text{Bahdanau, Luong: most of the crucial components of the transformer}",
+    needs=("deciphering.s6.bahdanau-luong",),
+)
 def components() -> Undecidable:
     """The models of Bahdanau et al. and Luong et al. are said to have most of the transformer's crucial components."""
-    return Undecidable("which components are crucial is not said; of several scaled heads, self-attention, residual sums and "
-                       "layer normalization they have none, of attention from one sequence to another they have the scores")
+    return Undecidable(
+        "which components are crucial is not said; of several scaled heads, self-attention, residual sums and "
+        "layer normalization they have none, of attention from one sequence to another they have the scores"
+    )

@@ -60,13 +60,23 @@ exact = mean(tilted)
 def below(ceiling: sp.Expr) -> AtLeast:
     """ceiling ≥ D(λ)."""
     gap = total(a, (lam[a] - scaled(a)) ** 2) / (2 * alpha) + divergence(preference, tilted)
-    return AtLeast(ceiling, dual(point, shifted), because=gap, reason="the gap grows like ‖λ − αz‖²/(2α): D has a maximizer",
-                   quotes=(WEIERSTRASS,))
+    return AtLeast(
+        ceiling,
+        dual(point, shifted),
+        because=gap,
+        reason="the gap grows like ‖λ − αz‖²/(2α): D has a maximizer",
+        quotes=(WEIERSTRASS,),
+    )
 
 
-@claim("deciphering.s6.maximizer", "inequality", title="Addition: the dual has a maximizer",
-       hypotheses=FINITE, needs=("deciphering.9",),
-       latex=r"\tfrac\alpha2\|z\|^2-D(\lambda)=\tfrac1{2\alpha}\|\lambda-\alpha z\|^2+\mathcal K(u,p(\lambda))")
+@claim(
+    "deciphering.s6.maximizer",
+    "inequality",
+    title="Addition: the dual has a maximizer",
+    hypotheses=FINITE,
+    needs=("deciphering.9",),
+    latex=r"\tfrac\alpha2\|z\|^2-D(\lambda)=\tfrac1{2\alpha}\|\lambda-\alpha z\|^2+\mathcal K(u,p(\lambda))",
+)
 def has_maximizer() -> Steps:
     """An addition: the dual is continuous and bounded by a concave quadratic with peak α‖z‖²/2 at αz, so a maximizer exists."""
     yield below(alpha / 2 * total(a, z[a] ** 2))
@@ -84,8 +94,12 @@ def gradient(entry: sp.Expr) -> sp.Expr:
 def far_from_maximizer(right: sp.Expr) -> AtLeast:
     """α²‖∇D(y)‖² ≥ right."""
     both = divergence(tilted, second) + divergence(second, tilted)
-    return AtLeast(alpha**2 * total(a, gradient(a) ** 2), right, reason="D is 1/α-strongly concave",
-                   because=alpha**2 * distance(exact, mean(second)) + 2 * alpha * both)
+    return AtLeast(
+        alpha**2 * total(a, gradient(a) ** 2),
+        right,
+        reason="D is 1/α-strongly concave",
+        because=alpha**2 * distance(exact, mean(second)) + 2 * alpha * both,
+    )
 
 
 def apart(entry: sp.Expr) -> sp.Expr:
@@ -93,8 +107,14 @@ def apart(entry: sp.Expr) -> sp.Expr:
     return y[entry] - lam[entry]
 
 
-@claim("deciphering.s6.dual-distance", "inequality", title="Addition: the gradient bounds the distance to the maximizer",
-       latex=r"\|\lambda-\lambda^*\|\le\alpha\|\nabla D(\lambda)\|", hypotheses=FINITE, needs=("deciphering.9",))
+@claim(
+    "deciphering.s6.dual-distance",
+    "inequality",
+    title="Addition: the gradient bounds the distance to the maximizer",
+    latex=r"\|\lambda-\lambda^*\|\le\alpha\|\nabla D(\lambda)\|",
+    hypotheses=FINITE,
+    needs=("deciphering.9",),
+)
 def dual_distance() -> Steps:
     """An addition: a dual point is within α times its gradient's length of the maximizer, which therefore is unique."""
     yield far_from_maximizer(total(a, apart(a) ** 2))
@@ -112,16 +132,22 @@ def excess(right: sp.Expr) -> Equation:
     return Equation(primal(plan, stationary(point)) - primal(tilted, stationary(point)), right, reason="λ* = α(μ + z − ĥ)")
 
 
-@claim("deciphering.s6.suboptimality", "identity", title="Addition: what a plan loses",
-       hypotheses=FINITE, needs=("deciphering.11",),
-       latex=r"P(q)-P(p^*)=\mathcal K(q,p^*)+\tfrac\alpha2\|h_q-\hat h\|^2")
+@claim(
+    "deciphering.s6.suboptimality",
+    "identity",
+    title="Addition: what a plan loses",
+    hypotheses=FINITE,
+    needs=("deciphering.11",),
+    latex=r"P(q)-P(p^*)=\mathcal K(q,p^*)+\tfrac\alpha2\|h_q-\hat h\|^2",
+)
 def suboptimality() -> Steps:
     """An addition: a plan loses its divergence from the minimizer plus α/2 times the squared distance of the means."""
     yield excess(divergence(plan, tilted) + alpha / 2 * distance(mean(plan), exact))
 
 
-suboptimality.twin("the other divergence", lambda: excess(
-    divergence(plan, preference) + alpha / 2 * distance(mean(plan), exact)))
+suboptimality.twin(
+    "the other divergence", lambda: excess(divergence(plan, preference) + alpha / 2 * distance(mean(plan), exact))
+)
 suboptimality.twin("only the divergence", lambda: excess(divergence(plan, tilted)))
 
 pass_mean = mean(tilt(scaled))
@@ -132,8 +158,14 @@ def one_pass(right: sp.Expr) -> Equation:
     return Equation(primal(tilt(scaled), shifted) - dual(scaled, shifted), right, reason="μ + z − h_c − λ/α is μ − h_c at αz")
 
 
-@claim("deciphering.s6.one-pass-gap", "identity", title="Addition: the duality gap of one pass of attention", hypotheses=FINITE,
-       latex=r"P(p_c)-D(\alpha z)=\tfrac\alpha2\|\mu-h_c\|^2", needs=("deciphering.9", "deciphering.18"))
+@claim(
+    "deciphering.s6.one-pass-gap",
+    "identity",
+    title="Addition: the duality gap of one pass of attention",
+    hypotheses=FINITE,
+    latex=r"P(p_c)-D(\alpha z)=\tfrac\alpha2\|\mu-h_c\|^2",
+    needs=("deciphering.9", "deciphering.18"),
+)
 def one_pass_gap() -> Steps:
     """An addition: with p_c = tilt(αz), primal less dual value is α/2 times the squared distance of h_c from μ."""
     yield one_pass(alpha / 2 * distance(mu, pass_mean))
@@ -165,20 +197,28 @@ def loss() -> sp.Expr:
     return divergence(tilt(scaled_evidence), tilted) + alpha / 2 * distance(mean(tilt(scaled_evidence)), exact)
 
 
-@claim("deciphering.s6.one-pass-bound", "inequality", title="Addition: what one pass of attention can be off by",
-       hypotheses=FINITE,
-       latex=r"\mathcal K(p_c,p^*)+\tfrac\alpha2\|h_c-\hat h\|^2\le\tfrac\alpha2\|\mu-h_c\|^2",
-       needs=("deciphering.s6.one-pass-gap", "deciphering.s6.suboptimality"))
+@claim(
+    "deciphering.s6.one-pass-bound",
+    "inequality",
+    title="Addition: what one pass of attention can be off by",
+    hypotheses=FINITE,
+    latex=r"\mathcal K(p_c,p^*)+\tfrac\alpha2\|h_c-\hat h\|^2\le\tfrac\alpha2\|\mu-h_c\|^2",
+    needs=("deciphering.s6.one-pass-gap", "deciphering.s6.suboptimality"),
+)
 def one_pass_bound() -> Steps:
     """An addition: one pass bounds its own error; h_c is no farther from the exact estimate than from μ, its plan is near."""
-    yield Equation(alpha * (stationary(point)(a) - mu(a)), scaled_evidence(a).xreplace({g[a]: exact(a) - mu(a)}),
-                   reason="αz = λ* + α(ĥ − μ), so g is ĥ − μ")
+    yield Equation(
+        alpha * (stationary(point)(a) - mu(a)),
+        scaled_evidence(a).xreplace({g[a]: exact(a) - mu(a)}),
+        reason="αz = λ* + α(ĥ − μ), so g is ĥ − μ",
+    )
     yield certified(loss())
 
 
 one_pass_bound.twin("the distance of ĥ from μ counts twice", lambda: certified(loss() + alpha * total(a, g[a] ** 2)))
-one_pass_bound.twin("the divergence of the minimizer counts twice", lambda: certified(
-    loss() + 2 * divergence(tilted, tilt(scaled_evidence))))
+one_pass_bound.twin(
+    "the divergence of the minimizer counts twice", lambda: certified(loss() + 2 * divergence(tilted, tilt(scaled_evidence)))
+)
 
 
 # ── what does not change ────────────────────────────────────────────────────────────────────────────────────────────
@@ -206,8 +246,14 @@ def after_shift(right: sp.Expr) -> Equation:
     return Equation(moved_objective, right, reason="μ moves with the templates")
 
 
-@claim("deciphering.s6.shift", "identity", title="Addition: moving all templates changes no weight", hypotheses=FINITE,
-       latex=r"P(q;T+\mathbf1c^\top,z)=P(q;T,z)", needs=("deciphering.thm1",))
+@claim(
+    "deciphering.s6.shift",
+    "identity",
+    title="Addition: moving all templates changes no weight",
+    hypotheses=FINITE,
+    latex=r"P(q;T+\mathbf1c^\top,z)=P(q;T,z)",
+    needs=("deciphering.thm1",),
+)
 def shift_invariance() -> Steps:
     """An addition: a common shift of the templates leaves the objective, the minimizer and λ* as they are."""
     yield after_shift(primal(plan, shifted))
@@ -223,8 +269,14 @@ def after_scaling(right: sp.Expr) -> Equation:
     return Equation(scaled_objective, right, reason="s² cancels")
 
 
-@claim("deciphering.s6.scale", "identity", title="Addition: small α alone means nothing", hypotheses=FINITE,
-       latex=r"P(q;sT,sz,\alpha/s^2)=P(q;T,z,\alpha)", needs=("deciphering.thm1",))
+@claim(
+    "deciphering.s6.scale",
+    "identity",
+    title="Addition: small α alone means nothing",
+    hypotheses=FINITE,
+    latex=r"P(q;sT,sz,\alpha/s^2)=P(q;T,z,\alpha)",
+    needs=("deciphering.thm1",),
+)
 def scale_invariance() -> Steps:
     """An addition: templates and evidence times s with α/s² give the same weights; α times squared lengths must be small."""
     yield after_scaling(primal(plan, shifted))

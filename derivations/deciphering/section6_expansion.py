@@ -105,8 +105,13 @@ def moments(second: sp.Expr) -> Expansion:
     return Expansion(partition(ray), 1 + t * linear(point) + second * t**2, t, 2, reason="E⟨W, λ⟩^r / r!")
 
 
-@claim("deciphering.s6.mgf", "identity", title="M is the moment generating function", needs=("deciphering.10",),
-       latex=r"M(\lambda)=\mathbb E_u[\exp\langle W,\lambda\rangle]")
+@claim(
+    "deciphering.s6.mgf",
+    "identity",
+    title="M is the moment generating function",
+    needs=("deciphering.10",),
+    latex=r"M(\lambda)=\mathbb E_u[\exp\langle W,\lambda\rangle]",
+)
 def generates_moments() -> Steps:
     """The integral of u(a) exp⟨a, λ⟩ is the moment generating function of W ∼ u: its coefficients are moments over r!."""
     yield moments(raw(point, 2) / 2)
@@ -130,16 +135,26 @@ def log_m(multiple: int) -> sp.Expr:
     return sp.log(partition(lambda entry: multiple * lam[entry]))
 
 
-@claim("deciphering.s6.cumulant", "identity", title="log M is called the cumulant", needs=("deciphering.s6.mgf",),
-       latex=r"\log M(\lambda)\text{ is called the cumulant of }W")
+@claim(
+    "deciphering.s6.cumulant",
+    "identity",
+    title="log M is called the cumulant",
+    needs=("deciphering.s6.mgf",),
+    latex=r"\log M(\lambda)\text{ is called the cumulant of }W",
+)
 def called_cumulant() -> Steps:
     """The value log M(λ) is called the cumulant of W."""
-    yield Fails(Equation(log_m(4) * log_m(1), log_m(2) ** 2, at=TWO_POINTS),
-                reason="a cumulant of order r is homogeneous, κ_r(sλ) = s^r κ_r(λ), which would make these equal for any r")
+    yield Fails(
+        Equation(log_m(4) * log_m(1), log_m(2) ** 2, at=TWO_POINTS),
+        reason="a cumulant of order r is homogeneous, κ_r(sλ) = s^r κ_r(λ), which would make these equal for any r",
+    )
 
 
-@called_cumulant.corrected(r"\log M(t\lambda)=\textstyle\sum_r\kappa_r(\langle W,\lambda\rangle)t^r/r!", Severity.WORDING,
-                           replaces="the name “cumulant”")
+@called_cumulant.corrected(
+    r"\log M(t\lambda)=\textstyle\sum_r\kappa_r(\langle W,\lambda\rangle)t^r/r!",
+    Severity.WORDING,
+    replaces="the name “cumulant”",
+)
 def generates_cumulants() -> Steps:
     """The logarithm of M is the cumulant generating function: its Taylor coefficients are the cumulants, over r!."""
     yield cumulants(square, cube)
@@ -163,42 +178,64 @@ def exponential_beats_powers(reason: str) -> AtLeast:
 
 def log_normal_exceeds() -> Fails:
     """The lower bound for log M(λ) at λ = 1/10 is not below what the expansion would leave there."""
-    return Fails(AtLeast(log_normal, bound, at={x: Fraction(1, 10), k: 20}),
-                 reason="log-normal u: the quadratic plus λ² would bound log M(λ) near 0, and is below its lower bound")
+    return Fails(
+        AtLeast(log_normal, bound, at={x: Fraction(1, 10), k: 20}),
+        reason="log-normal u: the quadratic plus λ² would bound log M(λ) near 0, and is below its lower bound",
+    )
 
 
 def no_expansion() -> Steps:
     """All moments of the log-normal law are finite, and M(λ) exceeds any bound for every λ > 0."""
     yield exponential_beats_powers("e^(λW) ≥ (eλW/k)^k for each k > 0")
     yield Equation(k * g - g**2 / 2, k**2 / 2 - (g - k) ** 2 / 2, reason="so E W^k = E e^(kg) = e^(k²/2), finite for every k")
-    yield Limit(sp.log(k) / k, k, sp.oo, sp.S.Zero,
-                reason="log M(λ) ≥ k log λ + k − k log k + k²/2 for each k, and k² wins: M(λ) = ∞ for every λ > 0")
+    yield Limit(
+        sp.log(k) / k,
+        k,
+        sp.oo,
+        sp.S.Zero,
+        reason="log M(λ) ≥ k log λ + k − k log k + k²/2 for each k, and k² wins: M(λ) = ∞ for every λ > 0",
+    )
 
 
 def second_order(second: sp.Expr) -> Expansion:
     """log M(tλ) = t⟨μ, λ⟩ + t²·second + o(t²)."""
-    return Expansion(sp.log(partition(ray)), t * linear(point) + t**2 * second, t, 2,
-                     reason="on every ray; the next coefficient is κ₃(λ)/6")
+    return Expansion(
+        sp.log(partition(ray)), t * linear(point) + t**2 * second, t, 2, reason="on every ray; the next coefficient is κ₃(λ)/6"
+    )
 
 
-@claim("deciphering.13", "asymptotic", title="Second-order expansion of log M", needs=("deciphering.26", "deciphering.29"),
-       latex=r"\log M(\lambda)=\langle\mu,\lambda\rangle+\tfrac12\langle\lambda,\Sigma\lambda\rangle+o(\|\lambda\|^2)",
-       hypotheses=("u has bounded moments",))
+@claim(
+    "deciphering.13",
+    "asymptotic",
+    title="Second-order expansion of log M",
+    needs=("deciphering.26", "deciphering.29"),
+    latex=r"\log M(\lambda)=\langle\mu,\lambda\rangle+\tfrac12\langle\lambda,\Sigma\lambda\rangle+o(\|\lambda\|^2)",
+    hypotheses=("u has bounded moments",),
+)
 def expansion() -> Steps:
     """If all moments of u are finite, log M is a quadratic with the mean and the covariance, up to o(‖λ‖²)."""
     yield from no_expansion()
     yield log_normal_exceeds()
 
 
-@expansion.corrected(r"\log M(\lambda)=\langle\mu,\lambda\rangle+\tfrac12\langle\lambda,\Sigma\lambda\rangle"
-                     r"+O(\|\lambda\|^3)", Severity.HYPOTHESIS, under=NEAR_0,
-                     replaces="the hypothesis of bounded moments, under which the left side may be infinite near 0")
+@expansion.corrected(
+    r"\log M(\lambda)=\langle\mu,\lambda\rangle+\tfrac12\langle\lambda,\Sigma\lambda\rangle"
+    r"+O(\|\lambda\|^3)",
+    Severity.HYPOTHESIS,
+    under=NEAR_0,
+    replaces="the hypothesis of bounded moments, under which the left side may be infinite near 0",
+)
 def expansion_for_finite_support() -> Steps:
     """Where M is finite near 0 the expansion holds, with the remainder κ₃(λ)/6 + O(‖λ‖⁴)."""
     m1, m2, rho = scalar("m1"), scalar("m2"), scalar("rho")
-    yield Expansion(sp.log(1 + m1 * t + m2 * t**2 / 2 + rho * t**3), m1 * t + (m2 - m1**2) * t**2 / 2, t, 2,
-                    reason="any u: M(tλ) has moments m₁, m₂ of ⟨W, λ⟩, and ρ is bounded where M is finite near 0",
-                    quotes=(MOMENT_GENERATING_ANALYTIC,))
+    yield Expansion(
+        sp.log(1 + m1 * t + m2 * t**2 / 2 + rho * t**3),
+        m1 * t + (m2 - m1**2) * t**2 / 2,
+        t,
+        2,
+        reason="any u: M(tλ) has moments m₁, m₂ of ⟨W, λ⟩, and ρ is bounded where M is finite near 0",
+        quotes=(MOMENT_GENERATING_ANALYTIC,),
+    )
     yield cumulants(square, cube)
     yield second_order(square)
 
@@ -207,9 +244,13 @@ expansion.twin("1/2 is lost", lambda: second_order(2 * square))
 expansion.twin("the raw second moment", lambda: second_order(raw(point, 2) / 2))
 
 
-@claim("deciphering.s6.bounded-moments", "inequality", title="The expansion assumes finite moments",
-       latex=r"M<\infty\text{ near }0\implies\mathbb E|\langle W,\lambda\rangle|^k"
-             r"\le(k/e)^k(M(\lambda)+M(-\lambda))<\infty")
+@claim(
+    "deciphering.s6.bounded-moments",
+    "inequality",
+    title="The expansion assumes finite moments",
+    latex=r"M<\infty\text{ near }0\implies\mathbb E|\langle W,\lambda\rangle|^k"
+    r"\le(k/e)^k(M(\lambda)+M(-\lambda))<\infty",
+)
 def bounded_moments() -> Steps:
     """The expansion implicitly assumes that all moments are finite: M finite near 0 implies it, though not conversely."""
     yield exponential_beats_powers("y = |⟨w, λ⟩|: y^k ≤ (k/e)^k e^y, and e^y ≤ e^⟨w, λ⟩ + e^(−⟨w, λ⟩)")
@@ -244,13 +285,24 @@ def remainder(coefficient: sp.Expr) -> Expansion:
     return Expansion(left, alpha**3 * coefficient, alpha, 3, reason="whatever v is")
 
 
-@claim("deciphering.14", "asymptotic", title="log M at the maximizer, for small α", needs=("deciphering.13", "deciphering.12"),
-       latex=r"\log M(\lambda^*)\approx\langle\mu,\lambda^*\rangle+\tfrac12\langle\lambda^*,\Sigma\lambda^*\rangle",
-       hypotheses=("the expansion of log M, so that M is finite near 0", "α is small"))
+@claim(
+    "deciphering.14",
+    "asymptotic",
+    title="log M at the maximizer, for small α",
+    needs=("deciphering.13", "deciphering.12"),
+    latex=r"\log M(\lambda^*)\approx\langle\mu,\lambda^*\rangle+\tfrac12\langle\lambda^*,\Sigma\lambda^*\rangle",
+    hypotheses=("the expansion of log M, so that M is finite near 0", "α is small"),
+)
 def at_the_maximizer() -> Steps:
     """For small α the quadratic approximates log M(λ*); its error is α³κ₃(z)/6 to leading order."""
-    yield Expansion(sp.log(partition(point)), linear(point) + quadratic(point) / 2, alpha, 2, where=(maximizer,),
-                    reason="no error up to order 2, with λ* itself")
+    yield Expansion(
+        sp.log(partition(point)),
+        linear(point) + quadratic(point) / 2,
+        alpha,
+        2,
+        where=(maximizer,),
+        reason="no error up to order 2, with λ* itself",
+    )
     yield remainder(skewness)
 
 
@@ -262,14 +314,22 @@ def model_slope(factor: sp.Expr, sign: int = 1) -> Equation:
     """α ∂/∂λ_a of (9) with the quadratic for log M, against ±αz − (I + α·factor·Σ)λ."""
     model = total(a, lam[a] * (mu(a) + z[a])) - total(a, lam[a] ** 2) / (2 * alpha) - linear(point) - quadratic(point) / 2
     spread = total(c, covariance(a, c) * lam[c])
-    return Equation(alpha * derivative(model, lam[a]), sign * alpha * z[a] - lam[a] - alpha * factor * spread,
-                    reason="0 only where (I + αΣ)λ = αz; I + αΣ is invertible, and the model is concave")
+    return Equation(
+        alpha * derivative(model, lam[a]),
+        sign * alpha * z[a] - lam[a] - alpha * factor * spread,
+        reason="0 only where (I + αΣ)λ = αz; I + αΣ is invertible, and the model is concave",
+    )
 
 
-@claim("deciphering.s6.quadratic-model", "equivalence", title="(14) in (9) leads to (15)",
-       latex=r"\nabla_\lambda\{\langle\lambda,\mu+z\rangle-\tfrac1{2\alpha}\|\lambda\|^2-\langle\mu,\lambda\rangle"
-             r"-\tfrac12\langle\lambda,\Sigma\lambda\rangle\}=0\iff\lambda=\alpha(I_d+\alpha\Sigma)^{-1}z",
-       needs=("deciphering.14", "deciphering.s6.invertible"), hypotheses=("α > 0",))
+@claim(
+    "deciphering.s6.quadratic-model",
+    "equivalence",
+    title="(14) in (9) leads to (15)",
+    latex=r"\nabla_\lambda\{\langle\lambda,\mu+z\rangle-\tfrac1{2\alpha}\|\lambda\|^2-\langle\mu,\lambda\rangle"
+    r"-\tfrac12\langle\lambda,\Sigma\lambda\rangle\}=0\iff\lambda=\alpha(I_d+\alpha\Sigma)^{-1}z",
+    needs=("deciphering.14", "deciphering.s6.invertible"),
+    hypotheses=("α > 0",),
+)
 def quadratic_model() -> Steps:
     """With the quadratic in place of log M the dual's derivative vanishes at α(I + αΣ)⁻¹z, and nowhere else."""
     yield model_slope(sp.S.One)
@@ -295,9 +355,14 @@ def gaussian(second: sp.Expr) -> Equation:
     return Equation(total(b, m[b] * lam[b]) + factors, total(b, m[b] * lam[b]) + second, reason="Σ = AAᵀ")
 
 
-@claim("deciphering.s6.gaussian-exact", "identity", title="(14) is exact for Gaussian u", needs=("deciphering.14",),
-       latex=r"u=\mathcal N(\mu,\Sigma)\implies\log M(\lambda)=\langle\mu,\lambda\rangle"
-             r"+\tfrac12\langle\lambda,\Sigma\lambda\rangle")
+@claim(
+    "deciphering.s6.gaussian-exact",
+    "identity",
+    title="(14) is exact for Gaussian u",
+    needs=("deciphering.14",),
+    latex=r"u=\mathcal N(\mu,\Sigma)\implies\log M(\lambda)=\langle\mu,\lambda\rangle"
+    r"+\tfrac12\langle\lambda,\Sigma\lambda\rangle",
+)
 def gaussian_is_exact() -> Steps:
     """For a Gaussian u the approximation is an equality, at every λ and hence for any α > 0."""
     yield Equation(k * g - g**2 / 2, k**2 / 2 - (g - k) ** 2 / 2, reason="E e^(kg) = e^(k²/2): the integral is shifted by k")

@@ -16,19 +16,7 @@ from types import MappingProxyType
 
 import sympy as sp
 
-from derivations import (
-    BAILLON_HADDAD,
-    AtLeast,
-    Equation,
-    Follows,
-    Point,
-    Steps,
-    claim,
-    derivative,
-    positive,
-    total,
-    vector,
-)
+from derivations import BAILLON_HADDAD, AtLeast, Equation, Follows, Point, Steps, claim, derivative, positive, total, vector
 from derivations.deciphering.notation import T, a, alpha, b, covariance, d, i, lam, mean, mu, n, partition, point, tilt, u
 from derivations.deciphering.section6_theorem1 import FINITE, stationary, tilted
 
@@ -63,9 +51,14 @@ def length() -> sp.Expr:
     return total(a, bent(a) ** 2)
 
 
-@claim("deciphering.s6.covariance-bound", "inequality", title="Addition: what the covariance does to a vector",
-       hypotheses=FINITE, needs=("deciphering.13",),
-       latex=r"\|\Sigma y\|^2\le\textstyle\sum_iu_i\|t_i-c\|^2\langle t_i-\mu,y\rangle^2")
+@claim(
+    "deciphering.s6.covariance-bound",
+    "inequality",
+    title="Addition: what the covariance does to a vector",
+    hypotheses=FINITE,
+    needs=("deciphering.13",),
+    latex=r"\|\Sigma y\|^2\le\textstyle\sum_iu_i\|t_i-c\|^2\langle t_i-\mu,y\rangle^2",
+)
 def covariance_bound() -> Steps:
     """An addition: ‖Σy‖² ≤ L⟨y, Σy⟩ where all templates are within √L of some point, for every law on the templates."""
     yield bounded(length())
@@ -76,6 +69,7 @@ covariance_bound.twin("the variance on top", lambda: bounded(length() + total(i,
 
 
 # ── one pass ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
 
 def scaled_evidence(entry: sp.Expr) -> sp.Expr:
     """λ*_a + α g_a, which is α z_a where g = ĥ − μ."""
@@ -114,31 +108,58 @@ def cocoercive() -> AtLeast:
     return AtLeast(kappa * total(a, g[a] * missed(a)), off())
 
 
-EDGE: Point = {n: 2, d: 1, T.label: [[1], [-1]], u.label: [Fraction(1, 2)] * 2, lam.label: [0], alpha: 1,
-               g.label: [Fraction(1, 100)], kappa: 1}
+EDGE: Point = {
+    n: 2,
+    d: 1,
+    T.label: [[1], [-1]],
+    u.label: [Fraction(1, 2)] * 2,
+    lam.label: [0],
+    alpha: 1,
+    g.label: [Fraction(1, 100)],
+    kappa: 1,
+}
 """Two templates ±1 of equal weight at α = 1, and little evidence: there both bounds are almost equalities."""
 
 
 def monotone_means() -> Steps:
     """Why Baillon and Haddad's inequality holds for the tilts by λ* and by αz."""
-    yield Equation(alpha * (stationary(point)(a) - mu(a)), scaled_evidence(a).xreplace({g[a]: mean(tilted)(a) - mu(a)}),
-                   reason="αz = λ* + α(ĥ − μ), so g is ĥ − μ")
+    yield Equation(
+        alpha * (stationary(point)(a) - mu(a)),
+        scaled_evidence(a).xreplace({g[a]: mean(tilted)(a) - mu(a)}),
+        reason="αz = λ* + α(ĥ − μ), so g is ĥ − μ",
+    )
     yield Equation(derivative(sp.log(partition(point)), lam[a]), mean(tilted)(a), reason="ĥ(λ) is the gradient of log M")
     spread = total(i, tilted(i) * T[i, a] * T[i, b]) - mean(tilted)(a) * mean(tilted)(b)
-    yield Equation(derivative(mean(tilted)(a), lam[b]), spread,
-                   reason="its Hessian is the covariance of the tilt, ≥ 0 and at most L by deciphering.s6.covariance-bound: so "
-                          "L⟨αz − λ*, h_c − ĥ⟩ ≥ ‖h_c − ĥ‖², and αz − λ* = αg")
+    yield Equation(
+        derivative(mean(tilted)(a), lam[b]),
+        spread,
+        reason="its Hessian is the covariance of the tilt, ≥ 0 and at most L by deciphering.s6.covariance-bound: so "
+        "L⟨αz − λ*, h_c − ĥ⟩ ≥ ‖h_c − ĥ‖², and αz − λ* = αg",
+    )
 
 
 def mean_bound(right: sp.Expr, at: Point = MappingProxyType({})) -> Follows:
     """κ²‖h_c − μ‖² ≥ right where κ⟨g, e⟩ ≥ ‖e‖²."""
-    return Follows((cocoercive(),), AtLeast(kappa**2 * shift(), right), (2 + 2 * kappa,), residue(), at=at,
-                   given=(cocoercive(),), quotes=(BAILLON_HADDAD,), reason="‖κg − e‖² ≥ 0")
+    return Follows(
+        (cocoercive(),),
+        AtLeast(kappa**2 * shift(), right),
+        (2 + 2 * kappa,),
+        residue(),
+        at=at,
+        given=(cocoercive(),),
+        quotes=(BAILLON_HADDAD,),
+        reason="‖κg − e‖² ≥ 0",
+    )
 
 
-@claim("deciphering.s6.one-pass-mean", "inequality", title="Addition: the mean of one pass is off by at most κ/(1 + κ)",
-       hypotheses=(*FINITE, COCOERCIVE), needs=("deciphering.s6.covariance-bound",),
-       latex=r"(1+\kappa)\|h_c-\hat h\|\le\kappa\|h_c-\mu\|")
+@claim(
+    "deciphering.s6.one-pass-mean",
+    "inequality",
+    title="Addition: the mean of one pass is off by at most κ/(1 + κ)",
+    hypotheses=(*FINITE, COCOERCIVE),
+    needs=("deciphering.s6.covariance-bound",),
+    latex=r"(1+\kappa)\|h_c-\hat h\|\le\kappa\|h_c-\mu\|",
+)
 def one_pass_mean() -> Steps:
     """An addition: one pass bounds the error of its mean by a share of its own distance from μ that is small with κ."""
     yield from monotone_means()
@@ -152,14 +173,26 @@ one_pass_mean.twin("κ/(1 + κ) squared", lambda: mean_bound((1 + kappa) ** 4 / 
 def dual_bound(right: sp.Expr, at: Point = MappingProxyType({})) -> Follows:
     """(1 + κ)²‖g‖² ≥ right where κ⟨g, e⟩ ≥ ‖e‖²."""
     weights = (2 * (kappa + 1) / kappa,)
-    return Follows((cocoercive(),), AtLeast((1 + kappa) ** 2 * own, right), weights, (kappa + 2) / kappa * residue(), at=at,
-                   given=(cocoercive(),), quotes=(BAILLON_HADDAD,),
-                   reason="αz − λ* is αg: at least so much of the pass's own distance is error")
+    return Follows(
+        (cocoercive(),),
+        AtLeast((1 + kappa) ** 2 * own, right),
+        weights,
+        (kappa + 2) / kappa * residue(),
+        at=at,
+        given=(cocoercive(),),
+        quotes=(BAILLON_HADDAD,),
+        reason="αz − λ* is αg: at least so much of the pass's own distance is error",
+    )
 
 
-@claim("deciphering.s6.one-pass-dual", "inequality", title="Addition: the dual point of one pass is off by at least 1/(1 + κ)",
-       hypotheses=(*FINITE, COCOERCIVE), needs=("deciphering.s6.covariance-bound",),
-       latex=r"(1+\kappa)\|\alpha z-\lambda^*\|\ge\alpha\|h_c-\mu\|")
+@claim(
+    "deciphering.s6.one-pass-dual",
+    "inequality",
+    title="Addition: the dual point of one pass is off by at least 1/(1 + κ)",
+    hypotheses=(*FINITE, COCOERCIVE),
+    needs=("deciphering.s6.covariance-bound",),
+    latex=r"(1+\kappa)\|\alpha z-\lambda^*\|\ge\alpha\|h_c-\mu\|",
+)
 def one_pass_dual() -> Steps:
     """An addition: αz cannot be nearer to λ* than a share of what one pass measures, which is most of it for small κ."""
     yield from monotone_means()

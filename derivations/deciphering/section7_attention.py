@@ -36,27 +36,7 @@ from derivations import (
     total,
     vector,
 )
-from derivations.deciphering.notation import (
-    T,
-    a,
-    alpha,
-    b,
-    c,
-    d,
-    evidence,
-    i,
-    inner,
-    j,
-    k,
-    lam,
-    mean,
-    mu,
-    n,
-    point,
-    tilt,
-    u,
-    z,
-)
+from derivations.deciphering.notation import T, a, alpha, b, c, d, evidence, i, inner, j, k, lam, mean, mu, n, point, tilt, u, z
 from derivations.deciphering.section6_approximation import error, finite_form
 from derivations.deciphering.section6_theorem1 import stationary
 from derivations.deciphering.section8_heads import (
@@ -115,8 +95,12 @@ def in_place_of_u(prior: Entry) -> Equation:
     return Equation(log_linear(tilted, raw)(i), log_linear(tilted, prior)(i), reason="the scale of w cancels")
 
 
-@claim("deciphering.fn8", "equivalence", title="Any functions may produce z and u",
-       latex=r"f_{\mathrm{evd}}, f_{\mathrm{pref}}:\ \text{constants, formulas, networks}")
+@claim(
+    "deciphering.fn8",
+    "equivalence",
+    title="Any functions may produce z and u",
+    latex=r"f_{\mathrm{evd}}, f_{\mathrm{pref}}:\ \text{constants, formulas, networks}",
+)
 def any_functions() -> Steps:
     """Whatever produces the evidence and the preference weights, the weights that result are a distribution."""
     yield Equation(total(i, log_linear(tilted, raw)(i)), 1, about=(z[c],), reason="every z and w > 0, normalized or not")
@@ -134,8 +118,12 @@ def dot_product(strength: sp.Expr) -> Equation:
     return Equation(uniform, softmax, reason="1/n cancels")
 
 
-@claim("deciphering.s7.dot-product", "equivalence", title="A uniform preference gives dot-product attention",
-       latex=r"u_i=\tfrac1n\implies\hat h_{(18)}=\sum_it_i\,\mathrm{softmax}([\alpha\langle t_j,z\rangle]_j)_i")
+@claim(
+    "deciphering.s7.dot-product",
+    "equivalence",
+    title="A uniform preference gives dot-product attention",
+    latex=r"u_i=\tfrac1n\implies\hat h_{(18)}=\sum_it_i\,\mathrm{softmax}([\alpha\langle t_j,z\rangle]_j)_i",
+)
 def uniform_preference() -> Steps:
     """With equal preference weights the closed form is dot-product attention, with the templates as keys and values."""
     yield dot_product(alpha)
@@ -183,18 +171,26 @@ def solved(candidate: Entry) -> UniqueMinimum:
     return UniqueMinimum(linearized, candidate, n, sp.S.One, reason="J(q) − J(p) = Σ kl(q ‖ p)")
 
 
-@claim("deciphering.s7.solves-the-problem", "optimality", title="A dot-product layer “essentially” performs the optimization",
-       latex=r"\sum_it_i\,\mathrm{softmax}(\alpha\langle t_\cdot,z\rangle)_i=\int a\,\tilde p(a)\,da,\ \tilde p"
-             r"\text{ the minimizer of the problem}",
-       needs=("deciphering.s7.dot-product", "deciphering.thm1", "deciphering.thm2"))
+@claim(
+    "deciphering.s7.solves-the-problem",
+    "optimality",
+    title="A dot-product layer “essentially” performs the optimization",
+    latex=r"\sum_it_i\,\mathrm{softmax}(\alpha\langle t_\cdot,z\rangle)_i=\int a\,\tilde p(a)\,da,\ \tilde p"
+    r"\text{ the minimizer of the problem}",
+    needs=("deciphering.s7.dot-product", "deciphering.thm1", "deciphering.thm2"),
+)
 def layer_solves() -> Steps:
     """Applying a dot-product layer is said to be, “essentially”, performing the optimization (4) and reading off its mean."""
     yield from solves_the_problem()
 
 
-@layer_solves.corrected(r"\hat h=\textstyle\sum_it_ip_i-\alpha^2\Sigma^2z+o(\alpha^2),\ p=\mathrm{tilt}(\alpha z)"
-                        r"=\operatorname{argmin}_p\{-\alpha\langle z,\textstyle\int a\,p(a)\,da\rangle+\mathcal K(p,u)\}",
-                        Severity.HYPOTHESIS, under=SMALL_ALPHA, replaces="a layer that solves the problem for every α")
+@layer_solves.corrected(
+    r"\hat h=\textstyle\sum_it_ip_i-\alpha^2\Sigma^2z+o(\alpha^2),\ p=\mathrm{tilt}(\alpha z)"
+    r"=\operatorname{argmin}_p\{-\alpha\langle z,\textstyle\int a\,p(a)\,da\rangle+\mathcal K(p,u)\}",
+    Severity.HYPOTHESIS,
+    under=SMALL_ALPHA,
+    replaces="a layer that solves the problem for every α",
+)
 def layer_solves_to_first_order() -> Steps:
     """To first order in α the layer gives the mean of (4)'s solution; what it solves exactly is (4) linearized at μ."""
     yield finite_form(error)
@@ -204,16 +200,24 @@ layer_solves.twin("2α for α", lambda: finite_form(error, 2 * alpha))
 layer_solves.twin("the sign of the error", lambda: finite_form(-error))
 
 
-@claim("deciphering.s7.linearized", "optimality", title="Addition: what a layer solves exactly",
-       latex=r"\mathrm{tilt}(\alpha z)=\operatorname{argmin}_p\{-\alpha\langle z,\textstyle\int a\,p(a)\,da\rangle"
-             r"+\mathcal K(p,u)\}", needs=("deciphering.s6.discrete",))
+@claim(
+    "deciphering.s7.linearized",
+    "optimality",
+    title="Addition: what a layer solves exactly",
+    latex=r"\mathrm{tilt}(\alpha z)=\operatorname{argmin}_p\{-\alpha\langle z,\textstyle\int a\,p(a)\,da\rangle"
+    r"+\mathcal K(p,u)\}",
+    needs=("deciphering.s6.discrete",),
+)
 def layer_solves_linearized() -> Steps:
     """An addition: for every α the layer's weights alone solve (4) without the term that is quadratic in the mean's shift."""
     residual = total(b, (mu(b) + z[b] - total(i, p[i] * T[i, b])) ** 2)
     offset = total(b, (total(i, p[i] * T[i, b]) - mu(b)) ** 2)
     shift = total(i, p[i] * inner(i, evidence)) - total(b, mu(b) * z[b])
-    yield Equation(alpha / 2 * residual, alpha / 2 * total(b, z[b] ** 2) - alpha * shift + alpha / 2 * offset,
-                   reason="what is left out is α/2 ‖Σ p_i t_i − μ‖²")
+    yield Equation(
+        alpha / 2 * residual,
+        alpha / 2 * total(b, z[b] ** 2) - alpha * shift + alpha / 2 * offset,
+        reason="what is left out is α/2 ‖Σ p_i t_i − μ‖²",
+    )
     yield solved(closed())
 
 
@@ -226,12 +230,20 @@ layer_solves_linearized.twin("the preference is lost", lambda: solved(log_linear
 
 def log_odds(preferred: sp.Expr, strength: sp.Expr) -> Equation:
     """log p_i − log p_j against a part without z and a part without u."""
-    return Equation(sp.log(closed()(i)) - sp.log(closed()(j)), preferred + strength * (inner(i, evidence) - inner(j, evidence)),
-                    reason="Z cancels")
+    return Equation(
+        sp.log(closed()(i)) - sp.log(closed()(j)),
+        preferred + strength * (inner(i, evidence) - inner(j, evidence)),
+        reason="Z cancels",
+    )
 
 
-@claim("deciphering.s7.two-pieces", "identity", title="Preference and evidence enter separately",
-       needs=("deciphering.s7.dot-product",), latex=r"\log\frac{p_i}{p_j}=\log\frac{u_i}{u_j}+\alpha\langle t_i-t_j,z\rangle")
+@claim(
+    "deciphering.s7.two-pieces",
+    "identity",
+    title="Preference and evidence enter separately",
+    needs=("deciphering.s7.dot-product",),
+    latex=r"\log\frac{p_i}{p_j}=\log\frac{u_i}{u_j}+\alpha\langle t_i-t_j,z\rangle",
+)
 def two_pieces() -> Steps:
     """The closed form joins two pieces of information: the log-odds are a term of the preference plus one of the evidence."""
     yield log_odds(sp.log(u[i]) - sp.log(u[j]), alpha)
@@ -247,13 +259,22 @@ two_pieces.twin("α is lost", lambda: log_odds(sp.log(u[i]) - sp.log(u[j]), sp.S
 def layer(factor: sp.Expr, evidence_of_layer: Entry) -> Equation:
     """A head with any inputs and any preference m ≥ 0 against V′ applied to (18)."""
     head = read(scaled(score(other), 1 / root), unhidden)(o)
-    return Equation(head, outside(estimate(evidence_of_layer, unhidden, 1 / root), factor)(o), at={o: 1},
-                    about=(y[1],), reason="whatever the layers before it put into x_i and y")
+    return Equation(
+        head,
+        outside(estimate(evidence_of_layer, unhidden, 1 / root), factor)(o),
+        at={o: 1},
+        about=(y[1],),
+        reason="whatever the layers before it put into x_i and y",
+    )
 
 
-@claim("deciphering.s7.stack", "equivalence", title="Any layer of a stack fits",
-       latex=r"\mathcal L=V'\circ(18),\quad t_i,z,u\text{ from the layers before }\mathcal L",
-       needs=("deciphering.s8.reparametrization",))
+@claim(
+    "deciphering.s7.stack",
+    "equivalence",
+    title="Any layer of a stack fits",
+    latex=r"\mathcal L=V'\circ(18),\quad t_i,z,u\text{ from the layers before }\mathcal L",
+    needs=("deciphering.s8.reparametrization",),
+)
 def any_layer() -> Steps:
     """A layer of a stack is the closed form for the inputs that earlier layers produce, followed by a linear map."""
     yield layer(root, evidence_of(other))
@@ -290,14 +311,22 @@ def grouped(templates: Callable[[sp.Expr], Entry], asking: Callable[[sp.Expr], E
 
     layer_ = average(lambda word: total(a, V[o, a] * before(word)(a)), scores)
     output = total(a, root * V[o, a] * average(lambda word: templates(word)(a) / root, products))
-    return Equation(layer_, output, at={n: 2, d: 1, e: 1, o: 1, k: 1},
-                    reason="f_pref gives the templates, f_evd the evidence: both contain the layer before; what comes after 𝓛 "
-                           "sees its output alone, beside c, and so is a part of f_out")
+    return Equation(
+        layer_,
+        output,
+        at={n: 2, d: 1, e: 1, o: 1, k: 1},
+        reason="f_pref gives the templates, f_evd the evidence: both contain the layer before; what comes after 𝓛 "
+        "sees its output alone, beside c, and so is a part of f_out",
+    )
 
 
-@claim("deciphering.s7.grouping", "equivalence", title="The layers around one are grouped into f_pref, f_evd and f_out",
-       latex=r"\mathcal L=V'\circ(18),\quad t_i=\mathcal L_0(x)_i/\sqrt{d'},\ z=K^\top Q\mathcal L_0(x)_k",
-       needs=("deciphering.s7.stack", "deciphering.fn8"))
+@claim(
+    "deciphering.s7.grouping",
+    "equivalence",
+    title="The layers around one are grouped into f_pref, f_evd and f_out",
+    latex=r"\mathcal L=V'\circ(18),\quad t_i=\mathcal L_0(x)_i/\sqrt{d'},\ z=K^\top Q\mathcal L_0(x)_k",
+    needs=("deciphering.s7.stack", "deciphering.fn8"),
+)
 def grouping() -> Steps:
     """A layer after another one is the closed form whose templates and evidence contain the earlier layer."""
     yield grouped(before, before)
@@ -320,6 +349,7 @@ def prior_of(head: sp.Expr) -> Entry:
 
 def head_of(number: sp.Expr, row: sp.Expr) -> sp.Expr:
     """Entry `row` of the part of the output that belongs to one head."""
+
     def value(word: sp.Expr) -> sp.Expr:
         return total(a, many["V"][number, row, a] * X[word, a])
 
@@ -335,8 +365,9 @@ def stacked(own_evidence: bool, factor: sp.Expr, own_prior: bool = True) -> Equa
         return total(r, many["K"][which, r, coordinate] * total(b, many["Q"][which, r, b] * y[b]))
 
     estimated = estimate(of_head, prior_of(h if own_prior else sp.S.One), 1 / root)
-    return Equation(head_of(h, o), total(a, factor * many["V"][h, o, a] * estimated(a)), at={o: 1},
-                    reason="head by head as in a single one")
+    return Equation(
+        head_of(h, o), total(a, factor * many["V"][h, o, a] * estimated(a)), at={o: 1}, reason="head by head as in a single one"
+    )
 
 
 def problem_of_head() -> UniqueMinimum:
@@ -354,13 +385,18 @@ def problem_of_head() -> UniqueMinimum:
         return -total(i, of(i) * gain(i)) + total(i, kl(of(i), preferred(i)))
 
     weights = log_linear(lambda word: logits_of(h, word), lambda word: positive_priors[h, word])
-    return UniqueMinimum(objective, weights, n, sp.S.One,
-                         reason="for every head h; words without preference are left out of its templates")
+    return UniqueMinimum(
+        objective, weights, n, sp.S.One, reason="for every head h; words without preference are left out of its templates"
+    )
 
 
-@claim("deciphering.s7.multi-head", "equivalence", title="n heads are n problems, stacked",
-       latex=r"(\hat h^{(1)},\dots,\hat h^{(H)}),\quad z^{(h)}=K_h^\top Q_hy,\ u^{(h)}",
-       needs=("deciphering.s8.reparametrization", "deciphering.s7.solves-the-problem", "deciphering.s7.linearized"))
+@claim(
+    "deciphering.s7.multi-head",
+    "equivalence",
+    title="n heads are n problems, stacked",
+    latex=r"(\hat h^{(1)},\dots,\hat h^{(H)}),\quad z^{(h)}=K_h^\top Q_hy,\ u^{(h)}",
+    needs=("deciphering.s8.reparametrization", "deciphering.s7.solves-the-problem", "deciphering.s7.linearized"),
+)
 def several_heads() -> Steps:
     """The heads give the solutions of as many convex problems, (4) linearized, each with its own evidence and preference."""
     yield problem_of_head()

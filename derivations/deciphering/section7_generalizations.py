@@ -56,22 +56,38 @@ log_integrand = t * x - sp.log(x) ** 2 / 2 - sp.log(x)
 
 def first_orders(slope: sp.Expr) -> Expansion:
     """λ*_a − αz_a to second order."""
-    return Expansion(lam[a] - alpha * z[a], -slope, alpha, 2, where=(continuous,), reason="S = ∇² log M(0) is Var W",
-                     quotes=(MOMENT_GENERATING_ANALYTIC,))
+    return Expansion(
+        lam[a] - alpha * z[a],
+        -slope,
+        alpha,
+        2,
+        where=(continuous,),
+        reason="S = ∇² log M(0) is Var W",
+        quotes=(MOMENT_GENERATING_ANALYTIC,),
+    )
 
 
-@claim("deciphering.s7.continuous-u", "asymptotic", title="The analysis covers continuous preferences",
-       latex=r"u\text{ continuous with bounded moments}\implies\log M(\lambda)<\infty,\ \lambda^*\approx\alpha z",
-       hypotheses=("u has bounded moments",))
+@claim(
+    "deciphering.s7.continuous-u",
+    "asymptotic",
+    title="The analysis covers continuous preferences",
+    latex=r"u\text{ continuous with bounded moments}\implies\log M(\lambda)<\infty,\ \lambda^*\approx\alpha z",
+    hypotheses=("u has bounded moments",),
+)
 def continuous_preferences() -> Steps:
     """The analysis that leads to the closed form is said to hold for continuous preference distributions too."""
-    yield Fails(Limit(log_integrand, x, sp.oo, -sp.oo, at={t: 1}),
-                reason="W = e^Y has all its moments, E W^k = e^{k²/2}, yet E e^{tW} = ∞ for every t > 0: the integrand grows")
+    yield Fails(
+        Limit(log_integrand, x, sp.oo, -sp.oo, at={t: 1}),
+        reason="W = e^Y has all its moments, E W^k = e^{k²/2}, yet E e^{tW} = ∞ for every t > 0: the integrand grows",
+    )
 
 
-@continuous_preferences.corrected(r"\lambda^*=\alpha z-\alpha^2\Sigma z+o(\alpha^2)", Severity.HYPOTHESIS,
-                                  under="the moment generating function of u is finite near 0",
-                                  replaces="the hypothesis of bounded moments, and the sign ≈")
+@continuous_preferences.corrected(
+    r"\lambda^*=\alpha z-\alpha^2\Sigma z+o(\alpha^2)",
+    Severity.HYPOTHESIS,
+    under="the moment generating function of u is finite near 0",
+    replaces="the hypothesis of bounded moments, and the sign ≈",
+)
 def with_exponential_moments() -> Steps:
     """A continuous preference is covered when its moment generating function is finite around 0."""
     yield first_orders(alpha**2 * total(b, S[a, b] * z[b]))
@@ -86,8 +102,13 @@ def spread(factor: sp.Expr) -> AtLeast:
     return AtLeast(tilt(point)(i), factor, strict=True, reason="u_i e^{…}/M > 0: no word of the support is lost")
 
 
-@claim("deciphering.s7.shared-support", "inequality", title="KL makes the estimate share the preference's support",
-       latex=r"\mathrm{supp}\,\tilde p=\mathrm{supp}\,u", needs=("deciphering.thm1",))
+@claim(
+    "deciphering.s7.shared-support",
+    "inequality",
+    title="KL makes the estimate share the preference's support",
+    latex=r"\mathrm{supp}\,\tilde p=\mathrm{supp}\,u",
+    needs=("deciphering.thm1",),
+)
 def shared_support() -> Steps:
     """With the KL divergence the estimated distribution has exactly the templates that the preference has."""
     tilted = log_linear(lambda word: inner(word, point), lambda word: wide[word])
@@ -114,22 +135,35 @@ def by_content(right: Entry) -> Equation:
     return Equation(log_linear(product, importance)(i), right(i), reason="Σ_k w_k cancels, and w_i = e^{log w_i}")
 
 
-@claim("deciphering.s7.context-dependent", "equivalence", title="The preference may depend on the contents",
-       latex=r"u_i=\frac{w_i}{\sum_kw_k}\implies p_i=\mathrm{softmax}([\alpha\langle t_j,z\rangle+\log w_j]_j)_i")
+@claim(
+    "deciphering.s7.context-dependent",
+    "equivalence",
+    title="The preference may depend on the contents",
+    latex=r"u_i=\frac{w_i}{\sum_kw_k}\implies p_i=\mathrm{softmax}([\alpha\langle t_j,z\rangle+\log w_j]_j)_i",
+)
 def context_dependent() -> Steps:
     """Any positive function of all the contents will do as a preference: the importance of each word before z is known."""
     yield Equation(log_linear(lambda word: sp.S.Zero, importance)(i), importance(i), reason="without evidence p = u")
     tilted = log_linear(product, lambda word: sp.exp(inner(word, point)))
-    yield Equation(tilted(i), log_linear(lambda word: total(b, T[word, b] * (lam[b] + alpha * z[b])))(i),
-                   reason="one that is log-linear in the template itself moves the evidence by λ/α")
+    yield Equation(
+        tilted(i),
+        log_linear(lambda word: total(b, T[word, b] * (lam[b] + alpha * z[b])))(i),
+        reason="one that is log-linear in the template itself moves the evidence by λ/α",
+    )
     yield by_content(log_linear(lambda word: product(word) + sp.log(content[word])))
 
 
-context_dependent.twin("what is important is avoided", lambda: by_content(
-    log_linear(lambda word: product(word) - sp.log(content[word]))))
+context_dependent.twin(
+    "what is important is avoided", lambda: by_content(log_linear(lambda word: product(word) - sp.log(content[word])))
+)
 context_dependent.twin("it has no effect", lambda: by_content(log_linear(product)))
 
 
-reprint("deciphering.s7.more-general", of=support_removed, title="The theory enables more general attention structures",
-        latex=r"o_iu_i=0\implies\textstyle\sum_io_ip_i=0,\quad p^*_i>0", hypotheses=(FINITE,),
-        statement="In place of the divergence, which keeps the support of the preference, transport gives weight beyond it.")
+reprint(
+    "deciphering.s7.more-general",
+    of=support_removed,
+    title="The theory enables more general attention structures",
+    latex=r"o_iu_i=0\implies\textstyle\sum_io_ip_i=0,\quad p^*_i>0",
+    hypotheses=(FINITE,),
+    statement="In place of the divergence, which keeps the support of the preference, transport gives weight beyond it.",
+)

@@ -122,6 +122,7 @@ def scaled(logits: Entry, factor: sp.Expr) -> Entry:
 
 def estimate(evidence: Entry, prior: Entry, size_of: sp.Expr) -> Entry:
     """(18) with α = 1 and the templates t_i = x_i · size_of."""
+
     def inner(word: sp.Expr) -> sp.Expr:
         return total(a, size_of * X[word, a] * evidence(a))
 
@@ -164,54 +165,90 @@ def t5(row: sp.Expr) -> sp.Expr:
 
 def bert_is(logits: Entry, bias: Entry = none, at: Place | None = None) -> Equation:
     """The shipped head against a formula."""
-    return Equation(bert(o), read(logits, bias=bias)(o), at=at or FIRST_WORD,
-                    reason="⟨b_K, Q x_k + b_Q⟩ is the same for every i, and Σ p_i b_V = b_V")
+    return Equation(
+        bert(o),
+        read(logits, bias=bias)(o),
+        at=at or FIRST_WORD,
+        reason="⟨b_K, Q x_k + b_Q⟩ is the same for every i, and Σ p_i b_V = b_V",
+    )
 
 
-one_word: Place = {n: 1, d: 1, e: 1, X.label: [[0]], K.label: [[0]], Q.label: [[0]], V.label: [[0]], key_bias.label: [0],
-            query_bias.label: [0], value_bias.label: [1], k: 1, o: 1}
+one_word: Place = {
+    n: 1,
+    d: 1,
+    e: 1,
+    X.label: [[0]],
+    K.label: [[0]],
+    Q.label: [[0]],
+    V.label: [[0]],
+    key_bias.label: [0],
+    query_bias.label: [0],
+    value_bias.label: [1],
+    k: 1,
+    o: 1,
+}
 
 
-@claim("deciphering.21", "external fact", title="What BERT's attention computes",
-       latex=r"\sum_iVx_i\frac{\exp(\langle Kx_i,Qx_k\rangle/\sqrt{d'})}{\sum_j\exp(\langle Kx_j,Qx_k\rangle/\sqrt{d'})}",
-       hypotheses=(SHIPPED, "the x_i are the words that the attention mask shows, none of them padding"))
+@claim(
+    "deciphering.21",
+    "external fact",
+    title="What BERT's attention computes",
+    latex=r"\sum_iVx_i\frac{\exp(\langle Kx_i,Qx_k\rangle/\sqrt{d'})}{\sum_j\exp(\langle Kx_j,Qx_k\rangle/\sqrt{d'})}",
+    hypotheses=(SHIPPED, "the x_i are the words that the attention mask shows, none of them padding"),
+)
 def bert_output() -> Steps:
     """The k-th output of a head of BERT is said to be the values averaged by a softmax of scaled products, without biases."""
     yield Fails(bert_is(scaled(score(own), 1 / root), at=one_word), reason="the shipped projections have biases: b_V = 1")
 
 
-@bert_output.corrected(r"b_V+\sum_iVx_i\frac{\exp(\langle Kx_i,Qx_k+b_Q\rangle/\sqrt{d'})}"
-                       r"{\sum_j\exp(\langle Kx_j,Qx_k+b_Q\rangle/\sqrt{d'})}", Severity.SLIP)
+@bert_output.corrected(
+    r"b_V+\sum_iVx_i\frac{\exp(\langle Kx_i,Qx_k+b_Q\rangle/\sqrt{d'})}"
+    r"{\sum_j\exp(\langle Kx_j,Qx_k+b_Q\rangle/\sqrt{d'})}",
+    Severity.SLIP,
+)
 def bert_output_with_biases() -> Steps:
     """The query's bias tilts the weights and the value's bias is added to the output; the key's bias cancels."""
     logits = scaled(score(own, lambda s: key_bias[s], lambda s: query_bias[s]), 1 / root)
     without = scaled(score(own, none, lambda s: query_bias[s]), 1 / root)
     yield Equation(log_linear(logits)(i), log_linear(without)(i), reason="b_K adds one number to all scores")
-    yield Equation(read(without, bias=lambda s: value_bias[s])(o), read(without)(o) + value_bias[o],
-                   reason="the weights sum to 1")
+    yield Equation(
+        read(without, bias=lambda s: value_bias[s])(o), read(without)(o) + value_bias[o], reason="the weights sum to 1"
+    )
     yield bert_is(without, lambda s: value_bias[s])
 
 
-bert_output.twin("the key's bias in place of the query's", lambda: bert_is(
-    scaled(score(own, lambda s: key_bias[s]), 1 / root), lambda s: value_bias[s]))
-bert_output.twin("the scores are doubled", lambda: bert_is(scaled(score(own, none, lambda s: query_bias[s]), 2 / root),
-                                                           lambda s: value_bias[s]))
+bert_output.twin(
+    "the key's bias in place of the query's",
+    lambda: bert_is(scaled(score(own, lambda s: key_bias[s]), 1 / root), lambda s: value_bias[s]),
+)
+bert_output.twin(
+    "the scores are doubled",
+    lambda: bert_is(scaled(score(own, none, lambda s: query_bias[s]), 2 / root), lambda s: value_bias[s]),
+)
 bert_output.twin("no bias of the value", lambda: bert_is(scaled(score(own, none, lambda s: query_bias[s]), 1 / root)))
 
 
 def reparametrized(size_of: sp.Expr, factor: sp.Expr) -> Equation:
     """(21) against V′ applied to (18) with α = 1, t_i = x_i · size_of, z = KᵀQx_k and uniform u."""
     printed = read(scaled(score(own), 1 / root))(o)
-    return Equation(printed, outside(estimate(evidence_of(own), lambda word: 1 / n, size_of), factor)(o), at=FIRST_WORD,
-                    reason="⟨K x_i, Q x_k⟩/√d′ = ⟨x_i/√d′, KᵀQ x_k⟩, and √d′ leaves the sum")
+    return Equation(
+        printed,
+        outside(estimate(evidence_of(own), lambda word: 1 / n, size_of), factor)(o),
+        at=FIRST_WORD,
+        reason="⟨K x_i, Q x_k⟩/√d′ = ⟨x_i/√d′, KᵀQ x_k⟩, and √d′ leaves the sum",
+    )
 
 
-@claim("deciphering.s8.reparametrization", "equivalence", title="A head of BERT is (18) with α = 1",
-       latex=r"\alpha=1,\ t_i=\tfrac{x_i}{\sqrt{d'}},\ z=K^\top Qx_k,\ V'=V\sqrt{d'},\ u_i\propto1\implies"
-             r" \sum_iVx_i\frac{\exp(\langle Kx_i,Qx_k\rangle/\sqrt{d'})}"
-             r"{\sum_j\exp(\langle Kx_j,Qx_k\rangle/\sqrt{d'})}=V'\sum_it_i\frac{u_ie^{\langle t_i,z\rangle}}{\sum_ju_je^{"
-             r"\langle t_j,z\rangle}}",
-       needs=("deciphering.21",))
+@claim(
+    "deciphering.s8.reparametrization",
+    "equivalence",
+    title="A head of BERT is (18) with α = 1",
+    latex=r"\alpha=1,\ t_i=\tfrac{x_i}{\sqrt{d'}},\ z=K^\top Qx_k,\ V'=V\sqrt{d'},\ u_i\propto1\implies"
+    r" \sum_iVx_i\frac{\exp(\langle Kx_i,Qx_k\rangle/\sqrt{d'})}"
+    r"{\sum_j\exp(\langle Kx_j,Qx_k\rangle/\sqrt{d'})}=V'\sum_it_i\frac{u_ie^{\langle t_i,z\rangle}}{\sum_ju_je^{"
+    r"\langle t_j,z\rangle}}",
+    needs=("deciphering.21",),
+)
 def reparametrization() -> Steps:
     """With scaled inputs as templates, KᵀQx_k as evidence, a uniform prior and α = 1, √d′ V maps the estimate to the head."""
     yield Equation(total(a, X[i, a] / root * evidence_of(own)(a)), score(own)(i) / root, reason="the scores agree")
@@ -238,21 +275,39 @@ def printed_t5(row: sp.Expr) -> sp.Expr:
     return tilted / total(i, sp.exp(logits(i)))
 
 
-two_words: Place = {n: 2, d: 1, e: 1, X.label: [[0], [1]], y.label: [0], K.label: [[1]], Q.label: [[1]], V.label: [[1]],
-             shown.label: [sp.Rational(1, 2)] * 2, B.label: [0, 0, 0], j: 1, o: 1}
+two_words: Place = {
+    n: 2,
+    d: 1,
+    e: 1,
+    X.label: [[0], [1]],
+    y.label: [0],
+    K.label: [[1]],
+    Q.label: [[1]],
+    V.label: [[1]],
+    shown.label: [sp.Rational(1, 2)] * 2,
+    B.label: [0, 0, 0],
+    j: 1,
+    o: 1,
+}
 
 
 four_rows: Place = {**two_words, e: 4, K.label: [[1]] * 4, Q.label: [[1]] * 4, V.label: [[1]] * 4, y.label: [1]}
 
 
-@claim("deciphering.22", "external fact", title="What T5's attention computes", needs=("deciphering.19",),
-       hypotheses=(SHIPPED,),
-       latex=r"\sum_iVx_i\frac{u_i\exp(\langle Kx_i,Qy_k\rangle/\sqrt{d'})}{\sum_j\exp(\langle Kx_j,Qy_k\rangle/\sqrt{d'})}")
+@claim(
+    "deciphering.22",
+    "external fact",
+    title="What T5's attention computes",
+    needs=("deciphering.19",),
+    hypotheses=(SHIPPED,),
+    latex=r"\sum_iVx_i\frac{u_i\exp(\langle Kx_i,Qy_k\rangle/\sqrt{d'})}{\sum_j\exp(\langle Kx_j,Qy_k\rangle/\sqrt{d'})}",
+)
 def t5_output() -> Steps:
     """The k-th output of a head of T5 is said to have u_i in the numerator, no u_j in the denominator, and √d′ below."""
     yield Fails(Equation(t5(o), divided(o), at=four_rows), reason="nor does the scale agree: odds of e⁴ for d′ = 4, not of e²")
-    yield Fails(Equation(t5(o), printed_t5(o), at=two_words),
-                reason="the printed weights sum to 1/n for equal scores and a uniform u")
+    yield Fails(
+        Equation(t5(o), printed_t5(o), at=two_words), reason="the printed weights sum to 1/n for equal scores and a uniform u"
+    )
 
 
 @t5_output.corrected(r"\sum_iVx_i\frac{u_i\exp\langle Kx_i,Qy_k\rangle}{\sum_ju_j\exp\langle Kx_j,Qy_k\rangle}", Severity.SLIP)
@@ -271,21 +326,32 @@ t5_output.twin("the position bias is subtracted", lambda: t5_is(score(other), pr
 t5_output.twin("the prior is lost", lambda: t5_is(score(other), everywhere))
 
 
-def t5_estimate(size_of: sp.Expr, factor: sp.Expr, prior: Callable[[], Entry] = preference,
-                at: Place | None = None, strength: sp.Expr = sp.S.One) -> Equation:
+def t5_estimate(
+    size_of: sp.Expr,
+    factor: sp.Expr,
+    prior: Callable[[], Entry] = preference,
+    at: Place | None = None,
+    strength: sp.Expr = sp.S.One,
+) -> Equation:
     """The shipped head against V′ applied to (18) with α = 1, t_i = x_i · size_of and z = strength · KᵀQy."""
     estimated = estimate(lambda s: strength * evidence_of(other)(s), prior(), size_of)
-    return Equation(t5(o), outside(estimated, factor)(o), at=at or FIRST,
-                    reason="⟨K x_i, Q y⟩ = ⟨x_i, KᵀQ y⟩")
+    return Equation(t5(o), outside(estimated, factor)(o), at=at or FIRST, reason="⟨K x_i, Q y⟩ = ⟨x_i, KᵀQ y⟩")
 
 
-@claim("deciphering.s8.t5-reparametrization", "external fact", title="T5 in the same setting as BERT",
-       latex=r"t_i=\tfrac{x_i}{\sqrt{d'}},\ z=K^\top Qy_k,\ V'=V\sqrt{d'}\text{ for T5}", hypotheses=(SHIPPED,),
-       needs=("deciphering.22", "deciphering.s8.reparametrization"))
+@claim(
+    "deciphering.s8.t5-reparametrization",
+    "external fact",
+    title="T5 in the same setting as BERT",
+    latex=r"t_i=\tfrac{x_i}{\sqrt{d'}},\ z=K^\top Qy_k,\ V'=V\sqrt{d'}\text{ for T5}",
+    hypotheses=(SHIPPED,),
+    needs=("deciphering.22", "deciphering.s8.reparametrization"),
+)
 def t5_setting() -> Steps:
     """For T5 the same templates, evidence and α as for BERT are said to give its attention, with u from the positions."""
-    yield Fails(t5_estimate(1 / root, root, at=four_rows),
-                reason="T5 does not divide by √d′: its odds are e⁴, those of the setting e² for d′ = 4")
+    yield Fails(
+        t5_estimate(1 / root, root, at=four_rows),
+        reason="T5 does not divide by √d′: its odds are e⁴, those of the setting e² for d′ = 4",
+    )
 
 
 @t5_setting.corrected(r"t_i=x_i,\ z=K^\top Qy_k,\ V'=V\text{ for T5}", Severity.SLIP)
@@ -306,16 +372,28 @@ def cross(row: sp.Expr) -> sp.Expr:
 
 def cross_is(prior: Entry, factor: sp.Expr = sp.S.One, at: Place | None = None) -> Equation:
     """The shipped cross-attention head against V applied to (18)."""
-    return Equation(cross(o), outside(estimate(lambda s: factor * evidence_of(other)(s), prior, sp.S.One), sp.S.One)(o),
-                    at=at or {**FIRST, i: 1}, about=(position(i),), reason="a uniform u cancels")
+    return Equation(
+        cross(o),
+        outside(estimate(lambda s: factor * evidence_of(other)(s), prior, sp.S.One), sp.S.One)(o),
+        at=at or {**FIRST, i: 1},
+        about=(position(i),),
+        reason="a uniform u cancels",
+    )
 
 
-@claim("deciphering.s8.cross-prior", "external fact", title="u of T5's cross-attention comes from positions",
-       latex=r"u_i\propto e^{b_{j-i}}\text{ for the cross-attention}", needs=("deciphering.19",))
+@claim(
+    "deciphering.s8.cross-prior",
+    "external fact",
+    title="u of T5's cross-attention comes from positions",
+    latex=r"u_i\propto e^{b_{j-i}}\text{ for the cross-attention}",
+    needs=("deciphering.19",),
+)
 def cross_prior() -> Steps:
     """For T5, cross-attention included, u_i is said to be computed from the positional encoding."""
-    yield Fails(cross_is(preference(), at={**two_words, B.label: [1, 0, 0], j: 1}),
-                reason="the shipped cross-attention has no position bias: its weights here are ½, ½")
+    yield Fails(
+        cross_is(preference(), at={**two_words, B.label: [1, 0, 0], j: 1}),
+        reason="the shipped cross-attention has no position bias: its weights here are ½, ½",
+    )
 
 
 @cross_prior.corrected(r"u_i\propto1\text{ on the words of the source, for the cross-attention}", Severity.SLIP)
@@ -331,8 +409,12 @@ cross_prior.twin("evidence with the other sign", lambda: cross_is(preference(non
 kinds = scalar("kinds")
 
 
-@claim("deciphering.s8.three-types", "external fact", title="Three types of attention in T5",
-       latex=r"\text{encoder, decoder and cross-attention};\quad x_i=y_i,\ m=n\text{ in the first two}")
+@claim(
+    "deciphering.s8.three-types",
+    "external fact",
+    title="Three types of attention in T5",
+    latex=r"\text{encoder, decoder and cross-attention};\quad x_i=y_i,\ m=n\text{ in the first two}",
+)
 def three_types() -> None:
     """T5 attends in three ways; in the encoder's and the decoder's self-attention queries and templates are the same words."""
 

@@ -48,21 +48,35 @@ CIFAR10 = row("0.751", "0.01", "0.772", "0.02")
 CIFAR100 = row("0.463", "0.01", "0.491", "0.01")
 
 
-@claim("deciphering.tab1", "empirical", title="Table 1: test accuracy of ViT and OT-ViT",
-       latex=r"\begin{array}{lccc}\text{ViT}&0.928\pm0.01&0.751\pm0.01&0.463\pm0.01\\"
-             r"\text{OT-ViT}&0.937\pm0.01&0.772\pm0.02&0.491\pm0.01\end{array}")
+@claim(
+    "deciphering.tab1",
+    "empirical",
+    title="Table 1: test accuracy of ViT and OT-ViT",
+    latex=r"\begin{array}{lccc}\text{ViT}&0.928\pm0.01&0.751\pm0.01&0.463\pm0.01\\"
+    r"\text{OT-ViT}&0.937\pm0.01&0.772\pm0.02&0.491\pm0.01\end{array}",
+)
 def table() -> None:
     """Six-layer models of 3.2 M parameters reach these test accuracies on Fashion-MNIST, CIFAR10 and CIFAR100."""
 
 
-@claim("deciphering.s9.parameters", "empirical", title="Both models have 3.2 M parameters",
-       latex=r"|\theta_{\text{ViT}}|=|\theta_{\text{OT-ViT}}|=3.2\text{ M}", needs=("deciphering.tab1",))
+@claim(
+    "deciphering.s9.parameters",
+    "empirical",
+    title="Both models have 3.2 M parameters",
+    latex=r"|\theta_{\text{ViT}}|=|\theta_{\text{OT-ViT}}|=3.2\text{ M}",
+    needs=("deciphering.tab1",),
+)
 def parameters() -> None:
     """The six-layer model and the one whose last layer is replaced by transport both have 3.2 million parameters."""
 
 
-@claim("deciphering.s9.higher-on-every-dataset", "inequality", title="OT-ViT's accuracy is the higher one in every column",
-       latex=r"0.937>0.928,\quad 0.772>0.751,\quad 0.491>0.463", needs=("deciphering.tab1",))
+@claim(
+    "deciphering.s9.higher-on-every-dataset",
+    "inequality",
+    title="OT-ViT's accuracy is the higher one in every column",
+    latex=r"0.937>0.928,\quad 0.772>0.751,\quad 0.491>0.463",
+    needs=("deciphering.tab1",),
+)
 def higher() -> Steps:
     """In each of the three columns the accuracy printed for OT-ViT is above the one printed for ViT."""
     for each, name in ((FASHION, "Fashion-MNIST"), (CIFAR10, "CIFAR10"), (CIFAR100, "CIFAR100")):
@@ -79,11 +93,14 @@ def separated(each: Row, reason: str = "") -> AtLeast:
     return AtLeast(each.gain**2, each.squared_half_width, strict=True, reason=reason)
 
 
-@claim("deciphering.s9.demonstrated-on-every-dataset", "inequality",
-       title="Table 1 demonstrates the advantage on every dataset",
-       latex=r"x_{\text{OT-ViT}}-x_{\text{ViT}} > \sqrt{w_{\text{OT-ViT}}^2+w_{\text{ViT}}^2}\ \text{in every column}",
-       hypotheses=("the printed intervals are 95 % intervals of independent means",),
-       needs=("deciphering.s9.higher-on-every-dataset",))
+@claim(
+    "deciphering.s9.demonstrated-on-every-dataset",
+    "inequality",
+    title="Table 1 demonstrates the advantage on every dataset",
+    latex=r"x_{\text{OT-ViT}}-x_{\text{ViT}} > \sqrt{w_{\text{OT-ViT}}^2+w_{\text{ViT}}^2}\ \text{in every column}",
+    hypotheses=("the printed intervals are 95 % intervals of independent means",),
+    needs=("deciphering.s9.higher-on-every-dataset",),
+)
 def demonstrated() -> Steps:
     """By the printed 95 % intervals OT-ViT is better than ViT on all three datasets, Fashion-MNIST included."""
     yield Fails(separated(CIFAR10), reason="CIFAR10: 0.021 within ±√(0.01² + 0.02²)")
@@ -96,8 +113,10 @@ def on_one_dataset() -> Steps:
     yield separated(CIFAR100, reason="0.028 against ±0.0141")
 
 
-demonstrated.twin("half-widths add for Fashion-MNIST", lambda: AtLeast(
-    FASHION.gain, FASHION.plain_width + FASHION.transport_width, strict=True))
+demonstrated.twin(
+    "half-widths add for Fashion-MNIST",
+    lambda: AtLeast(FASHION.gain, FASHION.plain_width + FASHION.transport_width, strict=True),
+)
 demonstrated.twin("CIFAR10 too", lambda: separated(CIFAR10))
 
 
@@ -109,24 +128,44 @@ MORE = sp.Rational(1, 100)
 def due_to_the_layer(right: sp.Expr, strict: bool = False) -> Follows:
     """What a gain implies for the effect of the layer, if templates of the same class do not help by themselves."""
     premises = AtLeast(gain, 0, strict=True), AtLeast(0, training)
-    return Follows(premises, AtLeast(layer, right, strict=strict), (sp.S.One, sp.S.One), given=premises,
-                   at={layer: 1, training: 0} if right != 0 else {},
-                   reason="what is not due to the training is due to the layer")
+    return Follows(
+        premises,
+        AtLeast(layer, right, strict=strict),
+        (sp.S.One, sp.S.One),
+        given=premises,
+        at={layer: 1, training: 0} if right != 0 else {},
+        reason="what is not due to the training is due to the layer",
+    )
 
 
-@claim("deciphering.s9.effect-of-the-layer", "inequality", title="Table 1 highlights the effectiveness of OT-based attention",
-       latex=r"x_{\text{OT-ViT}}-x_{\text{ViT}}=e+s>0\implies e>0", needs=("deciphering.tab1",),
-       hypotheses=("e is the effect of the last layer, s that of templates of another image of the same class in training",))
+@claim(
+    "deciphering.s9.effect-of-the-layer",
+    "inequality",
+    title="Table 1 highlights the effectiveness of OT-based attention",
+    latex=r"x_{\text{OT-ViT}}-x_{\text{ViT}}=e+s>0\implies e>0",
+    needs=("deciphering.tab1",),
+    hypotheses=("e is the effect of the last layer, s that of templates of another image of the same class in training",),
+)
 def effect_of_the_layer() -> Steps:
     """OT-ViT's higher accuracy is ascribed to its layer; in training it also sees templates of the same class, ViT does not."""
     gained = AtLeast(gain, 0, strict=True)
-    yield Fails(Follows((gained,), AtLeast(layer, 0, strict=True), (sp.S.One,), given=(gained,),
-                        at={layer: sp.S.Zero, training: sp.Rational(9, 1000)}),
-                reason="a gain of 0.009, as on Fashion-MNIST, with no effect of the layer at all: the two are not told apart")
+    yield Fails(
+        Follows(
+            (gained,),
+            AtLeast(layer, 0, strict=True),
+            (sp.S.One,),
+            given=(gained,),
+            at={layer: sp.S.Zero, training: sp.Rational(9, 1000)},
+        ),
+        reason="a gain of 0.009, as on Fashion-MNIST, with no effect of the layer at all: the two are not told apart",
+    )
 
 
-@effect_of_the_layer.corrected(r"e+s>0,\ s\le0\implies e>0", Severity.HYPOTHESIS,
-                               under="templates of another image of the same class in training do not help by themselves")
+@effect_of_the_layer.corrected(
+    r"e+s>0,\ s\le0\implies e>0",
+    Severity.HYPOTHESIS,
+    under="templates of another image of the same class in training do not help by themselves",
+)
 def effect_without_confound() -> Steps:
     """With an arm in which ViT is trained on such templates too, and gains nothing by it, the gain is that of the layer."""
     yield due_to_the_layer(sp.S.Zero, strict=True)

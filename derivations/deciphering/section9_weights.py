@@ -47,8 +47,13 @@ def closed_form(template: sp.Expr) -> sp.Expr:
     return weights(kernel(first_order, free))(template)
 
 
-@claim("deciphering.s9.normalized", "identity", title="Addition: the weights of OT-based attention sum to one",
-       latex=r"\sum_{t\in\mathcal A}p^*(t)=1", needs=("deciphering.25",))
+@claim(
+    "deciphering.s9.normalized",
+    "identity",
+    title="Addition: the weights of OT-based attention sum to one",
+    latex=r"\sum_{t\in\mathcal A}p^*(t)=1",
+    needs=("deciphering.25",),
+)
 def normalized() -> Steps:
     """Addition: the weights (25) are a probability on 𝒜, for any costs, because Z_i sums over where the mass goes."""
     yield mass(lambda of: total(k, plain(scores(first_order), free)(k, of)))
@@ -60,8 +65,9 @@ def mass(normalizer: Entry) -> Equation:
     return Equation(total((i, l), u[l] * share(i, l) / normalizer(l)), 1, reason="each u_j is shared out whole")
 
 
-normalized.twin("normalized over the source", lambda: mass(
-    lambda of: total(k, plain(scores(first_order), swapped(free))(k, of))))
+normalized.twin(
+    "normalized over the source", lambda: mass(lambda of: total(k, plain(scores(first_order), swapped(free))(k, of)))
+)
 normalized.twin("the evidence is left out of Z", lambda: mass(lambda of: total(k, sp.exp(-free(k, of) / gamma))))
 
 
@@ -72,6 +78,7 @@ def bilinear(to: sp.Expr, of: sp.Expr) -> sp.Expr:
 
 def averaged(query: Entries) -> Entry:
     """i ↦ Σ_j u_j softmax_i(⟨t_i, query(j)⟩/γ), where query(j) has the entries query(j, a)."""
+
     def score(to: sp.Expr, of: sp.Expr) -> sp.Expr:
         return sp.exp(total(b, T[to, b] * query(of, b)) / gamma)
 
@@ -80,26 +87,33 @@ def averaged(query: Entries) -> Entry:
 
 def as_attention(query: Entries) -> Equation:
     """(25) with the experiment's cost."""
-    return Equation(weights(kernel(first_order, bilinear))(i), averaged(query)(i),
-                    reason="the exponent is (⟨t_i, αz + t_j⟩ − C)/γ, and C cancels")
+    return Equation(
+        weights(kernel(first_order, bilinear))(i),
+        averaged(query)(i),
+        reason="the exponent is (⟨t_i, αz + t_j⟩ − C)/γ, and C cancels",
+    )
 
 
-@claim("deciphering.s9.bilinear-cost", "identity", title="Addition: with M = C − aᵀb the queries are αz + t_j",
-       latex=r"M_{ij}=C-\langle t_i,t_j\rangle\implies p^*_i=\sum_ju_j\,\mathrm{softmax}([\langle t_k,\alpha z+t_j\rangle/"
-             r"\gamma]_k)_i",
-       needs=("deciphering.25",))
+@claim(
+    "deciphering.s9.bilinear-cost",
+    "identity",
+    title="Addition: with M = C − aᵀb the queries are αz + t_j",
+    latex=r"M_{ij}=C-\langle t_i,t_j\rangle\implies p^*_i=\sum_ju_j\,\mathrm{softmax}([\langle t_k,\alpha z+t_j\rangle/"
+    r"\gamma]_k)_i",
+    needs=("deciphering.25",),
+)
 def bilinear_cost() -> Steps:
     """Addition: with the experiment's cost (25) averages ordinary attention over the queries αz + t_j; C plays no part."""
     yield as_attention(lambda of, entry: alpha * z[entry] + T[of, entry])
 
 
-bilinear_cost.twin("the template is taken off", lambda: as_attention(
-    lambda of, entry: alpha * z[entry] - T[of, entry]))
+bilinear_cost.twin("the template is taken off", lambda: as_attention(lambda of, entry: alpha * z[entry] - T[of, entry]))
 bilinear_cost.twin("the evidence alone", lambda: as_attention(lambda of, entry: alpha * z[entry]))
 
 
 def in_inverse(template: sp.Expr) -> sp.Expr:
     """(25) with t for 1/γ and Y_i for ⟨t_i, z⟩."""
+
     def growth(to: sp.Expr, of: sp.Expr) -> sp.Expr:
         return sp.exp(inverse * (alpha * Y[to] - M[to, of]))
 
@@ -111,8 +125,14 @@ def when_hot(limit: sp.Expr) -> Expansion:
     return Expansion(in_inverse(i), limit, inverse, 0, reason="every exponent goes to 0", about=(M[i, l],))
 
 
-@claim("deciphering.s9.hot", "limit", title="Addition: for large γ all templates weigh the same", needs=("deciphering.25",),
-       latex=r"\gamma\to\infty\implies p^*(t)\to1/|\mathcal A|", hypotheses=("finite costs",))
+@claim(
+    "deciphering.s9.hot",
+    "limit",
+    title="Addition: for large γ all templates weigh the same",
+    needs=("deciphering.25",),
+    latex=r"\gamma\to\infty\implies p^*(t)\to1/|\mathcal A|",
+    hypotheses=("finite costs",),
+)
 def hot() -> Steps:
     """Addition: as γ grows, (25) forgets the preference, the evidence and the costs, and becomes uniform on 𝒜."""
     spread = total(l, u[l] * (alpha * Y[i] - M[i, l] - total(k, alpha * Y[k] - M[k, l]) / N))
@@ -129,14 +149,22 @@ def bound(times: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
     here, best = kernel(at_nu, free), kernel(at_lam, free)
     slope = total(a, (stationary(at_lam, free)(a) - nu[a] / alpha - mean(here)(a)) ** 2)
     away = gamma * divergence(here, best) + alpha / 2 * total(a, (mean(here)(a) - mean(best)(a)) ** 2)
-    return AtLeast(alpha / 2 * slope, times * away, because=because,
-                   reason="what is left is γ KL(X* ‖ X_ν) + ‖λ − ν‖²/(2α); at ν = αz the slope is μ̃ − h_ν")
+    return AtLeast(
+        alpha / 2 * slope,
+        times * away,
+        because=because,
+        reason="what is left is γ KL(X* ‖ X_ν) + ‖λ − ν‖²/(2α); at ν = αz the slope is μ̃ − h_ν",
+    )
 
 
-@claim("deciphering.s9.one-pass-bound", "inequality", title="Addition: how far (25) is from the exact solution, at most",
-       latex=r"\gamma\,\mathrm{KL}(X(\alpha z)\|X(\lambda^*))+\tfrac\alpha2\|h(\alpha z)-h(\lambda^*)\|^2"
-             r"\le\tfrac\alpha2\|\tilde\mu-h(\alpha z)\|^2",
-       needs=("deciphering.38", "deciphering.39"))
+@claim(
+    "deciphering.s9.one-pass-bound",
+    "inequality",
+    title="Addition: how far (25) is from the exact solution, at most",
+    latex=r"\gamma\,\mathrm{KL}(X(\alpha z)\|X(\lambda^*))+\tfrac\alpha2\|h(\alpha z)-h(\lambda^*)\|^2"
+    r"\le\tfrac\alpha2\|\tilde\mu-h(\alpha z)\|^2",
+    needs=("deciphering.38", "deciphering.39"),
+)
 def one_pass_bound() -> Steps:
     """Addition: one pass of (25) bounds its own distance from the solution of (24), for any costs, without solving it."""
     here, best = kernel(at_nu, free), kernel(at_lam, free)

@@ -83,15 +83,21 @@ def objective(of: Entries, strength: sp.Expr) -> sp.Expr:
 
 def solves(strength: sp.Expr, candidate: Entries) -> UniquePlan:
     """The candidate is the only minimizer of J over U(a, ·) for ε = strength."""
-    return UniquePlan(lambda of: objective(of, strength), candidate, n, m, strength,
-                      reason="J(R) − J(P*) = ε Σ_ij kl(R_ij ‖ P*_ij)")
+    return UniquePlan(
+        lambda of: objective(of, strength), candidate, n, m, strength, reason="J(R) − J(P*) = ε Σ_ij kl(R_ij ‖ P*_ij)"
+    )
 
 
 # ── spaces and measures ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@claim("eot.defA.1", "definition", title="Sources and targets", needs=("eot.106", "eot.107"),
-       latex=r"\mathcal X\times\mathcal Y=\{1,\dots,n\}\times\{1,\dots,m\}")
+@claim(
+    "eot.defA.1",
+    "definition",
+    title="Sources and targets",
+    needs=("eot.106", "eot.107"),
+    latex=r"\mathcal X\times\mathcal Y=\{1,\dots,n\}\times\{1,\dots,m\}",
+)
 def spaces() -> Steps:
     """Queries and keys are named by their places, so equal vectors stay apart and there are n m pairs."""
     yield Equation(total(TOGETHER, sp.S.One), n * m, reason="one for each pair")
@@ -109,8 +115,13 @@ def target_space() -> Steps:
     yield Equation(total(j, sp.S.One), m, reason="one for each key")
 
 
-@claim("eot.defA.2", "definition", title="One unit of mass for each query", needs=("eot.106",),
-       latex=r"a_i=1,\quad\textstyle\sum_ia_i=n")
+@claim(
+    "eot.defA.2",
+    "definition",
+    title="One unit of mass for each query",
+    needs=("eot.106",),
+    latex=r"a_i=1,\quad\textstyle\sum_ia_i=n",
+)
 def source_measure() -> Steps:
     """Each source holds mass 1, so a plan carries the total mass n; over n it is a coupling of probability measures."""
     yield Equation(total(TOGETHER, P[i, j] / n), 1, reason="P/n has mass 1", about=(P[i, j],))
@@ -126,15 +137,23 @@ def shared_plan(query: sp.Expr, key: sp.Expr) -> sp.Expr:
     return P[query, key] / n
 
 
-@claim("eot.sA.unit-masses", "identity", title="The source measure is none of the primer's", needs=("eot.defA.2", "eot.111"),
-       latex=r"a\in\Delta^{n-1},\quad a_i=1")
+@claim(
+    "eot.sA.unit-masses",
+    "identity",
+    title="The source measure is none of the primer's",
+    needs=("eot.defA.2", "eot.111"),
+    latex=r"a\in\Delta^{n-1},\quad a_i=1",
+)
 def unit_masses() -> Steps:
     """The primer takes a from the simplex, and the appendix, which solves the primer's problem for n queries, takes a_i = 1."""
     yield Fails(Equation(total(TOGETHER, P[i, j]), 1, at={n: 2, m: 1}), reason="two queries send the mass 2, so a is not in Δ")
 
 
-@unit_masses.corrected(r"a_i=\tfrac1n:\quad J(P/n)=\tfrac1nJ(P)-\varepsilon\log n", Severity.SLIP,
-                       replaces="the total mass, by the problem for masses 1/n")
+@unit_masses.corrected(
+    r"a_i=\tfrac1n:\quad J(P/n)=\tfrac1nJ(P)-\varepsilon\log n",
+    Severity.SLIP,
+    replaces="the total mass, by the problem for masses 1/n",
+)
 def masses_of_the_primer() -> Steps:
     """With a_i = 1/n it is the primer's problem: the objective changes by a factor and a constant, the minimizer is A/n."""
     yield Equation(total(j, shared_plan(i, j)), 1 / n, reason="rows of mass 1/n", about=(P[i, j],))
@@ -143,16 +162,24 @@ def masses_of_the_primer() -> Steps:
 
 def shared(factor: sp.Expr, sign: int) -> Equation:
     """J(P/n) against J(P) over a factor and a constant."""
-    return Equation(objective(shared_plan, eps), objective(plan, eps) / factor - sign * eps * sp.log(n),
-                    reason="log(P/n) = log P − log n, and Σ P/n = 1")
+    return Equation(
+        objective(shared_plan, eps),
+        objective(plan, eps) / factor - sign * eps * sp.log(n),
+        reason="log(P/n) = log P − log n, and Σ P/n = 1",
+    )
 
 
 unit_masses.twin("the constant's sign", lambda: shared(n, -1))
 unit_masses.twin("the factor is lost", lambda: shared(sp.S.One, 1))
 
 
-@claim("eot.sA.single-row", "identity", title="One query is the special case n = 1", needs=("eot.111", "eot.3"),
-       latex=r"P\in U(a,\cdot)\implies P_1\in\Delta^{m-1},\quad J(P)=\langle P_1,C\rangle-\varepsilon H(P_1)")
+@claim(
+    "eot.sA.single-row",
+    "identity",
+    title="One query is the special case n = 1",
+    needs=("eot.111", "eot.3"),
+    latex=r"P\in U(a,\cdot)\implies P_1\in\Delta^{m-1},\quad J(P)=\langle P_1,C\rangle-\varepsilon H(P_1)",
+)
 def single_row() -> Steps:
     """With a single query the plan is a probability vector over the keys and the objective is that of section 3."""
     yield Equation(total(j, row(j)), 1, reason="the only row has mass 1", about=(row(j),))
@@ -172,14 +199,19 @@ def one_row_objective() -> sp.Expr:
     return total((only, j), lone[only, j] * notation.cost(j)) + eps * total((only, j), xlogx(lone[only, j]))
 
 
-single_row.twin("entropy is penalized", lambda: Equation(
-    one_row_objective(), notation.objective(row, notation.cost, -eps)))
-single_row.twin("similarity is a cost", lambda: Equation(
-    one_row_objective(), notation.objective(row, notation.similarity, eps)))
+single_row.twin("entropy is penalized", lambda: Equation(one_row_objective(), notation.objective(row, notation.cost, -eps)))
+single_row.twin(
+    "similarity is a cost", lambda: Equation(one_row_objective(), notation.objective(row, notation.similarity, eps))
+)
 
 
-@claim("eot.sA.free-target", "identity", title="What arrives at the keys is not prescribed", needs=("eot.108",),
-       latex=r"\textstyle\sum_{ij}P_{ij}=n,\quad(\mathbf 1_nb^\top)^\top\mathbf 1_n=nb\ \text{for every } b\in\Delta^{m-1}")
+@claim(
+    "eot.sA.free-target",
+    "identity",
+    title="What arrives at the keys is not prescribed",
+    needs=("eot.108",),
+    latex=r"\textstyle\sum_{ij}P_{ij}=n,\quad(\mathbf 1_nb^\top)^\top\mathbf 1_n=nb\ \text{for every } b\in\Delta^{m-1}",
+)
 def free_target() -> Steps:
     """The mass that arrives at the keys adds up to n, and every such distribution of it is reached by some plan."""
     yield Equation(total(j, total(i, P[i, j])), n, reason="only the sum of the target marginal is known", about=(P[i, j],))
@@ -199,16 +231,26 @@ free_target.twin("one unit at each key", lambda: Equation(total(i, repeated(i, j
 # ── feasible plans ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@claim("eot.defA.3", "definition", title="A plan with one prescribed marginal", needs=("eot.108",),
-       latex=r"P\in\mathbb R_+^{n\times m},\ P\mathbf 1=a")
+@claim(
+    "eot.defA.3",
+    "definition",
+    title="A plan with one prescribed marginal",
+    needs=("eot.108",),
+    latex=r"P\in\mathbb R_+^{n\times m},\ P\mathbf 1=a",
+)
 def feasible_plan() -> Steps:
     """A plan says how much mass goes from each query to each key; only what leaves a query is prescribed."""
     yield AtLeast(uniform(i, j), 0, strict=True, reason="an instance: every key gets the same")
     yield Equation(total(j, uniform(i, j)), 1, reason="and each query gives 1", about=(i,))
 
 
-@claim("eot.108", "definition", title="The set U(a, ·)", needs=("eot.defA.2",),
-       latex=r"U(a,\cdot)=\{P\in\mathbb R_+^{n\times m}:\textstyle\sum_jP_{ij}=a_i=1\ \text{for all } i\}")
+@claim(
+    "eot.108",
+    "definition",
+    title="The set U(a, ·)",
+    needs=("eot.defA.2",),
+    latex=r"U(a,\cdot)=\{P\in\mathbb R_+^{n\times m}:\textstyle\sum_jP_{ij}=a_i=1\ \text{for all } i\}",
+)
 def feasible_set() -> Steps:
     """The feasible plans are the nonnegative n × m matrices with unit row sums; permutations are examples for n = m."""
     square = index("k", n)
@@ -220,8 +262,13 @@ feasible_set.twin("columns sum to one", lambda: Equation(total(i, uniform(i, j))
 feasible_set.twin("the whole matrix sums to one", lambda: Equation(total(TOGETHER, uniform(i, j)), 1))
 
 
-@claim("eot.sA.row-stochastic", "inequality", title="Each row is a point of the simplex", needs=("eot.108",),
-       latex=r"P\in U(a,\cdot)\implies P_i\in\Delta^{m-1}")
+@claim(
+    "eot.sA.row-stochastic",
+    "inequality",
+    title="Each row is a point of the simplex",
+    needs=("eot.108",),
+    latex=r"P\in U(a,\cdot)\implies P_i\in\Delta^{m-1}",
+)
 def row_stochastic() -> Steps:
     """The rows of a feasible plan are probability vectors: entries at least 0 and at most 1, with sum 1."""
     yield AtLeast(P[i, j], 0, reason="P ≥ 0")
@@ -238,8 +285,13 @@ row_stochastic.twin("at most 1/m", lambda: AtLeast(1 / m, P[i, j]))
 row_stochastic.twin("at most one half", lambda: AtLeast(sp.S.Half, P[i, j]))
 
 
-@claim("eot.sA.product-of-simplices", "equivalence", title="U(a, ·) is a product of simplices",
-       latex=r"U(a,\cdot)=(\Delta^{m-1})^n", needs=("eot.108", "eot.2"))
+@claim(
+    "eot.sA.product-of-simplices",
+    "equivalence",
+    title="U(a, ·) is a product of simplices",
+    latex=r"U(a,\cdot)=(\Delta^{m-1})^n",
+    needs=("eot.108", "eot.2"),
+)
 def product_of_simplices() -> Steps:
     """Any n points of the simplex make a feasible plan, and replacing one row by another point leaves it feasible."""
     yield Equation(total(j, P[i, j]), 1, reason="every row of a plan is in the simplex", about=(P[i, j],))
@@ -262,12 +314,22 @@ product_of_simplices.twin("the old row is kept besides", lambda: Equation(total(
 # ── cost, entropy, objective ────────────────────────────────────────────────────────────────────────────────────────
 
 
-@claim("eot.defA.4", "definition", title="Cost and regularizer of the whole matrix", needs=("eot.109", "eot.110"),
-       latex=r"C=-QK^\top,\quad -\varepsilon H(P)", hypotheses=("ε > 0",))
+@claim(
+    "eot.defA.4",
+    "definition",
+    title="Cost and regularizer of the whole matrix",
+    needs=("eot.109", "eot.110"),
+    latex=r"C=-QK^\top,\quad -\varepsilon H(P)",
+    hypotheses=("ε > 0",),
+)
 def cost_and_regularizer() -> Steps:
     """The costs are the negative similarities and the regularizer is −ε H, least at the uniform plan."""
-    yield AtLeast(eps * entropy(uniform), eps * entropy(plan), because=eps * total(TOGETHER, kl(P[i, j], 1 / m)),
-                  reason="−ε H(P) is least at the uniform plan")
+    yield AtLeast(
+        eps * entropy(uniform),
+        eps * entropy(plan),
+        because=eps * total(TOGETHER, kl(P[i, j], 1 / m)),
+        reason="−ε H(P) is least at the uniform plan",
+    )
 
 
 @claim("eot.109", "definition", title="The cost matrix", latex=r"C_{ij}=-\langle q_i,k_j\rangle")
@@ -277,17 +339,28 @@ def cost_matrix() -> Steps:
 
 
 cost_matrix.twin("similarity is a cost", lambda: Equation(derivative(cost(i, j), Q[i, r]), K[j, r]))
-cost_matrix.twin("squared distance", lambda: Equation(
-    derivative(cost(i, j), Q[i, r]), derivative(total(coordinate, (Q[i, coordinate] - K[j, coordinate]) ** 2), Q[i, r])))
+cost_matrix.twin(
+    "squared distance",
+    lambda: Equation(
+        derivative(cost(i, j), Q[i, r]), derivative(total(coordinate, (Q[i, coordinate] - K[j, coordinate]) ** 2), Q[i, r])
+    ),
+)
 
 
-@claim("eot.110", "definition", title="Entropy of a plan", latex=r"H(P)=-\sum_{ij}P_{ij}\log P_{ij}",
-       hypotheses=("0 log 0 = 0",), needs=("eot.4",))
+@claim(
+    "eot.110",
+    "definition",
+    title="Entropy of a plan",
+    latex=r"H(P)=-\sum_{ij}P_{ij}\log P_{ij}",
+    hypotheses=("0 log 0 = 0",),
+    needs=("eot.4",),
+)
 def matrix_entropy() -> Steps:
     """The entropy of a plan is the sum of its rows' entropies, at most n log m; P/n has 1/n of it plus log n."""
     yield Equation(-total(TOGETHER, xlogx(P[i, j] / n)), entropy(plan) / n + sp.log(n), reason="as a probability measure")
-    yield AtLeast(n * sp.log(m), entropy(plan), because=total(TOGETHER, kl(P[i, j], 1 / m)),
-                  reason="n log m − H(P) = Σ kl(P_ij ‖ 1/m)")
+    yield AtLeast(
+        n * sp.log(m), entropy(plan), because=total(TOGETHER, kl(P[i, j], 1 / m)), reason="n log m − H(P) = Σ kl(P_ij ‖ 1/m)"
+    )
     yield Equation(entropy(uniform), n * sp.log(m), reason="an instance: the uniform plan")
 
 
@@ -295,26 +368,47 @@ matrix_entropy.twin("the entropy of a probability measure", lambda: Equation(ent
 matrix_entropy.twin("sign lost", lambda: Equation(entropy(uniform), -n * sp.log(m)))
 
 
-@claim("eot.defA.5", "definition", title="The objective of the whole matrix", needs=("eot.111", "eot.113"),
-       latex=r"\min_{P\in U(a,\cdot)} J(P)", hypotheses=("ε > 0",))
+@claim(
+    "eot.defA.5",
+    "definition",
+    title="The objective of the whole matrix",
+    needs=("eot.111", "eot.113"),
+    latex=r"\min_{P\in U(a,\cdot)} J(P)",
+    hypotheses=("ε > 0",),
+)
 def functional() -> Steps:
     """Total cost minus ε times entropy, finite for every feasible plan."""
-    yield Equation(objective(uniform, eps), -total(TOGETHER, similarity(i, j)) / m - eps * n * sp.log(m),
-                   reason="its value at the uniform plan")
+    yield Equation(
+        objective(uniform, eps),
+        -total(TOGETHER, similarity(i, j)) / m - eps * n * sp.log(m),
+        reason="its value at the uniform plan",
+    )
 
 
-@claim("eot.111", "definition", title="Objective: total cost less entropy", needs=("eot.109", "eot.110"),
-       latex=r"J(P)=\langle P,C\rangle_F-\varepsilon H(P)")
+@claim(
+    "eot.111",
+    "definition",
+    title="Objective: total cost less entropy",
+    needs=("eot.109", "eot.110"),
+    latex=r"J(P)=\langle P,C\rangle_F-\varepsilon H(P)",
+)
 def matrix_objective() -> Steps:
     """The objective is the Frobenius product of plan and costs minus ε times the plan's entropy."""
-    yield Equation(objective(repeated, eps), total(j, b[j] * total(i, cost(i, j))) + eps * n * total(j, xlogx(b[j])),
-                   reason="an instance: every row is b")
+    yield Equation(
+        objective(repeated, eps),
+        total(j, b[j] * total(i, cost(i, j))) + eps * n * total(j, xlogx(b[j])),
+        reason="an instance: every row is b",
+    )
 
 
-matrix_objective.twin("entropy is penalized", lambda: Equation(
-    objective(repeated, eps), total(j, b[j] * total(i, cost(i, j))) - eps * n * total(j, xlogx(b[j]))))
-matrix_objective.twin("one row's entropy", lambda: Equation(
-    objective(repeated, eps), total(j, b[j] * total(i, cost(i, j))) + eps * total(j, xlogx(b[j]))))
+matrix_objective.twin(
+    "entropy is penalized",
+    lambda: Equation(objective(repeated, eps), total(j, b[j] * total(i, cost(i, j))) - eps * n * total(j, xlogx(b[j]))),
+)
+matrix_objective.twin(
+    "one row's entropy",
+    lambda: Equation(objective(repeated, eps), total(j, b[j] * total(i, cost(i, j))) + eps * total(j, xlogx(b[j]))),
+)
 
 
 def explicit(scores: Entries, strength: sp.Expr) -> sp.Expr:
@@ -322,8 +416,13 @@ def explicit(scores: Entries, strength: sp.Expr) -> sp.Expr:
     return -total(TOGETHER, P[i, j] * scores(i, j)) + strength * total(TOGETHER, xlogx(P[i, j]))
 
 
-@claim("eot.112", "identity", title="The objective written out", needs=("eot.111",),
-       latex=r"J(P)=-\sum_{ij}P_{ij}\langle q_i,k_j\rangle+\varepsilon\sum_{ij}P_{ij}\log P_{ij}")
+@claim(
+    "eot.112",
+    "identity",
+    title="The objective written out",
+    needs=("eot.111",),
+    latex=r"J(P)=-\sum_{ij}P_{ij}\langle q_i,k_j\rangle+\varepsilon\sum_{ij}P_{ij}\log P_{ij}",
+)
 def written_out() -> Steps:
     """Inserting costs and entropy gives minus the total similarity plus ε Σ P log P."""
     yield Equation(objective(plan, eps), explicit(similarity, eps), reason="C_ij = −⟨q_i, k_j⟩, −H = Σ P log P")
@@ -333,8 +432,14 @@ written_out.twin("entropy is penalized", lambda: Equation(objective(plan, eps), 
 written_out.twin("similarity is a cost", lambda: Equation(objective(plan, eps), explicit(cost, eps)))
 
 
-@claim("eot.113", "optimality", title="The problem for the whole matrix has a solution", hypotheses=("ε > 0",),
-       latex=r"\min_{P\in U(a,\cdot)}J(P)\ \text{is attained}", needs=("eot.111", "eot.108"))
+@claim(
+    "eot.113",
+    "optimality",
+    title="The problem for the whole matrix has a solution",
+    hypotheses=("ε > 0",),
+    latex=r"\min_{P\in U(a,\cdot)}J(P)\ \text{is attained}",
+    needs=("eot.111", "eot.108"),
+)
 def matrix_problem() -> Steps:
     """The minimum over the plans with unit rows is attained, at one plan."""
     yield solves(eps, softmax(similarity, eps))
@@ -350,20 +455,32 @@ def row_objective(query: sp.Expr) -> sp.Expr:
     return notation.objective(along, lambda key: cost(query, key), eps)
 
 
-@claim("eot.sA.decomposable", "identity", title="The global problem is a sum of row problems", needs=("eot.111",),
-       latex=r"J(P)=\sum_i\big(\langle P_i,C_i\rangle-\varepsilon H(P_i)\big)")
+@claim(
+    "eot.sA.decomposable",
+    "identity",
+    title="The global problem is a sum of row problems",
+    needs=("eot.111",),
+    latex=r"J(P)=\sum_i\big(\langle P_i,C_i\rangle-\varepsilon H(P_i)\big)",
+)
 def decomposable() -> Steps:
     """The objective of the whole matrix is the sum of the one-query objectives of its rows."""
     yield Equation(objective(plan, eps), total(i, row_objective(i)), reason="both parts are sums over the entries")
 
 
 decomposable.twin("the mean over the rows", lambda: Equation(objective(plan, eps), total(i, row_objective(i)) / n))
-decomposable.twin("one row's entropy counts for all", lambda: Equation(
-    objective(plan, eps), total(TOGETHER, P[i, j] * cost(i, j)) + eps * total((i, k), xlogx(P[i, k])) / n))
+decomposable.twin(
+    "one row's entropy counts for all",
+    lambda: Equation(objective(plan, eps), total(TOGETHER, P[i, j] * cost(i, j)) + eps * total((i, k), xlogx(P[i, k])) / n),
+)
 
 
-@claim("eot.sA.typical-temperature", "external fact", title="The usual temperature is √d_k", latex=r"\tau=\sqrt{d_k}",
-       needs=("eot.s3.unit-variance",))
+@claim(
+    "eot.sA.typical-temperature",
+    "external fact",
+    title="The usual temperature is √d_k",
+    latex=r"\tau=\sqrt{d_k}",
+    needs=("eot.s3.unit-variance",),
+)
 def typical_temperature() -> None:
     """Attention as it is shipped divides the scores by the square root of the width of the keys."""
 

@@ -28,8 +28,14 @@ def row_sum(query: sp.Expr, strength: sp.Expr) -> sp.Expr:
     return total(l, sp.exp(-cost(query, l) / strength))
 
 
-@claim("eot.114", "definition", title="The attention matrix", needs=("eot.1",), hypotheses=("τ > 0",),
-       latex=r"A_{ij}=e^{\langle q_i,k_j\rangle/\tau}\Big/\sum_{l=1}^me^{\langle q_i,k_l\rangle/\tau}")
+@claim(
+    "eot.114",
+    "definition",
+    title="The attention matrix",
+    needs=("eot.1",),
+    hypotheses=("τ > 0",),
+    latex=r"A_{ij}=e^{\langle q_i,k_j\rangle/\tau}\Big/\sum_{l=1}^me^{\langle q_i,k_l\rangle/\tau}",
+)
 def attention_matrix() -> Steps:
     """Each row is the softmax of that query's scaled similarities."""
     yield AtLeast(A(i, j), 0, strict=True, reason="positive")
@@ -40,8 +46,14 @@ attention_matrix.twin("no temperature", lambda: Equation(A(i, j) * row_sum(i, ta
 attention_matrix.twin("dissimilarity", lambda: Equation(A(i, j) * row_sum(i, tau), sp.exp(cost(i, j) / tau)))
 
 
-@claim("eot.thmA.7", "optimality", title="The attention matrix is the unique optimal plan", hypotheses=("ε = τ > 0",),
-       latex=r"\varepsilon=\tau\implies\arg\min_{P\in U(a,\cdot)}J(P)=\{A\}", needs=("eot.thmA.6", "eot.114", "eot.123"))
+@claim(
+    "eot.thmA.7",
+    "optimality",
+    title="The attention matrix is the unique optimal plan",
+    hypotheses=("ε = τ > 0",),
+    latex=r"\varepsilon=\tau\implies\arg\min_{P\in U(a,\cdot)}J(P)=\{A\}",
+    needs=("eot.thmA.6", "eot.114", "eot.123"),
+)
 def attention_is_the_plan() -> Steps:
     """With ε = τ the problem for the whole matrix is solved by the attention matrix, and by no other plan."""
     yield Equation(total(j, A(i, j)), 1, reason="A is feasible")
@@ -50,8 +62,12 @@ def attention_is_the_plan() -> Steps:
 
 attention_is_the_plan.twin("the solution for ε = 2τ", lambda: solves(tau, softmax(similarity, 2 * tau)))
 attention_is_the_plan.twin("the sign of the scores", lambda: solves(tau, softmax(cost, tau)))
-attention_is_the_plan.twin("one normalization for the whole matrix", lambda: solves(
-    tau, lambda query, key: n * sp.exp(similarity(query, key) / tau) / total(TOGETHER, sp.exp(similarity(i, j) / tau))))
+attention_is_the_plan.twin(
+    "one normalization for the whole matrix",
+    lambda: solves(
+        tau, lambda query, key: n * sp.exp(similarity(query, key) / tau) / total(TOGETHER, sp.exp(similarity(i, j) / tau))
+    ),
+)
 
 
 def positive_plan(query: sp.Expr, key: sp.Expr) -> sp.Expr:
@@ -75,8 +91,13 @@ def row_lagrangians(sign: int, strength: sp.Expr) -> sp.Expr:
     return total(i, inner + sign * lam[i] * excess(i))
 
 
-@claim("eot.115", "definition", title="The Lagrangian of the matrix problem", needs=("eot.111", "eot.108"),
-       latex=r"\mathcal L(P,\lambda)=J(P)+\sum_i\lambda_i(1-\textstyle\sum_jP_{ij})")
+@claim(
+    "eot.115",
+    "definition",
+    title="The Lagrangian of the matrix problem",
+    needs=("eot.111", "eot.108"),
+    latex=r"\mathcal L(P,\lambda)=J(P)+\sum_i\lambda_i(1-\textstyle\sum_jP_{ij})",
+)
 def matrix_lagrangian() -> Steps:
     """One multiplier for each row; its slope in λ_i is what row i lacks, so on the plans it equals J for every λ."""
     on_plans = objective(plan, eps) + total(i, lam[i] * (1 - total(j, P[i, j])))
@@ -85,13 +106,19 @@ def matrix_lagrangian() -> Steps:
 
 
 matrix_lagrangian.twin("the multiplier's sign", lambda: Equation(derivative(lagrangian(), lam[i]), -excess(i)))
-matrix_lagrangian.twin("one multiplier for the total mass", lambda: Equation(
-    derivative(lagrangian(), lam[i]), n - total(TOGETHER, W[i, j])))
+matrix_lagrangian.twin(
+    "one multiplier for the total mass", lambda: Equation(derivative(lagrangian(), lam[i]), n - total(TOGETHER, W[i, j]))
+)
 
 
-@claim("eot.116", "identity", title="A sum of row Lagrangians", needs=("eot.115",),
-       latex=r"\mathcal L=\sum_i\Big(\sum_j(P_{ij}C_{ij}+\varepsilon P_{ij}\log P_{ij})"
-             r"+\lambda_i(1-\textstyle\sum_jP_{ij})\Big)")
+@claim(
+    "eot.116",
+    "identity",
+    title="A sum of row Lagrangians",
+    needs=("eot.115",),
+    latex=r"\mathcal L=\sum_i\Big(\sum_j(P_{ij}C_{ij}+\varepsilon P_{ij}\log P_{ij})"
+    r"+\lambda_i(1-\textstyle\sum_jP_{ij})\Big)",
+)
 def row_by_row() -> Steps:
     """The Lagrangian is the sum over the rows of what each row contributes with its own multiplier."""
     yield Equation(lagrangian(), row_lagrangians(1, eps), reason="sums over pairs are sums over rows of sums over keys")
@@ -106,8 +133,13 @@ def slope() -> sp.Expr:
     return derivative(lagrangian(), W[i, j])
 
 
-@claim("eot.sA.separable", "identity", title="Rows do not interact", needs=("eot.116",),
-       latex=r"\frac{\partial^2\mathcal L}{\partial P_{ij}\,\partial P_{hk}}=0\ (h\ne i)")
+@claim(
+    "eot.sA.separable",
+    "identity",
+    title="Rows do not interact",
+    needs=("eot.116",),
+    latex=r"\frac{\partial^2\mathcal L}{\partial P_{ij}\,\partial P_{hk}}=0\ (h\ne i)",
+)
 def separable() -> Steps:
     """The slope in an entry of one row does not depend on the entries of another, so rows are solved one by one."""
     apart = index("h", n, other_than=(i,))
@@ -123,8 +155,13 @@ separable.twin("as within a row", lambda: cross_slope(delta(j, k) * eps / W[i, j
 separable.twin("each column ties the rows", lambda: cross_slope(delta(j, k) * eps))
 
 
-@claim("eot.sA.relative-interior", "inequality", title="The entropy keeps the plan in the relative interior",
-       latex=r"P^\star_{ij}>0", needs=("eot.113",))
+@claim(
+    "eot.sA.relative-interior",
+    "inequality",
+    title="The entropy keeps the plan in the relative interior",
+    latex=r"P^\star_{ij}>0",
+    needs=("eot.113",),
+)
 def relative_interior() -> Steps:
     """Every entry of the optimal plan is positive: the slope of x log x is −∞ at 0."""
     yield Limit(derivative(a * sp.log(a), a), a, sp.S.Zero, -sp.oo, reason="moving mass to an empty place always pays")
@@ -140,8 +177,13 @@ def stationarity(sign: int = 1) -> sp.Expr:
     return cost(i, j) + eps * (sp.log(W[i, j]) + 1) - sign * lam[i]
 
 
-@claim("eot.117", "identity", title="Stationarity in one entry", needs=("eot.116",),
-       latex=r"\frac{\partial\mathcal L}{\partial P_{ij}}=C_{ij}+\varepsilon(\log P_{ij}+1)-\lambda_i=0")
+@claim(
+    "eot.117",
+    "identity",
+    title="Stationarity in one entry",
+    needs=("eot.116",),
+    latex=r"\frac{\partial\mathcal L}{\partial P_{ij}}=C_{ij}+\varepsilon(\log P_{ij}+1)-\lambda_i=0",
+)
 def stationary() -> Steps:
     """The slope is C_ij + ε(log P_ij + 1) − λ_i, and with λ_i = ε − ε log Z_i it vanishes in row i of the solution."""
     star, level = softmax(similarity, eps)(i, j), eps - eps * sp.log(row_sum(i, eps))
@@ -158,8 +200,13 @@ def residual(right: sp.Expr, strength: sp.Expr = eps) -> Equation:
     return Equation(slope(), eps * sp.log(W[i, j]) - strength * right, reason="ε > 0")
 
 
-@claim("eot.118", "equivalence", title="Solved for ε log P", needs=("eot.117",),
-       latex=r"\varepsilon\log P_{ij}=-C_{ij}+\lambda_i-\varepsilon")
+@claim(
+    "eot.118",
+    "equivalence",
+    title="Solved for ε log P",
+    needs=("eot.117",),
+    latex=r"\varepsilon\log P_{ij}=-C_{ij}+\lambda_i-\varepsilon",
+)
 def solved_for_log() -> Steps:
     """Stationarity holds exactly when ε log P_ij is −C_ij + λ_i − ε."""
     yield residual(-cost(i, j) + lam[i] - eps, sp.S.One)
@@ -169,8 +216,13 @@ solved_for_log.twin("the multiplier's sign", lambda: residual(-cost(i, j) - lam[
 solved_for_log.twin("+ ε for − ε", lambda: residual(-cost(i, j) + lam[i] + eps, sp.S.One))
 
 
-@claim("eot.119", "equivalence", title="Divided by ε", needs=("eot.118",),
-       latex=r"\log P_{ij}=-C_{ij}/\varepsilon+(\lambda_i-\varepsilon)/\varepsilon")
+@claim(
+    "eot.119",
+    "equivalence",
+    title="Divided by ε",
+    needs=("eot.118",),
+    latex=r"\log P_{ij}=-C_{ij}/\varepsilon+(\lambda_i-\varepsilon)/\varepsilon",
+)
 def divided() -> Steps:
     """The logarithm of an entry is the scaled negative cost plus a constant of its row."""
     yield residual(-cost(i, j) / eps + (lam[i] - eps) / eps)
@@ -180,29 +232,38 @@ divided.twin("the cost's sign", lambda: residual(cost(i, j) / eps + (lam[i] - ep
 divided.twin("(λ − 1)/ε", lambda: residual(-cost(i, j) / eps + (lam[i] - 1) / eps))
 
 
-@claim("eot.120", "equivalence", title="Exponentiated", needs=("eot.119",),
-       latex=r"P_{ij}=e^{-C_{ij}/\varepsilon}\,e^{(\lambda_i-\varepsilon)/\varepsilon}")
+@claim(
+    "eot.120",
+    "equivalence",
+    title="Exponentiated",
+    needs=("eot.119",),
+    latex=r"P_{ij}=e^{-C_{ij}/\varepsilon}\,e^{(\lambda_i-\varepsilon)/\varepsilon}",
+)
 def exponentiated() -> Steps:
     """An entry is the exponential of its scaled negative cost times a factor of its row."""
     yield residual(sp.log(sp.exp(-cost(i, j) / eps) * sp.exp((lam[i] - eps) / eps)))
 
 
-exponentiated.twin("the factor is inverted", lambda: residual(
-    sp.log(sp.exp(-cost(i, j) / eps) * sp.exp(-(lam[i] - eps) / eps))))
-exponentiated.twin("a sum of exponentials", lambda: residual(
-    sp.log(sp.exp(-cost(i, j) / eps) + sp.exp((lam[i] - eps) / eps))))
+exponentiated.twin(
+    "the factor is inverted", lambda: residual(sp.log(sp.exp(-cost(i, j) / eps) * sp.exp(-(lam[i] - eps) / eps)))
+)
+exponentiated.twin("a sum of exponentials", lambda: residual(sp.log(sp.exp(-cost(i, j) / eps) + sp.exp((lam[i] - eps) / eps))))
 
 
-@claim("eot.sA.constant-of-row", "equivalence", title="Z_i is the reciprocal of the factor of row i", needs=("eot.120",),
-       latex=r"Z_i=e^{-(\lambda_i-\varepsilon)/\varepsilon},\quad P_{ij}=\tfrac1{Z_i}e^{-C_{ij}/\varepsilon}")
+@claim(
+    "eot.sA.constant-of-row",
+    "equivalence",
+    title="Z_i is the reciprocal of the factor of row i",
+    needs=("eot.120",),
+    latex=r"Z_i=e^{-(\lambda_i-\varepsilon)/\varepsilon},\quad P_{ij}=\tfrac1{Z_i}e^{-C_{ij}/\varepsilon}",
+)
 def constant_of_row() -> Steps:
     """Within a row entries are proportional to exp(−C_ij/ε), with a constant that depends on the row alone."""
     yield residual(sp.log(sp.exp(-cost(i, j) / eps) / sp.exp(-(lam[i] - eps) / eps)))
 
 
 constant_of_row.twin("Z_i multiplies", lambda: residual(sp.log(sp.exp(-cost(i, j) / eps) * sp.exp(-(lam[i] - eps) / eps))))
-constant_of_row.twin("without ε in the exponent", lambda: residual(
-    sp.log(sp.exp(-cost(i, j)) / sp.exp(-(lam[i] - eps) / eps))))
+constant_of_row.twin("without ε in the exponent", lambda: residual(sp.log(sp.exp(-cost(i, j)) / sp.exp(-(lam[i] - eps) / eps))))
 
 
 def shares(divisor: sp.Expr) -> sp.Expr:
@@ -210,8 +271,13 @@ def shares(divisor: sp.Expr) -> sp.Expr:
     return total(j, sp.exp(-cost(i, j) / eps) / divisor)
 
 
-@claim("eot.121", "identity", title="Each row sums to one", needs=("eot.sA.constant-of-row",),
-       latex=r"\sum_jP_{ij}=\sum_j\tfrac1{Z_i}e^{-C_{ij}/\varepsilon}=1")
+@claim(
+    "eot.121",
+    "identity",
+    title="Each row sums to one",
+    needs=("eot.sA.constant-of-row",),
+    latex=r"\sum_jP_{ij}=\sum_j\tfrac1{Z_i}e^{-C_{ij}/\varepsilon}=1",
+)
 def rows_sum_to_one() -> Steps:
     """With the Z_i of (122) the entries of row i add up to 1."""
     yield Equation(row_mass(), 1, reason="1/Z_i leaves the sum over j", about=(cost(i, j), eps))
@@ -226,21 +292,26 @@ rows_sum_to_one.twin("Z without ε", lambda: Equation(row_mass(), shares(row_sum
 rows_sum_to_one.twin("the mean for Z", lambda: Equation(row_mass(), shares(row_sum(i, eps) / m)))
 
 
-@claim("eot.122", "equivalence", title="The constant of a row", needs=("eot.121",),
-       latex=r"Z_i=\sum_le^{-C_{il}/\varepsilon}")
+@claim("eot.122", "equivalence", title="The constant of a row", needs=("eot.121",), latex=r"Z_i=\sum_le^{-C_{il}/\varepsilon}")
 def constant() -> Steps:
     """Row i has mass 1 exactly when Z_i is the sum of its exponentials."""
     yield Equation(Z[i] * (1 - shares(Z[i])), Z[i] - row_sum(i, eps), reason="Z_i > 0, so one side vanishes iff the other does")
 
 
 constant.twin("ε is lost", lambda: Equation(Z[i] * (1 - shares(Z[i])), Z[i] - row_sum(i, sp.S.One)))
-constant.twin("summed over the queries", lambda: Equation(
-    Z[i] * (1 - shares(Z[i])), Z[i] - total((i, l), sp.exp(-cost(i, l) / eps))))
+constant.twin(
+    "summed over the queries", lambda: Equation(Z[i] * (1 - shares(Z[i])), Z[i] - total((i, l), sp.exp(-cost(i, l) / eps)))
+)
 
 
-@claim("eot.123", "optimality", title="The optimal plan is the row-wise softmax", hypotheses=("ε = τ > 0",),
-       latex=r"P^\star_{ij}=e^{\langle q_i,k_j\rangle/\tau}\Big/\sum_{l=1}^me^{\langle q_i,k_l\rangle/\tau}",
-       needs=("eot.sA.constant-of-row", "eot.122"))
+@claim(
+    "eot.123",
+    "optimality",
+    title="The optimal plan is the row-wise softmax",
+    hypotheses=("ε = τ > 0",),
+    latex=r"P^\star_{ij}=e^{\langle q_i,k_j\rangle/\tau}\Big/\sum_{l=1}^me^{\langle q_i,k_l\rangle/\tau}",
+    needs=("eot.sA.constant-of-row", "eot.122"),
+)
 def solution() -> Steps:
     """Inserting Z_i and the costs gives the softmax of each row, and that is the only optimal plan."""
     yield Equation(A(i, j) * row_sum(i, tau), sp.exp(-cost(i, j) / tau), reason="C_il = −⟨q_i, k_l⟩, ε = τ")
@@ -248,5 +319,7 @@ def solution() -> Steps:
 
 
 solution.twin("the temperature is lost", lambda: solves(tau, softmax(similarity, sp.S.One)))
-solution.twin("normalized over the columns", lambda: solves(
-    tau, lambda query, key: sp.exp(similarity(query, key) / tau) / total(i, sp.exp(similarity(i, key) / tau))))
+solution.twin(
+    "normalized over the columns",
+    lambda: solves(tau, lambda query, key: sp.exp(similarity(query, key) / tau) / total(i, sp.exp(similarity(i, key) / tau))),
+)

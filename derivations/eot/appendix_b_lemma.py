@@ -72,34 +72,55 @@ def mass_beside(at: Entry) -> sp.Expr:
 def supports(level: sp.Expr) -> AtLeast:
     """f lies above the plane with slope s + level·1 that touches it at p*(s)."""
     plane = negentropy(star) + total(j, (p[j] - star(j)) * (s[j] + level))
-    return AtLeast(negentropy(plan), plane, because=tau * divergence(plan, star),
-                   reason="Σ (p − p*) = 0, so the level does not matter: every s + c·1 is a subgradient of f at p*(s)",
-                   quotes=(UNIQUE_SUBGRADIENT,))
+    return AtLeast(
+        negentropy(plan),
+        plane,
+        because=tau * divergence(plan, star),
+        reason="Σ (p − p*) = 0, so the level does not matter: every s + c·1 is a subgradient of f at p*(s)",
+        quotes=(UNIQUE_SUBGRADIENT,),
+    )
 
 
-@claim("eot.sB.conditions-met", "equivalence", title="The constrained entropy is said to meet the theorem's conditions",
-       latex=r"f\text{ is differentiable on its domain }\Delta^{m-1}", needs=("eot.125",))
+@claim(
+    "eot.sB.conditions-met",
+    "equivalence",
+    title="The constrained entropy is said to meet the theorem's conditions",
+    latex=r"f\text{ is differentiable on its domain }\Delta^{m-1}",
+    needs=("eot.125",),
+)
 def conditions_met() -> Steps:
     """The appendix announces a proof that f meets the conditions of the theorem, differentiability among them."""
     yield Equation(mass_beside(star), 1 + step, reason="p* + h e_j has mass 1 + h, so f is +∞ there for every h ≠ 0:")
-    yield Fails(Equation(mass_beside(star), 1, at={**EVEN, step: sp.S.Half}),
-                reason="f has no partial derivative at any point, as a derivative needs values beside the point")
+    yield Fails(
+        Equation(mass_beside(star), 1, at={**EVEN, step: sp.S.Half}),
+        reason="f has no partial derivative at any point, as a derivative needs values beside the point",
+    )
 
 
-@conditions_met.corrected(r"\partial f(p^\star(s))\supseteq\{s+c\mathbf 1:c\in\mathbb R\}", Severity.FATAL,
-                          replaces="the gradient of f, by its subgradients")
+@conditions_met.corrected(
+    r"\partial f(p^\star(s))\supseteq\{s+c\mathbf 1:c\in\mathbb R\}",
+    Severity.FATAL,
+    replaces="the gradient of f, by its subgradients",
+)
 def subgradients() -> Steps:
     """f has no gradient anywhere; at p*(s) each s + c·1 is a subgradient, so only differences of scores are determined."""
     yield supports(c)
 
 
 conditions_met.twin("a plane through a higher point", lambda: AtLeast(supports(c).left, supports(c).right + tau))
-conditions_met.twin("the plane of other scores", lambda: AtLeast(
-    negentropy(plan), negentropy(star) - total(j, (p[j] - star(j)) * (s[j] + c))))
+conditions_met.twin(
+    "the plane of other scores", lambda: AtLeast(negentropy(plan), negentropy(star) - total(j, (p[j] - star(j)) * (s[j] + c)))
+)
 
 
-@claim("eot.lemB.4", "optimality", title="The gradient of the potential is the maximizer", needs=("eot.134", "eot.135"),
-       latex=r"\nabla f^*(s)=p^\star(s)=\arg\max_p\{\langle p,s\rangle-f(p)\}", hypotheses=("τ > 0",))
+@claim(
+    "eot.lemB.4",
+    "optimality",
+    title="The gradient of the potential is the maximizer",
+    needs=("eot.134", "eot.135"),
+    latex=r"\nabla f^*(s)=p^\star(s)=\arg\max_p\{\langle p,s\rangle-f(p)\}",
+    hypotheses=("τ > 0",),
+)
 def gradient_is_maximizer() -> Steps:
     """The conjugate is differentiable, and its gradient is the only point that attains it."""
     yield Equation(inner(star), potential(), reason="f*(s) = τ log Z")
@@ -111,8 +132,13 @@ gradient_is_maximizer.twin("the gradient at −s", lambda: attained_at(reversed_
 gradient_is_maximizer.twin("the gradient at 2s", lambda: attained_at(colder))
 
 
-@claim("eot.133", "definition", title="The constrained entropy function again", needs=("eot.125",),
-       latex=r"f(p)=\tau\textstyle\sum_jp_j\log p_j+I_\Delta(p)")
+@claim(
+    "eot.133",
+    "definition",
+    title="The constrained entropy function again",
+    needs=("eot.125",),
+    latex=r"f(p)=\tau\textstyle\sum_jp_j\log p_j+I_\Delta(p)",
+)
 def constrained_again() -> Steps:
     """The f of (125): at most 0 on the simplex, and 0 at its corners."""
     yield AtLeast(0, negentropy(plan), reason="p log p ≤ 0 for p ≤ 1; 0 only where each p_j is 0 or 1: at a corner")
@@ -134,8 +160,13 @@ gradient_of_conjugate.twin("the sign", lambda: slope_of_potential(sign=-1))
 gradient_of_conjugate.twin("squared", lambda: slope_of_potential(power=2))
 
 
-@claim("eot.135", "optimality", title="The maximizer is well defined", needs=("eot.127",),
-       latex=r"p^\star(s)=\arg\sup_p\{\langle p,s\rangle-f(p)\}")
+@claim(
+    "eot.135",
+    "optimality",
+    title="The maximizer is well defined",
+    needs=("eot.127",),
+    latex=r"p^\star(s)=\arg\sup_p\{\langle p,s\rangle-f(p)\}",
+)
 def maximizer() -> Steps:
     """The supremum is attained at exactly one point, so it is a maximum and p*(s) is well defined."""
     yield attained_at(star)
@@ -152,8 +183,13 @@ def gap_of_h(strength: sp.Expr) -> Equation:
     return Equation(inner(mixture) - chord, strength * gaps, reason="the linear term cancels")
 
 
-@claim("eot.sB.strictly-concave", "inequality", title="The inner objective is strictly concave on the simplex",
-       latex=r"h(tp+(1-t)x)>th(p)+(1-t)h(x)\ (p\ne x)", needs=("eot.s3.strictly-convex",))
+@claim(
+    "eot.sB.strictly-concave",
+    "inequality",
+    title="The inner objective is strictly concave on the simplex",
+    latex=r"h(tp+(1-t)x)>th(p)+(1-t)h(x)\ (p\ne x)",
+    needs=("eot.s3.strictly-convex",),
+)
 def strictly_concave() -> Steps:
     """Between any two points of the simplex h lies above its chord, by τ times the gaps of x log x; elsewhere it is −∞."""
     yield from scalar_convexity()
@@ -177,23 +213,36 @@ def tangential(of: sp.Expr) -> Equation:
     return Equation(slope_of_h(star), of, reason="τ log p*_j = s_j − φ")
 
 
-@claim("eot.sB.first-order", "equivalence", title="A vanishing gradient as first-order condition", needs=("eot.135",),
-       latex=r"p=p^\star(s)\iff\nabla_ph(p)=0")
+@claim(
+    "eot.sB.first-order",
+    "equivalence",
+    title="A vanishing gradient as first-order condition",
+    needs=("eot.135",),
+    latex=r"p=p^\star(s)\iff\nabla_ph(p)=0",
+)
 def first_order() -> Steps:
     """A vanishing gradient of h in R^m is called necessary and sufficient for the maximizer on the simplex."""
     yield attained_at(star)
-    yield Fails(Equation(slope_of_h(star), 0, at=EVEN),
-                reason="s = (0, 0), τ = 1: the maximizer is (1/2, 1/2), and both slopes there are log 2 − 1")
+    yield Fails(
+        Equation(slope_of_h(star), 0, at=EVEN),
+        reason="s = (0, 0), τ = 1: the maximizer is (1/2, 1/2), and both slopes there are log 2 − 1",
+    )
 
 
-@first_order.corrected(r"p=p^\star(s)\iff\partial_jh(p)-\partial_kh(p)=0\ \text{for all } j,k"
-                       r"\quad(p\in\mathrm{int}\,\Delta^{m-1})", Severity.FATAL)
+@first_order.corrected(
+    r"p=p^\star(s)\iff\partial_jh(p)-\partial_kh(p)=0\ \text{for all } j,k"
+    r"\quad(p\in\mathrm{int}\,\Delta^{m-1})",
+    Severity.FATAL,
+)
 def first_order_along_simplex() -> Steps:
     """On the simplex only slopes along it must vanish: all partial derivatives of h agree, at p* alone."""
     yield attained_at(star)
     difference = slope_of_h(lambda key: inside[key]) - slope_of_h(lambda key: inside[key]).xreplace({j: k})
-    yield Equation(difference, tau * sp.log(star(j) / star(k)) - tau * sp.log(inside[j] / inside[k]),
-                   reason="so they agree iff p_j/p_k = p*_j/p*_k for all j, k, iff p = p*")
+    yield Equation(
+        difference,
+        tau * sp.log(star(j) / star(k)) - tau * sp.log(inside[j] / inside[k]),
+        reason="so they agree iff p_j/p_k = p*_j/p*_k for all j, k, iff p = p*",
+    )
     yield tangential(potential() - tau)
 
 
@@ -201,15 +250,21 @@ first_order.twin("the common value is φ", lambda: tangential(potential()))
 first_order.twin("the common value is τ − φ", lambda: tangential(tau - potential()))
 
 
-@claim("eot.136", "identity", title="The gradient of h vanishes at the maximizer", needs=("eot.135",),
-       latex=r"\nabla_ph(p)\big|_{p=p^\star(s)}=0")
+@claim(
+    "eot.136",
+    "identity",
+    title="The gradient of h vanishes at the maximizer",
+    needs=("eot.135",),
+    latex=r"\nabla_ph(p)\big|_{p=p^\star(s)}=0",
+)
 def vanishing_gradient() -> Steps:
     """The gradient of ⟨p, s⟩ − f(p) in R^m is said to be zero at p*."""
     yield Fails(Equation(slope_of_h(star), 0, at=EVEN), reason="s = (0, 0), τ = 1: 0 − (log ½ + 1) = log 2 − 1")
 
 
-@vanishing_gradient.corrected(r"\nabla_p(\langle p,s\rangle-\tau\textstyle\sum p\log p)\big|_{p^\star}=(\phi(s)-\tau)\mathbf 1",
-                              Severity.FATAL)
+@vanishing_gradient.corrected(
+    r"\nabla_p(\langle p,s\rangle-\tau\textstyle\sum p\log p)\big|_{p^\star}=(\phi(s)-\tau)\mathbf 1", Severity.FATAL
+)
 def constant_gradient() -> Steps:
     """Every partial derivative is φ(s) − τ at p*: the gradient is a multiple of 1, normal to the simplex."""
     yield tangential(potential() - tau)
@@ -224,19 +279,22 @@ def smooth(strength: sp.Expr, sign: int = 1) -> sp.Expr:
     return s[j] - sign * derivative(strength * total(l, w[l] * sp.log(w[l])), w[j])
 
 
-@claim("eot.137", "identity", title="The gradient of h", needs=("eot.sB.conditions-met",),
-       latex=r"\nabla_ph(p)=s-\nabla f(p)")
+@claim("eot.137", "identity", title="The gradient of h", needs=("eot.sB.conditions-met",), latex=r"\nabla_ph(p)=s-\nabla f(p)")
 def gradient_of_h() -> Steps:
     """The gradient of h is said to be s less that of f, which contains the indicator of the simplex."""
     yield Equation(mass_beside(plan), 1 + step, reason="beside p in direction e_j the mass is 1 + h: there f is +∞ and h −∞")
-    yield Fails(Equation(mass_beside(plan), 1, at={m: 2, p.label: [sp.S.Half, sp.S.Half], j: 1, step: sp.S.Half}),
-                reason="so neither f nor h has a partial derivative at any point of the simplex")
+    yield Fails(
+        Equation(mass_beside(plan), 1, at={m: 2, p.label: [sp.S.Half, sp.S.Half], j: 1, step: sp.S.Half}),
+        reason="so neither f nor h has a partial derivative at any point of the simplex",
+    )
 
 
-@gradient_of_h.corrected(r"\nabla_p(\langle p,s\rangle-\tau\textstyle\sum p\log p)=s-\nabla(\tau\sum p\log p)",
-                         Severity.HYPOTHESIS,
-                         under="f is read as τ Σ p log p on all p > 0, without the indicator",
-                         replaces="the indicator in f and h")
+@gradient_of_h.corrected(
+    r"\nabla_p(\langle p,s\rangle-\tau\textstyle\sum p\log p)=s-\nabla(\tau\sum p\log p)",
+    Severity.HYPOTHESIS,
+    under="f is read as τ Σ p log p on all p > 0, without the indicator",
+    replaces="the indicator in f and h",
+)
 def gradient_without_indicator() -> Steps:
     """For the formula τ Σ p log p on p > 0, where there is a gradient, the slope of h is s_j less that of f."""
     h = total(l, w[l] * s[l]) - tau * total(l, w[l] * sp.log(w[l]))
@@ -258,12 +316,19 @@ def gradient_at_maximizer() -> sp.Expr:
     return tau * (sp.log(star(j)) + 1)
 
 
-@claim("eot.138", "equivalence", title="The scores are the gradient of f at the maximizer", needs=("eot.136", "eot.137"),
-       latex=r"s=\nabla f(p^\star(s))")
+@claim(
+    "eot.138",
+    "equivalence",
+    title="The scores are the gradient of f at the maximizer",
+    needs=("eot.136", "eot.137"),
+    latex=r"s=\nabla f(p^\star(s))",
+)
 def scores_are_gradient() -> Steps:
     """Setting the gradient to zero is said to give s as the gradient of f at p*."""
-    yield Fails(Equation(gradient_at_maximizer(), s[j], at=EVEN),
-                reason="s = (0, 0), τ = 1: the slope of p log p at p* = ½ is 1 − log 2")
+    yield Fails(
+        Equation(gradient_at_maximizer(), s[j], at=EVEN),
+        reason="s = (0, 0), τ = 1: the slope of p log p at p* = ½ is 1 − log 2",
+    )
 
 
 @scores_are_gradient.corrected(r"s=\nabla(\tau\textstyle\sum p\log p)(p^\star)+(\phi(s)-\tau)\mathbf 1", Severity.FATAL)
@@ -281,12 +346,21 @@ scores_are_gradient.twin("the multiplier is φ", lambda: recovered(potential()))
 scores_are_gradient.twin("the multiplier's sign", lambda: recovered(tau - potential()))
 
 
-@claim("eot.139", "identity", title="The maximizer is the gradient of the conjugate", needs=("eot.134",),
-       latex=r"p^\star(s)=\nabla f^*(s)")
+@claim(
+    "eot.139",
+    "identity",
+    title="The maximizer is the gradient of the conjugate",
+    needs=("eot.134",),
+    latex=r"p^\star(s)=\nabla f^*(s)",
+)
 def conclusion() -> Steps:
     """The conclusion of the proof is true, though not by (138): at p* the plane with slope p* supports f*, which is smooth."""
-    yield AtLeast(potential(other_scores), potential() + pairing(star, other_scores) - pairing(star, score),
-                  because=tau * divergence(star, softmax(other_scores, tau)), reason="p* is a subgradient of f* at s")
+    yield AtLeast(
+        potential(other_scores),
+        potential() + pairing(star, other_scores) - pairing(star, score),
+        because=tau * divergence(star, softmax(other_scores, tau)),
+        reason="p* is a subgradient of f* at s",
+    )
     yield Equation(star(j), derivative(tau * sp.log(partition(score, tau)), s[j]), reason="and f* has a gradient")
 
 

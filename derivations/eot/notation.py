@@ -12,7 +12,7 @@ from derivations import Entry, Variable, index, positive, scalar, size, total, v
 m, n, d, e = size("m"), size("n"), size("d"), size("e")
 i, h = index("i", n), index("h", n)
 j, k, l = index("j", m), index("k", m), index("l", m)  # noqa: E741
-other = index("k", m, other_than=(j,))                       # an index k ≠ j
+other = index("k", m, other_than=(j,))  # an index k ≠ j
 r = index("r", d)
 c = index("c", e)
 tau, eps = positive("tau"), positive("eps")

@@ -93,10 +93,7 @@ PLANS = {
     "a_i": "= 1",
 }
 
-ROW_MULTIPLIED = {
-    "P": "positive matrix n m as W",
-    r"\mathcal L(P, \lambda)": r"= J(P) + \sum_i \lambda_i (1 - \sum_j P_{ij})",
-}
+ROW_MULTIPLIED = {"P": "positive matrix n m as W", r"\mathcal L(P, \lambda)": r"= J(P) + \sum_i \lambda_i (1 - \sum_j P_{ij})"}
 
 # Appendix B: f is the negative entropy on the simplex, +∞ outside of it, and f⋆ its conjugate
 CONJUGATE = {
@@ -237,10 +234,7 @@ CURVATURE = {
     "R_{jk}": "= h_{jj} h_{kk} - h_{jk}^2",
 }
 
-PENALTY = {
-    "w": "positive vector m",
-    r"\Omega(w)": r"= \tau \sum_j w_j \log w_j + \gamma \sum_j w_j |i - j|",
-}
+PENALTY = {"w": "positive vector m", r"\Omega(w)": r"= \tau \sum_j w_j \log w_j + \gamma \sum_j w_j |i - j|"}
 
 CLAIMS = {
     "eot.45": {

@@ -88,25 +88,35 @@ def entmax(scores: Entry, threshold: sp.Expr) -> Entry:
 
 def falling_terms() -> Iterator[Relation]:
     """(x − θ)₊ as θ rises: it falls until it is 0, without jumps, and stays there."""
+
     def term(value: sp.Expr) -> sp.Expr:
-        return plus(value, evaluate=False)                   # as written, for the reader
+        return plus(value, evaluate=False)  # as written, for the reader
 
     yield AtLeast(term(w + t) - term(w), 0, because=t, strict=True, reason="θ higher by t: the term falls by t …")
     yield AtLeast(term(b) - term(-w), 0, because=b, strict=True, reason="… or from b > 0 to 0 …")
-    yield Equation(term(-w), 0, reason="… and is 0 from there on: the sum is continuous, and falls strictly to 0",
-                   quotes=(INTERMEDIATE_VALUE,))
+    yield Equation(
+        term(-w),
+        0,
+        reason="… and is 0 from there on: the sum is continuous, and falls strictly to 0",
+        quotes=(INTERMEDIATE_VALUE,),
+    )
 
 
 def every_score(power: sp.Expr = sp.S.One) -> Iterator[Relation]:
     """With that θ any scores are θ1 + p^power/power − μ, with p^power/power = (s − θ)₊ and μ = (θ − s)₊."""
+
     def part(value: sp.Expr) -> sp.Expr:
-        return plus(value, evaluate=False)                   # as written, for the reader
+        return plus(value, evaluate=False)  # as written, for the reader
 
     weight: Entry = lambda value: (power * part(value)) ** (1 / power)  # noqa: E731
     yield Equation(weight(b) ** power / power - part(-b), b, reason="s_j = θ + b: p_j^a/a = b and μ_j = 0, so that …")
     yield Equation(weight(-w) ** power / power - part(w), -w, reason="… and s_j = θ − w: p_j = 0 and μ_j = w, so that in both")
-    yield Equation(weight(b) * part(-b) + weight(-w) * part(w), 0, about=(b, w),
-                   reason="cases s_j = θ + p_j^a/a − μ_j with p_j μ_j = 0: any scores are of this form")
+    yield Equation(
+        weight(b) * part(-b) + weight(-w) * part(w),
+        0,
+        about=(b, w),
+        reason="cases s_j = θ + p_j^a/a − μ_j with p_j μ_j = 0: any scores are of this form",
+    )
 
 
 def others(key: sp.Expr) -> sp.Expr:

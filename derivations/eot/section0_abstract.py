@@ -62,8 +62,13 @@ def mean_update(level: sp.Expr, weights: Entry) -> sp.Expr:
     return total(i, weights(i) * (u[i] - level) * derivative(sp.log(p(i)), s[j]))
 
 
-@claim("eot.s0.exact-solution", "optimality", title="The forward pass solves a transport problem exactly",
-       latex=r"\alpha=\arg\min_{p\in\Delta^{m-1}}\langle p,C\rangle-\tau H(p)", needs=("eot.thm3.3", "eot.rem3.5"))
+@claim(
+    "eot.s0.exact-solution",
+    "optimality",
+    title="The forward pass solves a transport problem exactly",
+    latex=r"\alpha=\arg\min_{p\in\Delta^{m-1}}\langle p,C\rangle-\tau H(p)",
+    needs=("eot.thm3.3", "eot.rem3.5"),
+)
 def exact_solution() -> Steps:
     """The attention weights minimize cost less τ times entropy over the plans from one source, exactly and uniquely."""
     yield solves(softmax(similarity, tau))
@@ -73,9 +78,14 @@ exact_solution.twin("similarity alone: temperature halved", lambda: solves(softm
 exact_solution.twin("entropy alone", lambda: solves(lambda key: 1 / m))
 
 
-@claim("eot.s0.policy-gradient", "identity", title="The gradient is an advantage-based policy gradient",
-       latex=r"-\frac{\partial\mathcal L}{\partial s_j}=\mathbb E_{i\sim p}\left[(u_i-\mathbb E_p[u])\,"
-             r"\frac{\partial\log p_i}{\partial s_j}\right]", needs=("eot.thm5.2", "eot.s1.policy-gradient"))
+@claim(
+    "eot.s0.policy-gradient",
+    "identity",
+    title="The gradient is an advantage-based policy gradient",
+    latex=r"-\frac{\partial\mathcal L}{\partial s_j}=\mathbb E_{i\sim p}\left[(u_i-\mathbb E_p[u])\,"
+    r"\frac{\partial\log p_i}{\partial s_j}\right]",
+    needs=("eot.thm5.2", "eot.s1.policy-gradient"),
+)
 def policy_gradient() -> Steps:
     """What backpropagation computes is the mean, under the weights, of advantage times score function."""
     yield Equation(descent(), mean_update(expect(p, given), p), reason="p ∂log p = ∂p and Σ ∂p = 0")
@@ -85,26 +95,41 @@ policy_gradient.twin("the sign", lambda: Equation(descent(), -mean_update(expect
 policy_gradient.twin("a uniform policy", lambda: Equation(descent(), mean_update(expect(p, given), lambda key: 1 / m)))
 
 
-@claim("eot.s0.variance-reduced", "inequality", title="A variance-reduced update rule", needs=("eot.s5.variance-reduced",),
-       latex=r"\mathrm{Var}[(u_i-\mathbb E_p[u])\,g_{ij}]\le\mathrm{Var}[u_i\,g_{ij}]")
+@claim(
+    "eot.s0.variance-reduced",
+    "inequality",
+    title="A variance-reduced update rule",
+    needs=("eot.s5.variance-reduced",),
+    latex=r"\mathrm{Var}[(u_i-\mathbb E_p[u])\,g_{ij}]\le\mathrm{Var}[u_i\,g_{ij}]",
+)
 def variance_reduced() -> Steps:
     """The abstract calls the gradient a variance-reduced update rule from reinforcement learning."""
-    yield Fails(AtLeast(policy.variance(sp.S.Zero), policy.variance(policy.expected_utility()),
-                        at={m: 2, policy.pi.label: [sp.Rational(1, 4), sp.Rational(3, 4)], u.label: [0, 1], tau: 1, j: 1}),
-                reason="with sampled keys the expected-utility baseline can enlarge the variance")
+    yield Fails(
+        AtLeast(
+            policy.variance(sp.S.Zero),
+            policy.variance(policy.expected_utility()),
+            at={m: 2, policy.pi.label: [sp.Rational(1, 4), sp.Rational(3, 4)], u.label: [0, 1], tau: 1, j: 1},
+        ),
+        reason="with sampled keys the expected-utility baseline can enlarge the variance",
+    )
 
 
-@variance_reduced.corrected(r"\mathbb E_{i\sim p}[(u_i-b)\,\partial\log p_i/\partial s_j]\ \text{is the same for all } b",
-                            Severity.FATAL, replaces="the comparison of variances")
+@variance_reduced.corrected(
+    r"\mathbb E_{i\sim p}[(u_i-b)\,\partial\log p_i/\partial s_j]\ \text{is the same for all } b",
+    Severity.FATAL,
+    replaces="the comparison of variances",
+)
 def nothing_sampled() -> Steps:
     """Backpropagation samples no key, so there is no variance to reduce: every baseline gives the same gradient."""
     yield Equation(mean_update(policy.baseline, p), descent(), reason="E ∂log p = 0", about=(policy.baseline,))
 
 
-variance_reduced.twin("the baseline changes the mean", lambda: Equation(
-    mean_update(policy.baseline, p), descent() - policy.baseline))
-variance_reduced.twin("the baseline enters weighted", lambda: Equation(
-    mean_update(policy.baseline, p), descent() - policy.baseline * p(j)))
+variance_reduced.twin(
+    "the baseline changes the mean", lambda: Equation(mean_update(policy.baseline, p), descent() - policy.baseline)
+)
+variance_reduced.twin(
+    "the baseline enters weighted", lambda: Equation(mean_update(policy.baseline, p), descent() - policy.baseline * p(j))
+)
 
 
 def fisher(row: sp.Expr, column: sp.Expr) -> sp.Expr:
@@ -117,9 +142,13 @@ def pulled_back(row: sp.Expr, column: sp.Expr) -> sp.Expr:
     return total(i, derivative(p(i), s[row]) * derivative(p(i), s[column]) / p(i))
 
 
-@claim("eot.s0.geometry", "identity", title="The entropy induces the Fisher metric, which gives the gradient",
-       latex=r"\nabla_s\mathcal L=-\tau F(s)\,u,\quad F=J^\top\,(\nabla_w^2\Phi(w)|_{w=p})\,J",
-       needs=("eot.thm5.2", "eot.s1.geometry"))
+@claim(
+    "eot.s0.geometry",
+    "identity",
+    title="The entropy induces the Fisher metric, which gives the gradient",
+    latex=r"\nabla_s\mathcal L=-\tau F(s)\,u,\quad F=J^\top\,(\nabla_w^2\Phi(w)|_{w=p})\,J",
+    needs=("eot.thm5.2", "eot.s1.geometry"),
+)
 def geometry() -> Steps:
     """The Hessian of the negative entropy, seen from the scores, is the Fisher matrix F, and the gradient is −τ F u."""
     yield Equation(pulled_back(j, k), fisher(j, k), reason="(Σ p log p)'' = diag(1/p), and ∂p = p ∂log p")
@@ -131,33 +160,58 @@ geometry.twin("τ is lost", lambda: Equation(descent(), total(k, fisher(j, k) * 
 geometry.twin("its diagonal only", lambda: Equation(descent(), tau * fisher(j, j) * u[j]))
 
 
-@claim("eot.s0.optimal-inference", "optimality", title="Optimal inference", needs=("eot.s0.exact-solution",),
-       latex=r"\text{the forward pass performs optimal inference}")
+@claim(
+    "eot.s0.optimal-inference",
+    "optimality",
+    title="Optimal inference",
+    needs=("eot.s0.exact-solution",),
+    latex=r"\text{the forward pass performs optimal inference}",
+)
 def optimal_inference() -> Undecidable:
     """The forward pass is said to perform optimal inference."""
-    return Undecidable("no unknown, data or loss is stated that would make it inference; the problem that it does solve is "
-                       "judged in eot.s0.exact-solution")
+    return Undecidable(
+        "no unknown, data or loss is stated that would make it inference; the problem that it does solve is "
+        "judged in eot.s0.exact-solution"
+    )
 
 
-@claim("eot.s0.manifold-aware", "equivalence", title="A rational, manifold-aware learning update", needs=("eot.s0.geometry",),
-       latex=r"\text{the backward pass implements a manifold-aware update}")
+@claim(
+    "eot.s0.manifold-aware",
+    "equivalence",
+    title="A rational, manifold-aware learning update",
+    needs=("eot.s0.geometry",),
+    latex=r"\text{the backward pass implements a manifold-aware update}",
+)
 def manifold_aware() -> Undecidable:
     """The backward pass is said to implement a rational update that is aware of the manifold."""
-    return Undecidable("neither word has a criterion here; what the gradient is, is judged in eot.s0.geometry, and whether "
-                       "it descends in the Fisher metric, in eot.s8.landscape")
+    return Undecidable(
+        "neither word has a criterion here; what the gradient is, is judged in eot.s0.geometry, and whether "
+        "it descends in the Fisher metric, in eot.s8.landscape"
+    )
 
 
-@claim("eot.s0.core-component", "external fact", title="A core component, motivated by heuristics",
-       latex=r"\text{a core component, often motivated by heuristics}")
+@claim(
+    "eot.s0.core-component",
+    "external fact",
+    title="A core component, motivated by heuristics",
+    latex=r"\text{a core component, often motivated by heuristics}",
+)
 def core_component() -> Undecidable:
     """Attention is called a core component of deep learning, whose form is often motivated by heuristics."""
     return Undecidable("a statement about the models and the papers of a time, which no formula and no code can settle")
 
 
-@claim("eot.s0.justification", "equivalence", title="A justification from first principles",
-       latex=r"\text{the transport problem justifies attention}", needs=("eot.s0.exact-solution", "eot.s0.geometry"))
+@claim(
+    "eot.s0.justification",
+    "equivalence",
+    title="A justification from first principles",
+    latex=r"\text{the transport problem justifies attention}",
+    needs=("eot.s0.exact-solution", "eot.s0.geometry"),
+)
 def justification() -> Undecidable:
     """The transport problem is said to justify attention from first principles and to make its update a natural consequence."""
-    return Undecidable("no criterion is stated by which one problem justifies a form more than another with the same "
-                       "solution, such as eot.s2.gibbs; that problem and update are what they are said to be is judged in "
-                       "eot.s0.exact-solution and eot.s0.policy-gradient")
+    return Undecidable(
+        "no criterion is stated by which one problem justifies a form more than another with the same "
+        "solution, such as eot.s2.gibbs; that problem and update are what they are said to be is judged in "
+        "eot.s0.exact-solution and eot.s0.policy-gradient"
+    )

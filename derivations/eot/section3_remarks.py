@@ -51,8 +51,13 @@ def variance_by_factors(scale: sp.Expr) -> sp.Expr:
     return second - (mean_by_factors() / scale) ** 2
 
 
-@claim("eot.rem3.4", "identity", title="Mean and variance of a dot product", hypotheses=INDEPENDENCE,
-       latex=r"\mathbb E\langle q,k_j\rangle=0,\quad\mathrm{Var}\langle q,k_j\rangle=d_k")
+@claim(
+    "eot.rem3.4",
+    "identity",
+    title="Mean and variance of a dot product",
+    hypotheses=INDEPENDENCE,
+    latex=r"\mathbb E\langle q,k_j\rangle=0,\quad\mathrm{Var}\langle q,k_j\rangle=d_k",
+)
 def dot_product_moments() -> Steps:
     """The dot product of independent standardized vectors has mean 0 and variance d."""
     yield Equation(mean_by_factors(), expectation(dot), reason="E x_r y_r = E x_r · E y_r = 0")
@@ -63,8 +68,15 @@ dot_product_moments.twin("the standard deviation is d", lambda: Equation(varianc
 dot_product_moments.twin("already normalized", lambda: Equation(variance(dot), 1, about=(d,)))
 
 
-@claim("eot.s3.unit-variance", "identity", title="Dividing by √d_k normalizes the variance", hypotheses=INDEPENDENCE,
-       latex=r"\mathrm{Var}\left(\langle q,k_j\rangle/\sqrt{d_k}\right)=1", needs=("eot.rem3.4",), part_of="eot.rem3.4")
+@claim(
+    "eot.s3.unit-variance",
+    "identity",
+    title="Dividing by √d_k normalizes the variance",
+    hypotheses=INDEPENDENCE,
+    latex=r"\mathrm{Var}\left(\langle q,k_j\rangle/\sqrt{d_k}\right)=1",
+    needs=("eot.rem3.4",),
+    part_of="eot.rem3.4",
+)
 def unit_variance() -> Steps:
     """The scaled dot product has variance 1 for every d."""
     yield Equation(variance_by_factors(sp.sqrt(d)), variance(dot / sp.sqrt(d)), reason="variance is quadratic in the scale: 1")
@@ -74,8 +86,13 @@ unit_variance.twin("what division by d would give", lambda: Equation(variance(do
 unit_variance.twin("the standard deviation is √d", lambda: Equation(variance(dot / sp.sqrt(d)), d))
 
 
-@claim("eot.s3.sqrt-width", "external fact", title="The Transformer's temperature is √d_k", latex=r"\tau=\sqrt{d_k}",
-       part_of="eot.rem3.4")
+@claim(
+    "eot.s3.sqrt-width",
+    "external fact",
+    title="The Transformer's temperature is √d_k",
+    latex=r"\tau=\sqrt{d_k}",
+    part_of="eot.rem3.4",
+)
 def sqrt_width() -> None:
     """Shipped scaled-dot-product attention divides the scores by the square root of the head width."""
 
@@ -85,18 +102,32 @@ sqrt_width.twin("no scaling", lambda: Equation(shipped, 1))
 sqrt_width.twin("division by the width", lambda: Equation(shipped, d))
 
 
-@claim("eot.s3.saturation", "empirical", title="√d_k keeps softmax from saturating", needs=("eot.s3.unit-variance",),
-       latex=r"\max_jp_j\not\to1\ \text{as } d_k\to\infty", part_of="eot.rem3.4")
+@claim(
+    "eot.s3.saturation",
+    "empirical",
+    title="√d_k keeps softmax from saturating",
+    needs=("eot.s3.unit-variance",),
+    latex=r"\max_jp_j\not\to1\ \text{as } d_k\to\infty",
+    part_of="eot.rem3.4",
+)
 def saturation() -> None:
     """Scaling by √d_k is said to keep the weights away from one-hot, especially for large d_k."""
 
 
-@claim("eot.s3.principled-heuristic", "equivalence", title="√d_k as a principled heuristic", needs=("eot.s3.unit-variance",),
-       latex=r"\tau=\sqrt{d_k}:\ \text{a stable trade-off}", part_of="eot.rem3.4")
+@claim(
+    "eot.s3.principled-heuristic",
+    "equivalence",
+    title="√d_k as a principled heuristic",
+    needs=("eot.s3.unit-variance",),
+    latex=r"\tau=\sqrt{d_k}:\ \text{a stable trade-off}",
+    part_of="eot.rem3.4",
+)
 def principled_heuristic() -> Undecidable:
     """The choice √d_k is called a principled heuristic that adapts the regularization to d_k for a stable trade-off."""
-    return Undecidable("no measure of the trade-off and no bound on it as d_k grows is stated; that the scores keep the "
-                       "variance 1 if queries and keys are as assumed, is judged in eot.s3.unit-variance")
+    return Undecidable(
+        "no measure of the trade-off and no bound on it as d_k grows is stated; that the scores keep the "
+        "variance 1 if queries and keys are as assumed, is judged in eot.s3.unit-variance"
+    )
 
 
 source = index("i", sp.S.One)
@@ -119,8 +150,13 @@ def solves(candidate: Entry) -> UniqueMinimum:
     return UniqueMinimum(lambda q: objective(q, cost, eps), candidate, m, eps, reason="Theorem 3.3")
 
 
-@claim("eot.rem3.5", "optimality", title="One source, free target: plans are a simplex", needs=("eot.thm3.3",),
-       latex=r"U(\delta_q,\cdot)=\Delta^{m-1},\quad P^\star=\alpha")
+@claim(
+    "eot.rem3.5",
+    "optimality",
+    title="One source, free target: plans are a simplex",
+    needs=("eot.thm3.3",),
+    latex=r"U(\delta_q,\cdot)=\Delta^{m-1},\quad P^\star=\alpha",
+)
 def one_source() -> Steps:
     """With a single source of unit mass and no target constraint a plan is a point of the simplex, the best one α."""
     yield Equation(primer_objective(eps), objective(only_row, cost, eps), reason="the sum over sources has one term")
@@ -135,8 +171,14 @@ mass, target = simplex("a", sp.S.One), simplex("b", m)
 held = coupling("P", mass, target)
 
 
-@claim("eot.s3.free-target", "identity", title="With a fixed target there would be nothing to choose", needs=("eot.rem3.5",),
-       latex=r"U(\delta_q,b)=\{b^\top\},\quad U(\delta_q,\cdot)=\textstyle\bigcup_bU(\delta_q,b)", part_of="eot.rem3.5")
+@claim(
+    "eot.s3.free-target",
+    "identity",
+    title="With a fixed target there would be nothing to choose",
+    needs=("eot.rem3.5",),
+    latex=r"U(\delta_q,b)=\{b^\top\},\quad U(\delta_q,\cdot)=\textstyle\bigcup_bU(\delta_q,b)",
+    part_of="eot.rem3.5",
+)
 def free_target() -> Steps:
     """One source and a fixed target b leave only the plan b itself, so it is the target that attention optimizes."""
     yield Equation(total(source, held[source, j]), target[j], reason="the column sum has one term, P_1j")
@@ -171,15 +213,22 @@ def spread(right: sp.Expr) -> Equation:
     return Equation(expense_by_factors(sp.sqrt(d)), right, reason="τ² = d: the width is gone")
 
 
-@claim("eot.s3.stable-trade-off", "identity", title="√d_k keeps the trade-off of cost and entropy at every width",
-       latex=r"\tau=\sqrt{d_k}\implies\tfrac1\tau J(p)=\langle p,C/\tau\rangle-H(p),"
-             r"\ \mathrm{Var}\,\langle p,C/\tau\rangle=\|p\|^2",
-       hypotheses=("the entries of q and of all k_j are jointly independent, with mean 0 and variance 1",),
-       needs=("eot.s3.unit-variance", "eot.4"))
+@claim(
+    "eot.s3.stable-trade-off",
+    "identity",
+    title="√d_k keeps the trade-off of cost and entropy at every width",
+    latex=r"\tau=\sqrt{d_k}\implies\tfrac1\tau J(p)=\langle p,C/\tau\rangle-H(p),"
+    r"\ \mathrm{Var}\,\langle p,C/\tau\rangle=\|p\|^2",
+    hypotheses=("the entries of q and of all k_j are jointly independent, with mean 0 and variance 1",),
+    needs=("eot.s3.unit-variance", "eot.4"),
+)
 def stable_trade_off() -> Steps:
     """Stable means here: in units of τ = √d_k the entropy has weight 1, and a fixed plan's cost a variance without d_k."""
-    yield Equation(objective(plan, cost, sp.sqrt(d)) / sp.sqrt(d), total(j, p[j] * cost(j)) / sp.sqrt(d) - entropy(plan),
-                   reason="so τ only scales the cost")
+    yield Equation(
+        objective(plan, cost, sp.sqrt(d)) / sp.sqrt(d),
+        total(j, p[j] * cost(j)) / sp.sqrt(d) - entropy(plan),
+        reason="so τ only scales the cost",
+    )
     yield Equation(expense_by_factors(tau), variance(expense() / tau), reason="at a fixed τ it grows with d: it is d ‖p‖²/τ²")
     yield spread(total(j, p[j] ** 2))
 

@@ -67,42 +67,75 @@ def potentials() -> sp.Expr:
 def cheapest(bound: sp.Expr, at: dict[Variable, Value] | None = None) -> Follows:
     """If P uses only paths that the potentials leave no cost, every plan costs at least the bound."""
     tight = AtLeast(0, total((i, j), P[i, j] * c[i, j]))
-    return Follows((tight,), AtLeast(expense(rival), bound), (sp.S.One,), total((i, j), R[i, j] * c[i, j]), given=(tight,),
-                   at=at or {}, reason="⟨R, C⟩ − ⟨P, C⟩ = Σ R c − Σ P c: the minimum is attained at P")
+    return Follows(
+        (tight,),
+        AtLeast(expense(rival), bound),
+        (sp.S.One,),
+        total((i, j), R[i, j] * c[i, j]),
+        given=(tight,),
+        at=at or {},
+        reason="⟨R, C⟩ − ⟨P, C⟩ = Σ R c − Σ P c: the minimum is attained at P",
+    )
 
 
-@claim("eot.s3.kantorovich", "definition", title="The classical transport problem",
-       latex=r"\mathrm{OT}(a,b)\triangleq\min_{P\in U(a,b)}\langle P,C\rangle_F",
-       needs=("eot.s3.couplings-exist", "eot.s3.transport-is-linear"))
+@claim(
+    "eot.s3.kantorovich",
+    "definition",
+    title="The classical transport problem",
+    latex=r"\mathrm{OT}(a,b)\triangleq\min_{P\in U(a,b)}\langle P,C\rangle_F",
+    needs=("eot.s3.couplings-exist", "eot.s3.transport-is-linear"),
+)
 def classical_transport() -> Steps:
     """The minimum of the total cost is attained, on a compact set that is not empty; potentials tell where."""
     yield Equation(total(j, independent(i, j)), a[i], reason="a bᵀ is a plan: the rows")
     yield Equation(total(i, independent(i, j)), b[j], reason="and the columns")
-    yield AtLeast(a[i], P[i, j], because=total(l, P[i, l] * (1 - delta(l, j))), reason="0 ≤ P_ij ≤ a_i; the cost is linear",
-                  quotes=(CLOSED_PREIMAGE, HEINE_BOREL, WEIERSTRASS))
+    yield AtLeast(
+        a[i],
+        P[i, j],
+        because=total(l, P[i, l] * (1 - delta(l, j))),
+        reason="0 ≤ P_ij ≤ a_i; the cost is linear",
+        quotes=(CLOSED_PREIMAGE, HEINE_BOREL, WEIERSTRASS),
+    )
     yield AtLeast(expense(plan), potentials(), because=total((i, j), P[i, j] * c[i, j]), reason="no plan costs less")
     yield cheapest(expense(plan))
 
 
-SORTED: dict[Variable, Value] = {                            # all mass stays where that costs nothing
-    n: 2, m: 2, a.label: [HALF, HALF], b.label: [HALF, HALF], f.label: [0, 0], g.label: [0, 0], c.label: [[0, 1], [1, 0]],
-    P.label: [[HALF, 0], [0, HALF]], R.label: [[HALF, 0], [0, HALF]],
+SORTED: dict[Variable, Value] = {  # all mass stays where that costs nothing
+    n: 2,
+    m: 2,
+    a.label: [HALF, HALF],
+    b.label: [HALF, HALF],
+    f.label: [0, 0],
+    g.label: [0, 0],
+    c.label: [[0, 1], [1, 0]],
+    P.label: [[HALF, 0], [0, HALF]],
+    R.label: [[HALF, 0], [0, HALF]],
 }
 classical_transport.twin("every plan costs one more", lambda: cheapest(expense(plan) + 1, SORTED))
 classical_transport.twin("the independent plan is the cheapest", lambda: cheapest(expense(independent), SORTED))
 
 
-@claim("eot.s3.practical", "empirical", title="Entropic transport is often more practical", needs=("eot.s3.efficiency",),
-       latex=r"\mathrm{OT}_\varepsilon\text{ more practical than }\mathrm{OT}")
+@claim(
+    "eot.s3.practical",
+    "empirical",
+    title="Entropic transport is often more practical",
+    needs=("eot.s3.efficiency",),
+    latex=r"\mathrm{OT}_\varepsilon\text{ more practical than }\mathrm{OT}",
+)
 def practical() -> Undecidable:
     """The regularized problem is said to be often more practical in machine learning."""
     return Undecidable("no task and no measure of practice is stated; of the cost of solving it, see eot.s3.efficiency")
 
 
-@claim("eot.s3.statistical-issues", "external fact", title="Entropy overcomes statistical issues of transport",
-       latex=r"\mathrm{OT}_\varepsilon(\hat a,\hat b)\text{ estimates better than }\mathrm{OT}(\hat a,\hat b)",
-       needs=("eot.s3.kantorovich", "eot.s3.entropic-objective"))
+@claim(
+    "eot.s3.statistical-issues",
+    "external fact",
+    title="Entropy overcomes statistical issues of transport",
+    latex=r"\mathrm{OT}_\varepsilon(\hat a,\hat b)\text{ estimates better than }\mathrm{OT}(\hat a,\hat b)",
+    needs=("eot.s3.kantorovich", "eot.s3.entropic-objective"),
+)
 def statistical_issues() -> Undecidable:
     """Classical transport is said to have statistical issues, which the entropic term overcomes."""
-    return Undecidable("no issue, sample or rate is named; the marginals are given here, and no later line of the document "
-                       "estimates them")
+    return Undecidable(
+        "no issue, sample or rate is named; the marginals are given here, and no later line of the document estimates them"
+    )

@@ -65,22 +65,34 @@ def plan(key: sp.Expr) -> sp.Expr:
 # ── the problem ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@claim("eot.19", "definition", title="The regularized problem",
-       latex=r"p^\star = \arg\min_{p\in\Delta^{m-1}}\{-\langle p,s\rangle+\Omega(p)\}", hypotheses=("Ω convex",))
+@claim(
+    "eot.19",
+    "definition",
+    title="The regularized problem",
+    latex=r"p^\star = \arg\min_{p\in\Delta^{m-1}}\{-\langle p,s\rangle+\Omega(p)\}",
+    hypotheses=("Ω convex",),
+)
 def regularized_problem() -> Steps:
     """Scores are traded against a regularizer; with minus the scaled entropy this is the objective of section 3."""
     value = variational(score, half_square)(uniform)
     yield Equation(value, -total(j, s[j]) / m + 1 / (2 * m), reason="an instance: Ω = ½‖p‖² at the uniform vector")
 
 
-regularized_problem.twin("the scores are a cost", lambda: Equation(
-    variational(score, half_square)(uniform), total(j, s[j]) / m + 1 / (2 * m)))
-regularized_problem.twin("the regularizer is rewarded", lambda: Equation(
-    variational(score, half_square)(uniform), -total(j, s[j]) / m - 1 / (2 * m)))
+regularized_problem.twin(
+    "the scores are a cost", lambda: Equation(variational(score, half_square)(uniform), total(j, s[j]) / m + 1 / (2 * m))
+)
+regularized_problem.twin(
+    "the regularizer is rewarded", lambda: Equation(variational(score, half_square)(uniform), -total(j, s[j]) / m - 1 / (2 * m))
+)
 
 
-@claim("eot.s4.alignment", "identity", title="Aligned with the scores is least −⟨p, s⟩", needs=("eot.19",),
-       latex=r"\langle p,-s\rangle = -\langle p,s\rangle")
+@claim(
+    "eot.s4.alignment",
+    "identity",
+    title="Aligned with the scores is least −⟨p, s⟩",
+    needs=("eot.19",),
+    latex=r"\langle p,-s\rangle = -\langle p,s\rangle",
+)
 def alignment() -> Steps:
     """The expected negative score is minus the expected score, so minimizing the first maximizes the second."""
     yield Equation(expect(plan, lambda key: -s[key]), -expect(plan, score), reason="sums are linear")
@@ -108,16 +120,20 @@ def chord_of_objective() -> sp.Expr:
     return ends - (wz - total(j, mixture(j) * s[j]))
 
 
-@claim("eot.s4.must-be-convex", "equivalence", title="The problem is convex exactly when the regularizer is",
-       latex=r"tJ(x)+(1-t)J(y)-J(z) = t\Omega(x)+(1-t)\Omega(y)-\Omega(z)", needs=("eot.19",))
+@claim(
+    "eot.s4.must-be-convex",
+    "equivalence",
+    title="The problem is convex exactly when the regularizer is",
+    latex=r"tJ(x)+(1-t)J(y)-J(z) = t\Omega(x)+(1-t)\Omega(y)-\Omega(z)",
+    needs=("eot.19",),
+)
 def must_be_convex() -> Steps:
     """Between any two points of the simplex the chord clears J by as much as it clears Ω: the score term is linear."""
     yield Equation(chord_of_objective(), t * wx + rest * wy - wz, reason="⟨z, s⟩ = t⟨x, s⟩ + (1 − t)⟨y, s⟩")
 
 
 must_be_convex.twin("concave", lambda: Equation(chord_of_objective(), wz - t * wx - rest * wy))
-must_be_convex.twin("the scores remain", lambda: Equation(
-    chord_of_objective(), t * wx + rest * wy - wz - expect(plan, score)))
+must_be_convex.twin("the scores remain", lambda: Equation(chord_of_objective(), t * wx + rest * wy - wz - expect(plan, score)))
 
 
 def below_chord(strict: bool) -> AtLeast:
@@ -125,20 +141,35 @@ def below_chord(strict: bool) -> AtLeast:
     return AtLeast(t * Jy + rest * Jx, Jz, strict=strict)
 
 
-@claim("eot.s4.local-is-global", "inequality", title="A local minimum of a convex function is global",
-       latex=r"J(y)<J(x)\implies J((1-t)x+ty)<J(x)\ \text{for every } t\in(0,1)", needs=("eot.s4.must-be-convex",))
+@claim(
+    "eot.s4.local-is-global",
+    "inequality",
+    title="A local minimum of a convex function is global",
+    latex=r"J(y)<J(x)\implies J((1-t)x+ty)<J(x)\ \text{for every } t\in(0,1)",
+    needs=("eot.s4.must-be-convex",),
+)
 def local_is_global() -> Steps:
     """If any point is better than x, so are points arbitrarily close to x: a local minimizer has no better point."""
     premises = (below_chord(strict=False), AtLeast(Jx, Jy, strict=True))
-    yield Follows(premises, AtLeast(Jx, Jz, strict=True), (sp.S.One, t), given=premises,
-                  reason="J(x) − J(z) ≥ t (J(x) − J(y)) > 0 for every weight t of y, however small")
+    yield Follows(
+        premises,
+        AtLeast(Jx, Jz, strict=True),
+        (sp.S.One, t),
+        given=premises,
+        reason="J(x) − J(z) ≥ t (J(x) − J(y)) > 0 for every weight t of y, however small",
+    )
 
 
-local_is_global.twin("without convexity", lambda: Follows(
-    (AtLeast(Jx, Jy, strict=True),), AtLeast(Jx, Jz, strict=True), (t,)))
-local_is_global.twin("the mixture is as good as y", lambda: Follows(
-    (below_chord(strict=False), AtLeast(Jx, Jy, strict=True)), AtLeast(Jy, Jz), (sp.S.One, t),
-    at={odds: 1, Jx: 1, Jy: 0, Jz: sp.Rational(1, 2)}))
+local_is_global.twin("without convexity", lambda: Follows((AtLeast(Jx, Jy, strict=True),), AtLeast(Jx, Jz, strict=True), (t,)))
+local_is_global.twin(
+    "the mixture is as good as y",
+    lambda: Follows(
+        (below_chord(strict=False), AtLeast(Jx, Jy, strict=True)),
+        AtLeast(Jy, Jz),
+        (sp.S.One, t),
+        at={odds: 1, Jx: 1, Jy: 0, Jz: sp.Rational(1, 2)},
+    ),
+)
 
 
 first, second = scalar("p", Kind.NONNEGATIVE), scalar("q", Kind.NONNEGATIVE)
@@ -149,38 +180,75 @@ def half_parabola(value: sp.Expr) -> sp.Expr:
     return value**2 / 2
 
 
-@claim("eot.s4.unique", "inequality", title="A strictly convex regularizer makes the solution unique",
-       latex=r"\Omega\text{ strictly convex}\implies|\arg\min_{\Delta^{m-1}}J|=1", needs=("eot.s4.must-be-convex",),
-       hypotheses=("Ω strictly convex",))
+@claim(
+    "eot.s4.unique",
+    "inequality",
+    title="A strictly convex regularizer makes the solution unique",
+    latex=r"\Omega\text{ strictly convex}\implies|\arg\min_{\Delta^{m-1}}J|=1",
+    needs=("eot.s4.must-be-convex",),
+    hypotheses=("Ω strictly convex",),
+)
 def unique_solution() -> Steps:
     """If the regularizer is strictly convex, the solution is said to be unique: that there is one is taken for granted."""
     middle = t * first + rest * second
-    yield StrictUnlessEqual(t * half_parabola(first) + rest * half_parabola(second), half_parabola(middle), first, second,
-                            middle, (t, rest), sp.Integer(2),
-                            reason="m = 2, p = p₁, s = 0: Ω = ½p² for p > 0 and Ω = 1 at p = 0,")
-    yield AtLeast(t + rest * half_parabola(b), half_parabola(rest * b), strict=True, because=t + t * rest * half_parabola(b),
-                  reason="strictly convex at p = 0 too")
-    yield AtLeast(half_parabola(b), half_parabola(b / 2), because=3 * b**2 / 8, strict=True,
-                  reason="no p > 0 is a minimizer, as p/2 is better,")
+    yield StrictUnlessEqual(
+        t * half_parabola(first) + rest * half_parabola(second),
+        half_parabola(middle),
+        first,
+        second,
+        middle,
+        (t, rest),
+        sp.Integer(2),
+        reason="m = 2, p = p₁, s = 0: Ω = ½p² for p > 0 and Ω = 1 at p = 0,",
+    )
+    yield AtLeast(
+        t + rest * half_parabola(b),
+        half_parabola(rest * b),
+        strict=True,
+        because=t + t * rest * half_parabola(b),
+        reason="strictly convex at p = 0 too",
+    )
+    yield AtLeast(
+        half_parabola(b),
+        half_parabola(b / 2),
+        because=3 * b**2 / 8,
+        strict=True,
+        reason="no p > 0 is a minimizer, as p/2 is better,",
+    )
     yield Fails(AtLeast(half_parabola(b), 1, at={b: 1}), reason="and p = 0, where Ω is 1, is none: there is no solution at all")
 
 
-@unique_solution.corrected(r"x\ne y,\ J(y)\le J(x)\implies J((1-t)x+ty)<J(x);\ \Omega\text{ continuous}\implies"
-                           r"\arg\min J\ne\emptyset", Severity.HYPOTHESIS, under="Ω is continuous on the closed simplex",
-                           replaces="the existence of a minimizer")
+@unique_solution.corrected(
+    r"x\ne y,\ J(y)\le J(x)\implies J((1-t)x+ty)<J(x);\ \Omega\text{ continuous}\implies"
+    r"\arg\min J\ne\emptyset",
+    Severity.HYPOTHESIS,
+    under="Ω is continuous on the closed simplex",
+    replaces="the existence of a minimizer",
+)
 def one_solution() -> Steps:
     """A continuous J has a minimizer on the simplex; and if another point were as good, a mixture of both would be better."""
-    yield AtLeast(1, x[j], because=total(l, x[l] * (1 - delta(l, j))), reason="the simplex is closed and bounded",
-                  quotes=(CLOSED_PREIMAGE, HEINE_BOREL, WEIERSTRASS))
+    yield AtLeast(
+        1,
+        x[j],
+        because=total(l, x[l] * (1 - delta(l, j))),
+        reason="the simplex is closed and bounded",
+        quotes=(CLOSED_PREIMAGE, HEINE_BOREL, WEIERSTRASS),
+    )
     premises = (below_chord(strict=True), AtLeast(Jx, Jy))
-    yield Follows(premises, AtLeast(Jx, Jz, strict=True), (sp.S.One, t), given=premises,
-                  reason="J(x) − J(z) > t (J(x) − J(y)) ≥ 0")
+    yield Follows(
+        premises, AtLeast(Jx, Jz, strict=True), (sp.S.One, t), given=premises, reason="J(x) − J(z) > t (J(x) − J(y)) ≥ 0"
+    )
 
 
-unique_solution.twin("convex, not strictly", lambda: Follows(
-    (below_chord(strict=False), AtLeast(Jx, Jy)), AtLeast(Jx, Jz, strict=True), (sp.S.One, t), at={Jx: 0, Jy: 0, Jz: 0}))
-unique_solution.twin("the mixture is worse", lambda: Follows(
-    (below_chord(strict=True), AtLeast(Jx, Jy)), AtLeast(Jz, Jx), (sp.S.One, t)))
+unique_solution.twin(
+    "convex, not strictly",
+    lambda: Follows(
+        (below_chord(strict=False), AtLeast(Jx, Jy)), AtLeast(Jx, Jz, strict=True), (sp.S.One, t), at={Jx: 0, Jy: 0, Jz: 0}
+    ),
+)
+unique_solution.twin(
+    "the mixture is worse", lambda: Follows((below_chord(strict=True), AtLeast(Jx, Jy)), AtLeast(Jz, Jx), (sp.S.One, t))
+)
 
 
 # ── which function is convex ──────────────────────────────────────────────────────────────────────────────────────────
@@ -191,12 +259,19 @@ def chord_gap(of: Callable[[Entry], sp.Expr]) -> sp.Expr:
     return t * of(plan) + rest * of(lambda key: y[key]) - of(mixture)
 
 
-@claim("eot.s4.other-convex", "inequality", title="Other convex functions than the Shannon entropy",
-       latex=r"H\text{ is convex}", needs=("eot.4",))
+@claim(
+    "eot.s4.other-convex",
+    "inequality",
+    title="Other convex functions than the Shannon entropy",
+    latex=r"H\text{ is convex}",
+    needs=("eot.4",),
+)
 def other_convex_functions() -> Steps:
     """“Substituting the Shannon entropy with other convex functions” calls the Shannon entropy convex."""
-    yield Fails(AtLeast(chord_gap(entropy), 0, at={m: 2, x.label: [1, 0], y.label: [0, 1], odds: 1}),
-                reason="between two corners, where H is 0, it is log 2")
+    yield Fails(
+        AtLeast(chord_gap(entropy), 0, at={m: 2, x.label: [1, 0], y.label: [0, 1], odds: 1}),
+        reason="between two corners, where H is 0, it is log 2",
+    )
 
 
 @other_convex_functions.corrected(r"-H\text{ is strictly convex}", Severity.WORDING, replaces="H, by −H")
@@ -233,9 +308,14 @@ def log_excess(temperature: sp.Expr = tau) -> sp.Expr:
     return temperature * (sp.log(v[j] / weights(j)) - sp.log(v[k] / weights(k)))
 
 
-@claim("eot.s4.entropy-makes-softmax", "equivalence", title="Softmax's form comes from the entropy", needs=("eot.prop4.1",),
-       latex=r"\frac{\partial J}{\partial p_j}-\frac{\partial J}{\partial p_k}=\tau\log\frac{p_j}{p^\star_j}"
-             r"-\tau\log\frac{p_k}{p^\star_k},\quad p^\star=\mathrm{softmax}(s/\tau)")
+@claim(
+    "eot.s4.entropy-makes-softmax",
+    "equivalence",
+    title="Softmax's form comes from the entropy",
+    needs=("eot.prop4.1",),
+    latex=r"\frac{\partial J}{\partial p_j}-\frac{\partial J}{\partial p_k}=\tau\log\frac{p_j}{p^\star_j}"
+    r"-\tau\log\frac{p_k}{p^\star_k},\quad p^\star=\mathrm{softmax}(s/\tau)",
+)
 def entropy_makes_softmax() -> Steps:
     """With Ω = −τH no shift of weight between two keys pays exactly where p_j : p_k is as in softmax, for all pairs."""
     yield Equation(derivative(tau * xlogx(b), b), tau * (sp.log(b) + 1), reason="the entropy's slope is a logarithm,")
@@ -249,12 +329,19 @@ entropy_makes_softmax.twin("the sign", lambda: Equation(slope_along(), -log_exce
 
 def solved_by(candidate: Entry) -> UniqueMinimum:
     """The candidate is the only minimizer of −⟨p, s⟩ − τ H(p)."""
-    return UniqueMinimum(variational(score, scaled_entropy(tau)), candidate, m, tau,
-                         reason="J(q) − J(p*) = τ Σ_j kl(q_j ‖ p*_j)")
+    return UniqueMinimum(
+        variational(score, scaled_entropy(tau)), candidate, m, tau, reason="J(q) − J(p*) = τ Σ_j kl(q_j ‖ p*_j)"
+    )
 
 
-@claim("eot.prop4.1", "optimality", title="Softmax from Shannon entropy", needs=("eot.19", "eot.thm3.3"),
-       latex=r"\Omega=-\tau H\implies p^\star_j\propto e^{s_j/\tau}", hypotheses=("τ > 0",))
+@claim(
+    "eot.prop4.1",
+    "optimality",
+    title="Softmax from Shannon entropy",
+    needs=("eot.19", "eot.thm3.3"),
+    latex=r"\Omega=-\tau H\implies p^\star_j\propto e^{s_j/\tau}",
+    hypotheses=("τ > 0",),
+)
 def softmax_from_entropy() -> Steps:
     """With minus the scaled entropy as regularizer the only solution is the softmax of any scores."""
     yield Equation(weights(j) / weights(k), sp.exp((s[j] - s[k]) / tau), reason="proportional: Z cancels")
@@ -265,9 +352,14 @@ softmax_from_entropy.twin("the temperature is lost", lambda: solved_by(softmax(s
 softmax_from_entropy.twin("the sign of the scores", lambda: solved_by(softmax(lambda key: -s[key], tau)))
 
 
-@claim("eot.s4.tab1-softmax", "identity", title="Table 1, softmax: dense and smooth", needs=("eot.prop4.1",),
-       latex=r"p^\star_j>0,\quad \partial p^\star_j/\partial s_k = \tfrac1\tau p^\star_j(\delta_{jk}-p^\star_k)",
-       part_of="eot.tab1")
+@claim(
+    "eot.s4.tab1-softmax",
+    "identity",
+    title="Table 1, softmax: dense and smooth",
+    needs=("eot.prop4.1",),
+    latex=r"p^\star_j>0,\quad \partial p^\star_j/\partial s_k = \tfrac1\tau p^\star_j(\delta_{jk}-p^\star_k)",
+    part_of="eot.tab1",
+)
 def dense_and_smooth() -> Steps:
     """The solution of greatest entropy less cost gives every key a positive weight, with slopes that are made of weights."""
     yield solved_by(weights)
@@ -277,16 +369,24 @@ def dense_and_smooth() -> Steps:
 
 def jacobian(temperature: sp.Expr, other: sp.Expr) -> Equation:
     """∂p_j/∂s_k = p_j (δ_jk − p_k)/τ, with τ or an index to tamper with."""
-    return Equation(derivative(weights(j), s[k]), weights(j) * (delta(j, k) - weights(other)) / temperature,
-                    reason="a polynomial in the weights, and so by the product rule is every further derivative: smooth")
+    return Equation(
+        derivative(weights(j), s[k]),
+        weights(j) * (delta(j, k) - weights(other)) / temperature,
+        reason="a polynomial in the weights, and so by the product rule is every further derivative: smooth",
+    )
 
 
 dense_and_smooth.twin("τ is lost", lambda: jacobian(sp.S.One, k))
 dense_and_smooth.twin("an index is swapped", lambda: jacobian(tau, j))
 
 
-@claim("eot.s4.central-choice", "equivalence", title="The regularizer is the central design choice", needs=("eot.tab1",),
-       latex=r"\Omega = \text{the central design choice}")
+@claim(
+    "eot.s4.central-choice",
+    "equivalence",
+    title="The regularizer is the central design choice",
+    needs=("eot.tab1",),
+    latex=r"\Omega = \text{the central design choice}",
+)
 def central_choice() -> Undecidable:
     """The regularizer is said to be the design choice that matters most."""
     return Undecidable("no measure compares design choices; what each regularizer induces is stated in eot.tab1")

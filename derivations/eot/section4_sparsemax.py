@@ -59,16 +59,22 @@ def plan(key: sp.Expr) -> sp.Expr:
 
 def solves(candidate: Entry, scores: Entry = quadratic_scores) -> UniqueMinimum:
     """The candidate is the only minimizer of −⟨p, s⟩ + ½‖p‖²."""
-    return UniqueMinimum(variational(scores, half_square), candidate, m, sp.S.One, two, unspent,
-                         reason="J(q) − J(p*) = ½‖q − p*‖² + Σ_j μ_j q_j")
+    return UniqueMinimum(
+        variational(scores, half_square), candidate, m, sp.S.One, two, unspent, reason="J(q) − J(p*) = ½‖q − p*‖² + Σ_j μ_j q_j"
+    )
 
 
-@claim("eot.prop4.2", "optimality", title="Sparsemax from the squared norm", needs=("eot.19", "eot.s4.threshold"),
-       latex=r"\Omega=\tfrac12\|p\|_2^2\implies p^\star_j=(s_j-\theta)_+")
+@claim(
+    "eot.prop4.2",
+    "optimality",
+    title="Sparsemax from the squared norm",
+    needs=("eot.19", "eot.s4.threshold"),
+    latex=r"\Omega=\tfrac12\|p\|_2^2\implies p^\star_j=(s_j-\theta)_+",
+)
 def sparsemax_from_norm() -> Steps:
     """With half the squared norm as regularizer the only solution is sparsemax, for any scores."""
     yield at_least_one(score)
-    yield from falling_terms()                               # one root θ
+    yield from falling_terms()  # one root θ
     yield from every_score()
     yield solves(sparsemax(quadratic_scores, theta))
 
@@ -83,15 +89,21 @@ def squared_distance(weight: sp.Expr, sign: int) -> sp.Expr:
     return weight * (total(j, (v[j] - sign * s[j]) ** 2) - total(j, s[j] ** 2))
 
 
-@claim("eot.20", "identity", title="The program is a projection", needs=("eot.19",),
-       latex=r"-p^\top s+\tfrac12\textstyle\sum_j p_j^2 = \tfrac12\|p-s\|^2-\tfrac12\|s\|^2")
+@claim(
+    "eot.20",
+    "identity",
+    title="The program is a projection",
+    needs=("eot.19",),
+    latex=r"-p^\top s+\tfrac12\textstyle\sum_j p_j^2 = \tfrac12\|p-s\|^2-\tfrac12\|s\|^2",
+)
 def projection() -> Steps:
     """Up to a constant the objective is half the squared distance to the scores: its minimum is the projection of s."""
     yield Equation(variational(score, half_square)(plan), squared_distance(sp.Rational(1, 2), 1), reason="the square, opened")
 
 
-projection.twin("the projection of −s", lambda: Equation(
-    variational(score, half_square)(plan), squared_distance(sp.Rational(1, 2), -1)))
+projection.twin(
+    "the projection of −s", lambda: Equation(variational(score, half_square)(plan), squared_distance(sp.Rational(1, 2), -1))
+)
 projection.twin("twice the objective", lambda: Equation(variational(score, half_square)(plan), squared_distance(sp.S.One, 1)))
 
 
@@ -108,8 +120,14 @@ def written_out(level: sp.Expr, sign: int) -> sp.Expr:
     return level + total(j, v[j] ** 2 / 2 - (s[j] + level + sign * nu[j]) * v[j])
 
 
-@claim("eot.21", "identity", title="The Lagrangian with multipliers for p ≥ 0", needs=("eot.20",),
-       latex=r"\mathcal L = -\sum_jp_js_j+\tfrac12\sum_jp_j^2+\lambda(1-\sum_jp_j)-\sum_j\mu_jp_j", hypotheses=("μ ≥ 0",))
+@claim(
+    "eot.21",
+    "identity",
+    title="The Lagrangian with multipliers for p ≥ 0",
+    needs=("eot.20",),
+    latex=r"\mathcal L = -\sum_jp_js_j+\tfrac12\sum_jp_j^2+\lambda(1-\sum_jp_j)-\sum_j\mu_jp_j",
+    hypotheses=("μ ≥ 0",),
+)
 def lagrange_function() -> Steps:
     """Objective, plus λ times the residual of the sum, minus μ times p: on the simplex never above the objective."""
     q = simplex("q", m)
@@ -153,8 +171,13 @@ def any_scores(key: sp.Expr) -> sp.Expr:
     return p[key] - mu[key] - lam
 
 
-@claim("eot.s4.complementary-slackness", "equivalence", title="Complementary slackness in both cases", needs=("eot.23",),
-       latex=r"p_j>0\implies p_j=s_j+\lambda,\qquad p_j=0\implies s_j+\lambda\le 0")
+@claim(
+    "eot.s4.complementary-slackness",
+    "equivalence",
+    title="Complementary slackness in both cases",
+    needs=("eot.23",),
+    latex=r"p_j>0\implies p_j=s_j+\lambda,\qquad p_j=0\implies s_j+\lambda\le 0",
+)
 def complementary_slackness() -> Steps:
     """Where the weight is positive it is s_j + λ, and where it is 0 that number is −μ_j ≤ 0."""
     yield Equation(p[j] * (any_scores(j) + lam), p[j] ** 2, reason="p_j μ_j = 0: p_j = s_j + λ wherever p_j > 0")
@@ -165,8 +188,13 @@ complementary_slackness.twin("the inequality is reversed", lambda: AtLeast(p[j],
 complementary_slackness.twin("p_j is below half of it", lambda: AtLeast(p[j], 2 * (any_scores(j) + lam)))
 
 
-@claim("eot.24", "optimality", title="The solution is a positive part", needs=("eot.s4.complementary-slackness",),
-       latex=r"p_j = \max(0, s_j+\lambda)")
+@claim(
+    "eot.24",
+    "optimality",
+    title="The solution is a positive part",
+    needs=("eot.s4.complementary-slackness",),
+    latex=r"p_j = \max(0, s_j+\lambda)",
+)
 def positive_part() -> Steps:
     """The solution is the positive part of the shifted scores, one shift for all keys."""
     yield solves(sparsemax(any_scores, -lam), any_scores)
@@ -191,19 +219,24 @@ def at_least_one(scores: Entry) -> AtLeast:
     return AtLeast(spent(scores, scores(k) - 1), 1, because=rest, reason="1 below any score the sum is at least 1")
 
 
-@claim("eot.s4.threshold", "equivalence", title="The threshold is fixed by the sum",
-       latex=r"\theta=-\lambda,\quad \textstyle\sum_j(s_j-\theta)_+=1", needs=("eot.24",))
+@claim(
+    "eot.s4.threshold",
+    "equivalence",
+    title="The threshold is fixed by the sum",
+    latex=r"\theta=-\lambda,\quad \textstyle\sum_j(s_j-\theta)_+=1",
+    needs=("eot.24",),
+)
 def threshold() -> Steps:
     """For any scores exactly one threshold makes the positive parts sum to 1, and it is minus the multiplier."""
     yield at_least_one(score)
-    yield from falling_terms()                               # one root
+    yield from falling_terms()  # one root
     yield Equation(spent(quadratic_scores, theta), 1, reason="it is θ in s = θ1 + p − μ, so these are all scores")
 
 
-threshold.twin("the squares sum to 1", lambda: Equation(
-    spent(quadratic_scores, theta), total(j, plus(quadratic_scores(j) - theta) ** 2)))
-threshold.twin("all scores take part", lambda: Equation(
-    spent(quadratic_scores, theta), total(j, quadratic_scores(j) - theta)))
+threshold.twin(
+    "the squares sum to 1", lambda: Equation(spent(quadratic_scores, theta), total(j, plus(quadratic_scores(j) - theta) ** 2))
+)
+threshold.twin("all scores take part", lambda: Equation(spent(quadratic_scores, theta), total(j, quadratic_scores(j) - theta)))
 
 
 # ── sparse? ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -218,8 +251,14 @@ def no_zero_at_a_tie() -> Fails:
     return Fails(Equation(weights[0] * weights[1], 0, at=TIED), reason="s = (0, 0), m = 2: the solution is (1/2, 1/2)")
 
 
-@claim("eot.s4.sparsemax-sparse", "equivalence", title="Sparsemax yields sparse vectors", needs=("eot.prop4.2",),
-       latex=r"\mathrm{sparsemax}(s)\ \text{is sparse}", part_of="eot.prop4.2")
+@claim(
+    "eot.s4.sparsemax-sparse",
+    "equivalence",
+    title="Sparsemax yields sparse vectors",
+    needs=("eot.prop4.2",),
+    latex=r"\mathrm{sparsemax}(s)\ \text{is sparse}",
+    part_of="eot.prop4.2",
+)
 def sparsemax_is_sparse() -> Steps:
     """The transformation is said to yield sparse probability vectors; a zero in the solution is not certain."""
     yield Equation(spent(lambda key: theta + 1 / m, theta), 1, reason="equal scores: the threshold is 1/m below them")
@@ -230,8 +269,12 @@ def sparsemax_is_sparse() -> Steps:
 def sparse_when_scores_are_apart() -> Steps:
     """A key that trails another by 1 or more gets weight exactly 0; whether any key gets 0 depends on the scores."""
     lead = quadratic_scores(j) - quadratic_scores(k)
-    yield AtLeast(optimum(k), optimum(k) * lead, because=p[k] * others(j) + p[k] * mu[j] + p[k] ** 2,
-                  reason="the gap has the term p_k²: strict where p_k > 0")
+    yield AtLeast(
+        optimum(k),
+        optimum(k) * lead,
+        because=p[k] * others(j) + p[k] * mu[j] + p[k] ** 2,
+        reason="the gap has the term p_k²: strict where p_k > 0",
+    )
 
 
 def trails(more: sp.Expr, factor: int) -> AtLeast:
@@ -255,15 +298,25 @@ def dense(key: sp.Expr) -> sp.Expr:
     return (1 - total(l, close_scores(l) - close_scores(key))) / m
 
 
-@claim("eot.s4.tab1-sparsemax", "equivalence", title="Table 1, sparsemax: a sparse distribution with exact zeros",
-       latex=r"\exists j: p^\star_j=0", needs=("eot.prop4.2",), part_of="eot.tab1")
+@claim(
+    "eot.s4.tab1-sparsemax",
+    "equivalence",
+    title="Table 1, sparsemax: a sparse distribution with exact zeros",
+    latex=r"\exists j: p^\star_j=0",
+    needs=("eot.prop4.2",),
+    part_of="eot.tab1",
+)
 def exact_zeros() -> Steps:
     """The table promises a sparse distribution with exact zeros."""
     yield no_zero_at_a_tie()
 
 
-@exact_zeros.corrected(r"p^\star_j = \tfrac1m\left(1-\textstyle\sum_l(s_l-s_j)\right)>0\ \text{for all } j"
-                       r"\ \text{when every sum is} < 1", Severity.WORDING, replaces="“exact zeros”, where there are none")
+@exact_zeros.corrected(
+    r"p^\star_j = \tfrac1m\left(1-\textstyle\sum_l(s_l-s_j)\right)>0\ \text{for all } j"
+    r"\ \text{when every sum is} < 1",
+    Severity.WORDING,
+    replaces="“exact zeros”, where there are none",
+)
 def dense_when_scores_are_close() -> Steps:
     """Exact zeros occur, but not where Σ_l (s_l − s_j) < 1 for every j: there all weights are positive, affine in s."""
     yield AtLeast(dense(j), 0, because=inside[j], strict=True, reason="it is w_j")
@@ -272,8 +325,9 @@ def dense_when_scores_are_close() -> Steps:
 
 def on_close_scores(candidate: Entry) -> UniqueMinimum:
     """The candidate is the only minimizer for scores that lie close together."""
-    return UniqueMinimum(variational(close_scores, half_square), candidate, m, sp.S.One, two,
-                         reason="J(q) − J(p*) = ½‖q − p*‖²")
+    return UniqueMinimum(
+        variational(close_scores, half_square), candidate, m, sp.S.One, two, reason="J(q) − J(p*) = ½‖q − p*‖²"
+    )
 
 
 exact_zeros.twin("the scores count twice", lambda: on_close_scores(lambda key: 2 * dense(key) - 1 / m))

@@ -50,8 +50,13 @@ def given(key: sp.Expr) -> sp.Expr:
 # ── Definition 5.1 ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@claim("eot.def5.1", "definition", title="Context vector and marginal utility", needs=("eot.44", "eot.45"),
-       latex=r"c(p)=\sum_j p_jv_j,\quad u_j=-\partial\mathcal L/\partial p_j")
+@claim(
+    "eot.def5.1",
+    "definition",
+    title="Context vector and marginal utility",
+    needs=("eot.44", "eot.45"),
+    latex=r"c(p)=\sum_j p_jv_j,\quad u_j=-\partial\mathcal L/\partial p_j",
+)
 def context_and_utility() -> Steps:
     """The context is the weighted sum of values; the utility of a key is minus the slope of the loss in its weight."""
     yield Equation(context(lambda key: 1 / m, c), total(l, V[l, c]) / m, reason="an instance: uniform weights average")
@@ -64,14 +69,21 @@ def context_vector() -> Steps:
     yield Equation(derivative(total(l, free[l] * V[l, here]), free[j]), V[j, here], reason="linear in each weight")
 
 
-context_vector.twin("weights are squared", lambda: Equation(
-    derivative(total(l, free[l] * V[l, c]), free[j]), 2 * free[j] * V[j, c]))
+context_vector.twin(
+    "weights are squared", lambda: Equation(derivative(total(l, free[l] * V[l, c]), free[j]), 2 * free[j] * V[j, c])
+)
 context_vector.twin("a plain mean", lambda: Equation(derivative(total(l, free[l] * V[l, c]), free[j]), V[j, c] / m))
 
 
-@claim("eot.45", "identity", title="Marginal utility", needs=("eot.44",), hypotheses=("L differentiable at c",),
-       latex=r"u_j = -\frac{\partial\mathcal L}{\partial p_j} = -\langle\nabla_c\mathcal L, \partial c/\partial p_j\rangle"
-             r" = -\langle\nabla_c\mathcal L, v_j\rangle")
+@claim(
+    "eot.45",
+    "identity",
+    title="Marginal utility",
+    needs=("eot.44",),
+    hypotheses=("L differentiable at c",),
+    latex=r"u_j = -\frac{\partial\mathcal L}{\partial p_j} = -\langle\nabla_c\mathcal L, \partial c/\partial p_j\rangle"
+    r" = -\langle\nabla_c\mathcal L, v_j\rangle",
+)
 def marginal_utility() -> Steps:
     """The utility of key j is minus the inner product of the loss gradient with its value vector."""
     slope = derivative(linear_loss(lambda key: free[key]), free[j])
@@ -102,9 +114,14 @@ def through_weights(utilities: Entry = given) -> sp.Expr:
     return -total(k, utilities(k) * derivative(p(k), s[j]))
 
 
-@claim("eot.thm5.2", "identity", title="The score gradient is an advantage", hypotheses=("τ > 0", "L differentiable"),
-       latex=r"\frac{\partial\mathcal L}{\partial s_j} = -\frac{p^\star_j}{\tau}\left(u_j-\mathbb E_{p^\star}[u]\right)",
-       needs=("eot.45", "eot.59", "eot.48"))
+@claim(
+    "eot.thm5.2",
+    "identity",
+    title="The score gradient is an advantage",
+    hypotheses=("τ > 0", "L differentiable"),
+    latex=r"\frac{\partial\mathcal L}{\partial s_j} = -\frac{p^\star_j}{\tau}\left(u_j-\mathbb E_{p^\star}[u]\right)",
+    needs=("eot.45", "eot.59", "eot.48"),
+)
 def attention_gradient() -> Steps:
     """The loss falls with a score in proportion to its weight and to how far its utility exceeds the mean utility."""
     through_model = derivative(linear_loss(p), s[j])
@@ -117,17 +134,23 @@ def model_gradient() -> sp.Expr:
     return derivative(linear_loss(p), s[j])
 
 
-attention_gradient.twin("the mean is not subtracted", lambda: Equation(
-    model_gradient(), advantage_form(sp.S.Zero, utilities=utility)))
-attention_gradient.twin("the mean is uniform", lambda: Equation(
-    model_gradient(), advantage_form(total(l, utility(l)) / m, utilities=utility)))
-attention_gradient.twin("the sign", lambda: Equation(
-    model_gradient(), -advantage_form(expect(p, utility), utilities=utility)))
+attention_gradient.twin(
+    "the mean is not subtracted", lambda: Equation(model_gradient(), advantage_form(sp.S.Zero, utilities=utility))
+)
+attention_gradient.twin(
+    "the mean is uniform", lambda: Equation(model_gradient(), advantage_form(total(l, utility(l)) / m, utilities=utility))
+)
+attention_gradient.twin("the sign", lambda: Equation(model_gradient(), -advantage_form(expect(p, utility), utilities=utility)))
 
 
-@claim("eot.46", "identity", title="Gradient of the loss in a score", needs=("eot.59",),
-       hypotheses=("τ > 0", "L differentiable"),
-       latex=r"\frac{\partial\mathcal L}{\partial s_j} = -\frac{p^\star_j}{\tau}\left(u_j-\mathbb E_{p^\star}[u]\right)")
+@claim(
+    "eot.46",
+    "identity",
+    title="Gradient of the loss in a score",
+    needs=("eot.59",),
+    hypotheses=("τ > 0", "L differentiable"),
+    latex=r"\frac{\partial\mathcal L}{\partial s_j} = -\frac{p^\star_j}{\tau}\left(u_j-\mathbb E_{p^\star}[u]\right)",
+)
 def score_gradient() -> Steps:
     """The derivative by score j is minus p_j/τ times utility less expected utility."""
     yield Equation(derivative(p(k), s[j]), p(k) * (delta(k, j) - p(j)) / tau, reason="eot.59")
@@ -145,10 +168,8 @@ def expected_utility() -> Steps:
     yield Equation(expect(p, lambda key: given(key) + tau), expect(p, given) + tau, reason="Σ p = 1")
 
 
-expected_utility.twin("a plain sum", lambda: Equation(
-    expect(p, lambda key: given(key) + tau), expect(p, given) + m * tau))
-expected_utility.twin("a uniform mean", lambda: Equation(
-    expect(p, lambda key: given(key) + tau), total(k, u[k]) / m + tau))
+expected_utility.twin("a plain sum", lambda: Equation(expect(p, lambda key: given(key) + tau), expect(p, given) + m * tau))
+expected_utility.twin("a uniform mean", lambda: Equation(expect(p, lambda key: given(key) + tau), total(k, u[k]) / m + tau))
 
 
 @claim("eot.49", "definition", title="Weights as a function of the scores", latex=r"p_k(s) = e^{s_k/\tau}/Z", needs=("eot.50",))
@@ -178,8 +199,13 @@ def quotient(entry: Entry, of: sp.Expr, sign: int = 1, power: int = 2) -> sp.Exp
     return (derivative(entry(of), s[j]) * Z - sign * entry(of) * derivative(Z, s[j])) / Z**power
 
 
-@claim("eot.51", "identity", title="Quotient rule, k = j", needs=("eot.49",),
-       latex=r"\frac{\partial p_j}{\partial s_j} = \frac{(\partial_{s_j}e^{s_j/\tau})Z - e^{s_j/\tau}\,\partial_{s_j}Z}{Z^2}")
+@claim(
+    "eot.51",
+    "identity",
+    title="Quotient rule, k = j",
+    needs=("eot.49",),
+    latex=r"\frac{\partial p_j}{\partial s_j} = \frac{(\partial_{s_j}e^{s_j/\tau})Z - e^{s_j/\tau}\,\partial_{s_j}Z}{Z^2}",
+)
 def quotient_rule() -> Steps:
     """The derivative of a quotient: numerator's slope times Z, less numerator times Z's slope, over Z²."""
     yield Equation(diagonal(), quotient(exponential, j), reason="quotient rule")
@@ -189,30 +215,43 @@ quotient_rule.twin("a sum of the two terms", lambda: Equation(diagonal(), quotie
 quotient_rule.twin("Z is not squared", lambda: Equation(diagonal(), quotient(exponential, j, power=1)))
 
 
-@claim("eot.52", "identity", title="Both slopes are exp(s_j/τ)/τ", needs=("eot.51",),
-       latex=r"= \frac{\frac1\tau e^{s_j/\tau}Z - e^{s_j/\tau}\frac1\tau e^{s_j/\tau}}{Z^2}")
+@claim(
+    "eot.52",
+    "identity",
+    title="Both slopes are exp(s_j/τ)/τ",
+    needs=("eot.51",),
+    latex=r"= \frac{\frac1\tau e^{s_j/\tau}Z - e^{s_j/\tau}\frac1\tau e^{s_j/\tau}}{Z^2}",
+)
 def slopes_inserted() -> Steps:
     """Only the term l = j of Z depends on s_j, so both slopes are the exponential over τ."""
     yield Equation(derivative(Z, s[j]), exponential(j) / tau, reason="Σ_l δ_lj e^{s_l/τ}/τ")
     yield Equation(diagonal(), (exponential(j) / tau * Z - exponential(j) * exponential(j) / tau) / Z**2, reason="(51)")
 
 
-slopes_inserted.twin("τ is lost in Z's slope", lambda: Equation(
-    diagonal(), (exponential(j) / tau * Z - exponential(j) * exponential(j)) / Z**2))
-slopes_inserted.twin("all of Z depends on s_j", lambda: Equation(
-    diagonal(), (exponential(j) / tau * Z - exponential(j) * Z / tau) / Z**2))
+slopes_inserted.twin(
+    "τ is lost in Z's slope", lambda: Equation(diagonal(), (exponential(j) / tau * Z - exponential(j) * exponential(j)) / Z**2)
+)
+slopes_inserted.twin(
+    "all of Z depends on s_j", lambda: Equation(diagonal(), (exponential(j) / tau * Z - exponential(j) * Z / tau) / Z**2)
+)
 
 
-@claim("eot.53", "identity", title="Factored", needs=("eot.52",),
-       latex=r"= \frac{\frac1\tau e^{s_j/\tau}}{Z}\left(1-\frac{e^{s_j/\tau}}{Z}\right)")
+@claim(
+    "eot.53",
+    "identity",
+    title="Factored",
+    needs=("eot.52",),
+    latex=r"= \frac{\frac1\tau e^{s_j/\tau}}{Z}\left(1-\frac{e^{s_j/\tau}}{Z}\right)",
+)
 def factored() -> Steps:
     """One factor of exp/Z comes out."""
     yield Equation(diagonal(), exponential(j) / tau / Z * (1 - exponential(j) / Z), reason="common factor")
 
 
 factored.twin("1 + exp/Z", lambda: Equation(diagonal(), exponential(j) / tau / Z * (1 + exponential(j) / Z)))
-factored.twin("τ inside the bracket too", lambda: Equation(
-    diagonal(), exponential(j) / tau / Z * (1 - exponential(j) / Z / tau)))
+factored.twin(
+    "τ inside the bracket too", lambda: Equation(diagonal(), exponential(j) / tau / Z * (1 - exponential(j) / Z / tau))
+)
 
 
 @claim("eot.54", "identity", title="Diagonal of the Jacobian", needs=("eot.53",), latex=r"= \tfrac1\tau p_j(1-p_j)")
@@ -233,8 +272,14 @@ def off_diagonal() -> sp.Expr:
     return derivative(p(other), s[j])
 
 
-@claim("eot.55", "identity", title="Quotient rule, k ≠ j", needs=("eot.49",), hypotheses=("k ≠ j",),
-       latex=r"\frac{\partial p_k}{\partial s_j} = \frac{(\partial_{s_j}e^{s_k/\tau})Z - e^{s_k/\tau}\,\partial_{s_j}Z}{Z^2}")
+@claim(
+    "eot.55",
+    "identity",
+    title="Quotient rule, k ≠ j",
+    needs=("eot.49",),
+    hypotheses=("k ≠ j",),
+    latex=r"\frac{\partial p_k}{\partial s_j} = \frac{(\partial_{s_j}e^{s_k/\tau})Z - e^{s_k/\tau}\,\partial_{s_j}Z}{Z^2}",
+)
 def off_quotient_rule() -> Steps:
     """The same rule for another key's weight."""
     yield Equation(off_diagonal(), quotient(exponential, other), reason="quotient rule")
@@ -244,8 +289,14 @@ off_quotient_rule.twin("a sum of the two terms", lambda: Equation(off_diagonal()
 off_quotient_rule.twin("Z is not squared", lambda: Equation(off_diagonal(), quotient(exponential, other, power=1)))
 
 
-@claim("eot.56", "identity", title="The numerator's slope is 0", needs=("eot.55",), hypotheses=("k ≠ j",),
-       latex=r"= \frac{0 - e^{s_k/\tau}\frac1\tau e^{s_j/\tau}}{Z^2}")
+@claim(
+    "eot.56",
+    "identity",
+    title="The numerator's slope is 0",
+    needs=("eot.55",),
+    hypotheses=("k ≠ j",),
+    latex=r"= \frac{0 - e^{s_k/\tau}\frac1\tau e^{s_j/\tau}}{Z^2}",
+)
 def no_numerator_slope() -> Steps:
     """exp(s_k/τ) does not contain s_j, so only Z's slope remains."""
     yield Equation(derivative(exponential(other), s[j]), 0, reason="k ≠ j", about=(other,))
@@ -253,12 +304,19 @@ def no_numerator_slope() -> Steps:
 
 
 no_numerator_slope.twin("the sign", lambda: Equation(off_diagonal(), exponential(other) * exponential(j) / tau / Z**2))
-no_numerator_slope.twin("the wrong exponential", lambda: Equation(
-    off_diagonal(), -exponential(other) * exponential(other) / tau / Z**2))
+no_numerator_slope.twin(
+    "the wrong exponential", lambda: Equation(off_diagonal(), -exponential(other) * exponential(other) / tau / Z**2)
+)
 
 
-@claim("eot.57", "identity", title="A product of two quotients", needs=("eot.56",), hypotheses=("k ≠ j",),
-       latex=r"= -\frac1\tau\frac{e^{s_k/\tau}}Z\frac{e^{s_j/\tau}}Z")
+@claim(
+    "eot.57",
+    "identity",
+    title="A product of two quotients",
+    needs=("eot.56",),
+    hypotheses=("k ≠ j",),
+    latex=r"= -\frac1\tau\frac{e^{s_k/\tau}}Z\frac{e^{s_j/\tau}}Z",
+)
 def two_quotients() -> Steps:
     """Each exponential takes one Z."""
     yield Equation(off_diagonal(), -(exponential(other) / Z) * (exponential(j) / Z) / tau, reason="Z² = Z · Z")
@@ -268,8 +326,14 @@ two_quotients.twin("one Z", lambda: Equation(off_diagonal(), -exponential(other)
 two_quotients.twin("τ twice", lambda: Equation(off_diagonal(), -(exponential(other) / Z) * (exponential(j) / Z) / tau**2))
 
 
-@claim("eot.58", "identity", title="Off-diagonal of the Jacobian", needs=("eot.57",), hypotheses=("k ≠ j",),
-       latex=r"= -\tfrac1\tau p_kp_j")
+@claim(
+    "eot.58",
+    "identity",
+    title="Off-diagonal of the Jacobian",
+    needs=("eot.57",),
+    hypotheses=("k ≠ j",),
+    latex=r"= -\tfrac1\tau p_kp_j",
+)
 def off_diagonal_entry() -> Steps:
     """A weight's slope in another score is −p_k p_j/τ."""
     yield Equation(off_diagonal(), -p(other) * p(j) / tau, reason="p = e^{s/τ}/Z")
@@ -282,8 +346,14 @@ off_diagonal_entry.twin("an index", lambda: Equation(off_diagonal(), -p(other) *
 # ── both cases, and back to the loss ────────────────────────────────────────────────────────────────────────────────
 
 
-@claim("eot.59", "identity", title="Jacobian of softmax", needs=("eot.54", "eot.58"), hypotheses=("τ > 0",),
-       latex=r"\frac{\partial p_k}{\partial s_j} = \tfrac1\tau p_k(\delta_{kj}-p_j)")
+@claim(
+    "eot.59",
+    "identity",
+    title="Jacobian of softmax",
+    needs=("eot.54", "eot.58"),
+    hypotheses=("τ > 0",),
+    latex=r"\frac{\partial p_k}{\partial s_j} = \tfrac1\tau p_k(\delta_{kj}-p_j)",
+)
 def softmax_jacobian() -> Steps:
     """One formula for both cases, with Kronecker's delta."""
     yield Equation(derivative(p(k), s[j]), p(k) * (delta(k, j) - p(j)) / tau, reason="(54) and (58)")
@@ -294,62 +364,82 @@ softmax_jacobian.twin("an index is swapped", lambda: Equation(derivative(p(k), s
 softmax_jacobian.twin("the sign", lambda: Equation(derivative(p(k), s[j]), p(k) * (p(j) - delta(k, j)) / tau))
 
 
-@claim("eot.60", "identity", title="Jacobian inserted", needs=("eot.48", "eot.59"),
-       latex=r"\frac{\partial\mathcal L}{\partial s_j} = -\sum_k u_k\left(\tfrac1\tau p_k(\delta_{kj}-p_j)\right)")
+@claim(
+    "eot.60",
+    "identity",
+    title="Jacobian inserted",
+    needs=("eot.48", "eot.59"),
+    latex=r"\frac{\partial\mathcal L}{\partial s_j} = -\sum_k u_k\left(\tfrac1\tau p_k(\delta_{kj}-p_j)\right)",
+)
 def jacobian_inserted() -> Steps:
     """The chain rule with the entries of the Jacobian."""
     yield Equation(through_weights(), -total(k, u[k] * (p(k) * (delta(k, j) - p(j)) / tau)), reason="eot.59")
 
 
-jacobian_inserted.twin("the sign", lambda: Equation(
-    through_weights(), total(k, u[k] * (p(k) * (delta(k, j) - p(j)) / tau))))
-jacobian_inserted.twin("p_k for p_j", lambda: Equation(
-    through_weights(), -total(k, u[k] * (p(k) * (delta(k, j) - p(k)) / tau))))
+jacobian_inserted.twin("the sign", lambda: Equation(through_weights(), total(k, u[k] * (p(k) * (delta(k, j) - p(j)) / tau))))
+jacobian_inserted.twin(
+    "p_k for p_j", lambda: Equation(through_weights(), -total(k, u[k] * (p(k) * (delta(k, j) - p(k)) / tau)))
+)
 
 
-@claim("eot.61", "identity", title="1/τ leaves the sum", needs=("eot.60",),
-       latex=r"= -\tfrac1\tau\sum_k u_kp_k(\delta_{kj}-p_j)")
+@claim(
+    "eot.61", "identity", title="1/τ leaves the sum", needs=("eot.60",), latex=r"= -\tfrac1\tau\sum_k u_kp_k(\delta_{kj}-p_j)"
+)
 def temperature_leaves() -> Steps:
     """1/τ is common to all terms."""
     yield Equation(through_weights(), -total(k, u[k] * p(k) * (delta(k, j) - p(j))) / tau, reason="τ has no k")
 
 
-temperature_leaves.twin("τ for 1/τ", lambda: Equation(
-    through_weights(), -tau * total(k, u[k] * p(k) * (delta(k, j) - p(j)))))
-temperature_leaves.twin("u is not weighted", lambda: Equation(
-    through_weights(), -total(k, u[k] * (delta(k, j) - p(j))) / tau))
+temperature_leaves.twin("τ for 1/τ", lambda: Equation(through_weights(), -tau * total(k, u[k] * p(k) * (delta(k, j) - p(j)))))
+temperature_leaves.twin("u is not weighted", lambda: Equation(through_weights(), -total(k, u[k] * (delta(k, j) - p(j))) / tau))
 
 
-@claim("eot.62", "identity", title="Two sums", needs=("eot.61",),
-       latex=r"= -\tfrac1\tau\left(\sum_k u_kp_k\delta_{kj} - \sum_k u_kp_kp_j\right)")
+@claim(
+    "eot.62",
+    "identity",
+    title="Two sums",
+    needs=("eot.61",),
+    latex=r"= -\tfrac1\tau\left(\sum_k u_kp_k\delta_{kj} - \sum_k u_kp_kp_j\right)",
+)
 def two_sums() -> Steps:
     """The bracket opens into two sums."""
     pair = total(k, u[k] * p(k) * delta(k, j)) - total(k, u[k] * p(k) * p(j))
     yield Equation(through_weights(), -pair / tau, reason="sums are linear")
 
 
-two_sums.twin("a sum of the two", lambda: Equation(
-    through_weights(), -(total(k, u[k] * p(k) * delta(k, j)) + total(k, u[k] * p(k) * p(j))) / tau))
-two_sums.twin("p_j is lost", lambda: Equation(
-    through_weights(), -(total(k, u[k] * p(k) * delta(k, j)) - total(k, u[k] * p(k))) / tau))
+two_sums.twin(
+    "a sum of the two",
+    lambda: Equation(through_weights(), -(total(k, u[k] * p(k) * delta(k, j)) + total(k, u[k] * p(k) * p(j))) / tau),
+)
+two_sums.twin(
+    "p_j is lost", lambda: Equation(through_weights(), -(total(k, u[k] * p(k) * delta(k, j)) - total(k, u[k] * p(k))) / tau)
+)
 
 
-@claim("eot.63", "identity", title="The delta collapses", needs=("eot.62",),
-       latex=r"= -\tfrac1\tau\left(u_jp_j - p_j\sum_k u_kp_k\right)")
+@claim(
+    "eot.63",
+    "identity",
+    title="The delta collapses",
+    needs=("eot.62",),
+    latex=r"= -\tfrac1\tau\left(u_jp_j - p_j\sum_k u_kp_k\right)",
+)
 def delta_collapses() -> Steps:
     """Only k = j survives in the first sum, and p_j leaves the second."""
     yield Equation(through_weights(), -(u[j] * p(j) - p(j) * total(k, u[k] * p(k))) / tau, reason="Σ_k δ_kj x_k = x_j")
 
 
-delta_collapses.twin("p_j stays behind", lambda: Equation(
-    through_weights(), -(u[j] * p(j) - total(k, u[k] * p(k))) / tau))
-delta_collapses.twin("u_j loses its weight", lambda: Equation(
-    through_weights(), -(u[j] - p(j) * total(k, u[k] * p(k))) / tau))
+delta_collapses.twin("p_j stays behind", lambda: Equation(through_weights(), -(u[j] * p(j) - total(k, u[k] * p(k))) / tau))
+delta_collapses.twin("u_j loses its weight", lambda: Equation(through_weights(), -(u[j] - p(j) * total(k, u[k] * p(k))) / tau))
 
 
-@claim("eot.64", "identity", title="The gradient in advantage form", needs=("eot.63", "eot.47"),
-       latex=r"\frac{\partial\mathcal L}{\partial s_j} = -\tfrac{p^\star_j}\tau\left(u_j-\sum_kp^\star_ku_k\right)"
-             r" = -\tfrac{p^\star_j}\tau\left(u_j-\mathbb E_{p^\star}[u]\right)")
+@claim(
+    "eot.64",
+    "identity",
+    title="The gradient in advantage form",
+    needs=("eot.63", "eot.47"),
+    latex=r"\frac{\partial\mathcal L}{\partial s_j} = -\tfrac{p^\star_j}\tau\left(u_j-\sum_kp^\star_ku_k\right)"
+    r" = -\tfrac{p^\star_j}\tau\left(u_j-\mathbb E_{p^\star}[u]\right)",
+)
 def advantage() -> Steps:
     """p_j comes out, and what is subtracted is the expected utility."""
     yield Equation(through_weights(), -p(j) / tau * (u[j] - total(k, p(k) * u[k])), reason="common factor p_j")

@@ -65,8 +65,14 @@ def spread() -> sp.Expr:
 # ── Definitions 7.1 and 7.2 ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-@claim("eot.def7.1", "definition", title="The statistical manifold of attention", hypotheses=("τ > 0",),
-       latex=r"\{p(s):s\in\mathbb R^m\}=\mathrm{int}\,\Delta^{m-1}", needs=("eot.49",))
+@claim(
+    "eot.def7.1",
+    "definition",
+    title="The statistical manifold of attention",
+    hypotheses=("τ > 0",),
+    latex=r"\{p(s):s\in\mathbb R^m\}=\mathrm{int}\,\Delta^{m-1}",
+    needs=("eot.49",),
+)
 def statistical_manifold() -> Steps:
     """Softmax maps the scores onto the open simplex, a manifold of dimension m − 1, one less than there are scores."""
     yield AtLeast(p(j), 0, strict=True, reason="each value is inside the simplex,")
@@ -81,12 +87,20 @@ def of_parallel_keys(key: sp.Expr) -> sp.Expr:
     return total(r, Q[r] * (s[key] * Q[r] / total(c, Q[c] ** 2)))
 
 
-@claim("eot.s7.fixed-query", "equivalence", title="Scores that vary for a fixed query and keys", needs=("eot.def3.1",),
-       latex=r"q,\{k_j\}\text{ fixed}:\ s\in\mathbb R^m", part_of="eot.def7.1")
+@claim(
+    "eot.s7.fixed-query",
+    "equivalence",
+    title="Scores that vary for a fixed query and keys",
+    needs=("eot.def3.1",),
+    latex=r"q,\{k_j\}\text{ fixed}:\ s\in\mathbb R^m",
+    part_of="eot.def7.1",
+)
 def fixed_query() -> Steps:
     """The scores are said to range over R^m for a fixed query and fixed keys, of which they are functions."""
-    yield Fails(Equation(s[j], similarity(j), at={m: 2, d: 1, Q.label: [1], K.label: [[1], [0]], s.label: [0, 1], j: 1}),
-                reason="q = 1 with keys 1 and 0 has the scores (1, 0) and no others: the family is one point")
+    yield Fails(
+        Equation(s[j], similarity(j), at={m: 2, d: 1, Q.label: [1], K.label: [[1], [0]], s.label: [0, 1], j: 1}),
+        reason="q = 1 with keys 1 and 0 has the scores (1, 0) and no others: the family is one point",
+    )
 
 
 @fixed_query.corrected(r"q\ne0\text{ fixed},\ k_j=s_jq/\|q\|^2:\quad\langle q,k_j\rangle=s_j", Severity.SLIP)
@@ -104,17 +118,28 @@ fixed_query.twin("the query's length remains", lambda: parallel(s[j] * total(c, 
 fixed_query.twin("the sign", lambda: parallel(-s[j]))
 
 
-@claim("eot.s7.metric", "inequality", title="F(s) is a metric in the scores", needs=("eot.78",),
-       latex=r"\|v\|>0\implies v^\top F(s)\,v>0", part_of="eot.def7.1")
+@claim(
+    "eot.s7.metric",
+    "inequality",
+    title="F(s) is a metric in the scores",
+    needs=("eot.78",),
+    latex=r"\|v\|>0\implies v^\top F(s)\,v>0",
+    part_of="eot.def7.1",
+)
 def metric() -> Steps:
     """The Fisher-Rao metric, hence a positive definite form, is said to be given by the m × m matrix F(s)."""
     yield Equation(total(k, fisher(j, k)), 0, about=(s[j],), reason="F sends the constant vector to 0, for every m and s")
-    yield Fails(AtLeast(length(), 0, strict=True, at={m: 2, v.label: [1, 1], s.label: [0, 0], tau: 1}),
-                reason="v = (1, 1) has length 0; the rank is m − 1, the dimension of the simplex")
+    yield Fails(
+        AtLeast(length(), 0, strict=True, at={m: 2, v.label: [1, 1], s.label: [0, 0], tau: 1}),
+        reason="v = (1, 1) has length 0; the rank is m − 1, the dimension of the simplex",
+    )
 
 
-@metric.corrected(r"v^\top Fv=\tfrac1{2\tau^2}\sum_{jk}p_jp_k(v_j-v_k)^2\ge0,\ =0\text{ only for constant } v",
-                  Severity.HYPOTHESIS, under="scores that differ by a constant vector are identified")
+@metric.corrected(
+    r"v^\top Fv=\tfrac1{2\tau^2}\sum_{jk}p_jp_k(v_j-v_k)^2\ge0,\ =0\text{ only for constant } v",
+    Severity.HYPOTHESIS,
+    under="scores that differ by a constant vector are identified",
+)
 def metric_modulo_constants() -> Steps:
     """The form is the variance of v over τ², which vanishes for constant v only: a metric on scores modulo constants."""
     yield AtLeast(length(), 0, because=spread(), reason="each term is ≥ 0, with p_j p_k > 0")
@@ -125,17 +150,23 @@ metric.twin("every pair counts twice", lambda: Equation(length(), 2 * spread()))
 metric.twin("the second moment", lambda: Equation(length(), total(j, p(j) * v[j] ** 2) / tau**2))
 
 
-@claim("eot.def7.2", "definition", title="The Fisher information matrix", needs=("eot.78",),
-       latex=r"F(s)\in\mathbb R^{m\times m}")
+@claim(
+    "eot.def7.2", "definition", title="The Fisher information matrix", needs=("eot.78",), latex=r"F(s)\in\mathbb R^{m\times m}"
+)
 def information_matrix() -> Steps:
     """The second moments of the score function of the policy: a symmetric and positive semidefinite matrix."""
     yield Equation(total(i, p(i) * log_slope(i, j)), 0, about=(s[j], tau), reason="the score function has mean 0")
     yield AtLeast(length(), 0, because=spread(), reason="a covariance matrix")
 
 
-@claim("eot.78", "definition", title="F as an expectation", needs=("eot.49",),
-       latex=r"F_{jk}\triangleq\mathbb E_{i\sim p}\left[\frac{\partial\log p_i}{\partial s_j}\frac{\partial\log p_i}"
-             r"{\partial s_k}\right]=\sum_ip_i\frac{\partial\log p_i}{\partial s_j}\frac{\partial\log p_i}{\partial s_k}")
+@claim(
+    "eot.78",
+    "definition",
+    title="F as an expectation",
+    needs=("eot.49",),
+    latex=r"F_{jk}\triangleq\mathbb E_{i\sim p}\left[\frac{\partial\log p_i}{\partial s_j}\frac{\partial\log p_i}"
+    r"{\partial s_k}\right]=\sum_ip_i\frac{\partial\log p_i}{\partial s_j}\frac{\partial\log p_i}{\partial s_k}",
+)
 def as_expectation() -> Steps:
     """The mean over the keys of products of log-slopes equals minus the mean of second log-slopes, as it must."""
     yield Equation(fisher(), -mean_curvature(), reason="E[∂log p ∂log p] = −E[∂²log p], since Σ_i ∂²p_i = 0")
@@ -147,8 +178,7 @@ def mean_curvature() -> sp.Expr:
 
 
 as_expectation.twin("the sign", lambda: Equation(fisher(), mean_curvature()))
-as_expectation.twin("the uniform expectation", lambda: Equation(
-    fisher(), total(i, log_slope(i, j) * log_slope(i, k)) / m))
+as_expectation.twin("the uniform expectation", lambda: Equation(fisher(), total(i, log_slope(i, j) * log_slope(i, k)) / m))
 
 
 # ── computing it ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -179,9 +209,14 @@ partition_sum.twin("τ is lost", lambda: Equation(derivative(sp.log(Z), s[j]), p
 partition_sum.twin("Z is not divided by", lambda: Equation(derivative(sp.log(Z), s[j]), sp.exp(s[j] / tau) / tau))
 
 
-@claim("eot.82", "identity", title="The log-slopes", needs=("eot.80",),
-       latex=r"\frac{\partial\log p_i}{\partial s_j}=\frac{\delta_{ij}}\tau-\frac{\partial\log Z}{\partial s_j}"
-             r"=\frac{\delta_{ij}}\tau-\frac1Z\frac{e^{s_j/\tau}}\tau=\tfrac1\tau(\delta_{ij}-p_j)")
+@claim(
+    "eot.82",
+    "identity",
+    title="The log-slopes",
+    needs=("eot.80",),
+    latex=r"\frac{\partial\log p_i}{\partial s_j}=\frac{\delta_{ij}}\tau-\frac{\partial\log Z}{\partial s_j}"
+    r"=\frac{\delta_{ij}}\tau-\frac1Z\frac{e^{s_j/\tau}}\tau=\tfrac1\tau(\delta_{ij}-p_j)",
+)
 def log_slopes() -> Steps:
     """The derivative of a log-weight is the indicator of its own score less the weight of that score, over τ."""
     yield Equation(log_slope(i, j), delta(i, j) / tau - derivative(sp.log(Z), s[j]), reason="(80)")
@@ -198,20 +233,31 @@ def centred(row: sp.Expr) -> sp.Expr:
     return delta(i, row) - p(row)
 
 
-@claim("eot.83", "identity", title="Log-slopes inserted", needs=("eot.78", "eot.82"),
-       latex=r"F_{jk}=\sum_ip_i\left(\tfrac1\tau(\delta_{ij}-p_j)\right)\left(\tfrac1\tau(\delta_{ik}-p_k)\right)")
+@claim(
+    "eot.83",
+    "identity",
+    title="Log-slopes inserted",
+    needs=("eot.78", "eot.82"),
+    latex=r"F_{jk}=\sum_ip_i\left(\tfrac1\tau(\delta_{ij}-p_j)\right)\left(\tfrac1\tau(\delta_{ik}-p_k)\right)",
+)
 def slopes_inserted() -> Steps:
     """Both log-slopes with their values."""
     yield Equation(fisher(), total(i, p(i) * (centred(j) / tau) * (centred(k) / tau)), reason="(82) twice")
 
 
 slopes_inserted.twin("one factor 1/τ", lambda: Equation(fisher(), total(i, p(i) * (centred(j) / tau) * centred(k))))
-slopes_inserted.twin("p_i for p_j", lambda: Equation(
-    fisher(), total(i, p(i) * ((delta(i, j) - p(i)) / tau) * (centred(k) / tau))))
+slopes_inserted.twin(
+    "p_i for p_j", lambda: Equation(fisher(), total(i, p(i) * ((delta(i, j) - p(i)) / tau) * (centred(k) / tau)))
+)
 
 
-@claim("eot.84", "identity", title="1/τ² leaves the sum", needs=("eot.83",),
-       latex=r"=\tfrac1{\tau^2}\sum_ip_i(\delta_{ij}-p_j)(\delta_{ik}-p_k)")
+@claim(
+    "eot.84",
+    "identity",
+    title="1/τ² leaves the sum",
+    needs=("eot.83",),
+    latex=r"=\tfrac1{\tau^2}\sum_ip_i(\delta_{ij}-p_j)(\delta_{ik}-p_k)",
+)
 def temperature_leaves() -> Steps:
     """Both factors 1/τ are common to all terms."""
     yield Equation(fisher(), total(i, p(i) * centred(j) * centred(k)) / tau**2, reason="τ has no i")
@@ -227,8 +273,13 @@ def expanded(signs: tuple[int, int, int]) -> sp.Expr:
     return delta(i, j) * delta(i, k) + first * p(k) * delta(i, j) + second * p(j) * delta(i, k) + third * p(j) * p(k)
 
 
-@claim("eot.85", "identity", title="The product expanded", needs=("eot.84",),
-       latex=r"=\tfrac1{\tau^2}\sum_ip_i(\delta_{ij}\delta_{ik}-p_k\delta_{ij}-p_j\delta_{ik}+p_jp_k)")
+@claim(
+    "eot.85",
+    "identity",
+    title="The product expanded",
+    needs=("eot.84",),
+    latex=r"=\tfrac1{\tau^2}\sum_ip_i(\delta_{ij}\delta_{ik}-p_k\delta_{ij}-p_j\delta_{ik}+p_jp_k)",
+)
 def product_expanded() -> Steps:
     """The product of the two differences has four terms."""
     yield Equation(fisher(), total(i, p(i) * expanded((-1, -1, 1))) / tau**2, reason="multiplied out")
@@ -238,9 +289,14 @@ product_expanded.twin("the last sign", lambda: Equation(fisher(), total(i, p(i) 
 product_expanded.twin("a middle sign", lambda: Equation(fisher(), total(i, p(i) * expanded((-1, 1, 1))) / tau**2))
 
 
-@claim("eot.s7.four-terms", "identity", title="The four sums", needs=("eot.85",),
-       latex=r"\sum_ip_i\delta_{ij}\delta_{ik}=p_j\delta_{jk},\ \sum_ip_i(-p_k\delta_{ij})=-p_jp_k,\ "
-             r"\sum_ip_i(-p_j\delta_{ik})=-p_kp_j,\ \sum_ip_ip_jp_k=p_jp_k")
+@claim(
+    "eot.s7.four-terms",
+    "identity",
+    title="The four sums",
+    needs=("eot.85",),
+    latex=r"\sum_ip_i\delta_{ij}\delta_{ik}=p_j\delta_{jk},\ \sum_ip_i(-p_k\delta_{ij})=-p_jp_k,\ "
+    r"\sum_ip_i(-p_j\delta_{ik})=-p_kp_j,\ \sum_ip_ip_jp_k=p_jp_k",
+)
 def four_terms() -> Steps:
     """Each delta picks one term of the sum over i, and the last sum is that of all weights."""
     yield Equation(total(i, -p(i) * p(k) * delta(i, j)), -p(j) * p(k), reason="i = j only")
@@ -263,8 +319,13 @@ def entries(products: int) -> sp.Expr:
     return (p(j) * delta(j, k) - products * p(j) * p(k)) / tau**2
 
 
-@claim("eot.86", "identity", title="The sums combined", needs=("eot.s7.four-terms",),
-       latex=r"F_{jk}=\tfrac1{\tau^2}(p_j\delta_{jk}-p_jp_k-p_jp_k+p_jp_k)")
+@claim(
+    "eot.86",
+    "identity",
+    title="The sums combined",
+    needs=("eot.s7.four-terms",),
+    latex=r"F_{jk}=\tfrac1{\tau^2}(p_j\delta_{jk}-p_jp_k-p_jp_k+p_jp_k)",
+)
 def sums_combined() -> Steps:
     """The four sums in their order."""
     yield Equation(fisher(), (p(j) * delta(j, k) - p(j) * p(k) - p(k) * p(j) + p(j) * p(k)) / tau**2, reason="four terms")

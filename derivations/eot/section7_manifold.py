@@ -17,8 +17,11 @@ from derivations.eot.section7_fisher import fisher, i, p
 from derivations.eot.section7_natural import fisher_times_u
 
 GAUSS = Theorem(
-    "Gauss", "The curvature of a hypersurface in the plane of two tangent vectors is the determinant of its second "
-    "fundamental form on them.", "do Carmo, Riemannian Geometry (1992), chapter 6, Theorem 2.5")
+    "Gauss",
+    "The curvature of a hypersurface in the plane of two tangent vectors is the determinant of its second "
+    "fundamental form on them.",
+    "do Carmo, Riemannian Geometry (1992), chapter 6, Theorem 2.5",
+)
 
 
 def embedding(component: sp.Expr) -> sp.Expr:
@@ -44,18 +47,29 @@ def area() -> sp.Expr:
 def on_a_sphere() -> Steps:
     """The manifold lies on a sphere, with F as the metric that it has there."""
     yield Equation(total(i, embedding(i) ** 2), 4, about=(s[j], tau), reason="Σ p = 1: the manifold is a part of a sphere,")
-    yield Equation(total(i, derivative(embedding(i), s[j]) * derivative(embedding(i), s[k])), fisher(j, k),
-                   reason="on which lengths are those of F: F is the metric,")
+    yield Equation(
+        total(i, derivative(embedding(i), s[j]) * derivative(embedding(i), s[k])),
+        fisher(j, k),
+        reason="on which lengths are those of F: F is the metric,",
+    )
     yield Equation(bending(j, k), -fisher(j, k) / 2, reason="and it bends as a sphere of radius 2 does", quotes=(GAUSS,))
 
 
-@claim("eot.s7.manifold-curvature", "identity", title="F as the curvature of the statistical manifold",
-       needs=("eot.78", "eot.79"), latex=r"R_{jk}=F_{jk}", part_of="eot.rem7.4")
+@claim(
+    "eot.s7.manifold-curvature",
+    "identity",
+    title="F as the curvature of the statistical manifold",
+    needs=("eot.78", "eot.79"),
+    latex=r"R_{jk}=F_{jk}",
+    part_of="eot.rem7.4",
+)
 def manifold_curvature() -> Steps:
     """Backpropagation is said to use, in the Fisher matrix, the curvature of the manifold of attention distributions."""
     yield from on_a_sphere()
-    yield Fails(Equation(curvature(), fisher(j, k), at={m: 3, s.label: [0, 0, 0], tau: 1, j: 1, k: 2}),
-                reason="R₁₂ = 1/108 and F₁₂ = −1/9; for two keys the manifold is a curve, of curvature 0, and F is not 0")
+    yield Fails(
+        Equation(curvature(), fisher(j, k), at={m: 3, s.label: [0, 0, 0], tau: 1, j: 1, k: 2}),
+        reason="R₁₂ = 1/108 and F₁₂ = −1/9; for two keys the manifold is a curve, of curvature 0, and F is not 0",
+    )
 
 
 @manifold_curvature.corrected(r"R_{jk}=\tfrac14(F_{jj}F_{kk}-F_{jk}^2),\quad-\nabla_s\mathcal L=\tau Fu", Severity.SLIP)

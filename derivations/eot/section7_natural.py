@@ -88,18 +88,29 @@ def undone() -> sp.Expr:
 TWO_KEYS: dict[Variable, Value] = {m: 2, s.label: [0, 0], u.label: [0, 1], tau: 1, j: 1}
 
 
-@claim("eot.thm7.3", "identity", title="Standard and natural gradient", needs=("eot.79", "eot.98"), hypotheses=("τ > 0",),
-       latex=r"\nabla_s\mathcal L=-\tau F(s)u,\quad\Delta s_{\mathrm{nat}}\propto u")
+@claim(
+    "eot.thm7.3",
+    "identity",
+    title="Standard and natural gradient",
+    needs=("eot.79", "eot.98"),
+    hypotheses=("τ > 0",),
+    latex=r"\nabla_s\mathcal L=-\tau F(s)u,\quad\Delta s_{\mathrm{nat}}\propto u",
+)
 def natural_gradient() -> Steps:
     """The score gradient is −τFu, and the natural gradient, in which F is undone, is said to point along the utilities."""
     yield Equation(gradient(), -tau * fisher_times_u(), reason="the first half is true, eot.79")
-    yield Fails(Equation(natural(), tau * u[j], at=TWO_KEYS),
-                reason="F is singular; for u = (0, 1) its Moore-Penrose inverse gives (−1/2, 1/2), no multiple of u")
+    yield Fails(
+        Equation(natural(), tau * u[j], at=TWO_KEYS),
+        reason="F is singular; for u = (0, 1) its Moore-Penrose inverse gives (−1/2, 1/2), no multiple of u",
+    )
 
 
-@natural_gradient.corrected(r"\nabla_s\mathcal L=-\tau Fu,\quad\Delta_j-\Delta_k=\tau(u_j-u_k)", Severity.HYPOTHESIS,
-                            under="score directions that differ by a constant vector are identified",
-                            replaces="the natural gradient, by its differences between keys")
+@natural_gradient.corrected(
+    r"\nabla_s\mathcal L=-\tau Fu,\quad\Delta_j-\Delta_k=\tau(u_j-u_k)",
+    Severity.HYPOTHESIS,
+    under="score directions that differ by a constant vector are identified",
+    replaces="the natural gradient, by its differences between keys",
+)
 def natural_gradient_modulo_constants() -> Steps:
     """The natural gradient has the utilities' differences times τ; a constant added to all scores changes no weight."""
     yield Equation(gradient(), -tau * fisher_times_u(), reason="eot.79")
@@ -155,8 +166,13 @@ def is_gradient(right: sp.Expr) -> Equation:
     return Equation(through_weights(), right)
 
 
-@claim("eot.89", "identity", title="Theorem 5.2 once more", needs=("eot.thm5.2",),
-       latex=r"\frac{\partial\mathcal L}{\partial s_j}=-\frac{p_j}\tau\left(u_j-\mathbb E_p[u]\right)")
+@claim(
+    "eot.89",
+    "identity",
+    title="Theorem 5.2 once more",
+    needs=("eot.thm5.2",),
+    latex=r"\frac{\partial\mathcal L}{\partial s_j}=-\frac{p_j}\tau\left(u_j-\mathbb E_p[u]\right)",
+)
 def advantage_form() -> Steps:
     """Each entry of the gradient is minus the weight over τ times the advantage."""
     yield is_gradient(-p(j) / tau * (u[j] - mean()))
@@ -166,8 +182,13 @@ advantage_form.twin("the sign", lambda: is_gradient(p(j) / tau * (u[j] - mean())
 advantage_form.twin("a plain mean", lambda: is_gradient(-p(j) / tau * (u[j] - average())))
 
 
-@claim("eot.90", "identity", title="As a vector", needs=("eot.89",),
-       latex=r"\nabla_s\mathcal L=-\tfrac1\tau\left[p_j(u_j-\mathbb E[u])\right]_{j=1}^m")
+@claim(
+    "eot.90",
+    "identity",
+    title="As a vector",
+    needs=("eot.89",),
+    latex=r"\nabla_s\mathcal L=-\tfrac1\tau\left[p_j(u_j-\mathbb E[u])\right]_{j=1}^m",
+)
 def as_vector() -> Steps:
     """−1/τ is common to all entries."""
     yield is_gradient(-(p(j) * (u[j] - mean())) / tau)
@@ -177,8 +198,13 @@ as_vector.twin("τ for 1/τ", lambda: is_gradient(-tau * p(j) * (u[j] - mean()))
 as_vector.twin("the weight is lost", lambda: is_gradient(-(u[j] - mean()) / tau))
 
 
-@claim("eot.91", "identity", title="Two vectors", needs=("eot.90",),
-       latex=r"=-\tfrac1\tau\left([p_ju_j]_j-\mathbb E[u]\,[p_j]_j\right)")
+@claim(
+    "eot.91",
+    "identity",
+    title="Two vectors",
+    needs=("eot.90",),
+    latex=r"=-\tfrac1\tau\left([p_ju_j]_j-\mathbb E[u]\,[p_j]_j\right)",
+)
 def two_vectors() -> Steps:
     """The weighted utilities less the mean utility times the weights."""
     yield is_gradient(-(p(j) * u[j] - mean() * p(j)) / tau)
@@ -218,8 +244,9 @@ one_matrix.twin("the sign", lambda: is_gradient(covariance_times_u() / tau))
 one_matrix.twin("τ is lost", lambda: is_gradient(-covariance_times_u()))
 
 
-@claim("eot.95", "identity", title="The gradient recalled", needs=("eot.94",),
-       latex=r"\nabla_s\mathcal L=-\tfrac1\tau(D-pp^\top)u")
+@claim(
+    "eot.95", "identity", title="The gradient recalled", needs=("eot.94",), latex=r"\nabla_s\mathcal L=-\tfrac1\tau(D-pp^\top)u"
+)
 def recalled() -> Steps:
     """The covariance of the one-hot choice, over τ, takes the utilities to minus the gradient."""
     yield is_gradient(-covariance_times_u() / tau)
@@ -252,19 +279,30 @@ one_temperature.twin("τ²", lambda: is_gradient(-(tau**2) * fisher_times_u()))
 # ── the natural gradient ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@claim("eot.98", "definition", title="The natural gradient by the inverse of F", needs=("eot.88",),
-       latex=r"\Delta s_{\mathrm{nat}}\propto-F^{-1}\nabla_s\mathcal L")
+@claim(
+    "eot.98",
+    "definition",
+    title="The natural gradient by the inverse of F",
+    needs=("eot.88",),
+    latex=r"\Delta s_{\mathrm{nat}}\propto-F^{-1}\nabla_s\mathcal L",
+)
 def inverse_of_fisher() -> Steps:
     """The natural gradient is defined with the inverse of F, so a matrix G with FG = I is needed."""
     product = total((j, k), total(a, fisher(j, a) * G[a, k]))
     yield Equation(total(j, fisher(j, a)), 0, about=(s[a],), reason="1ᵀF = 0")
     yield Equation(product, 0, about=(s[j],), reason="so 1ᵀ(FG)1 = 0 for every matrix G, every m and s")
-    yield Fails(Equation(product, total((j, k), delta(j, k)), at={m: 2, s.label: [0, 0], tau: 1, G.label: [[1, 0], [0, 1]]}),
-                reason="and 1ᵀI1 = m: no matrix is the inverse of F")
+    yield Fails(
+        Equation(product, total((j, k), delta(j, k)), at={m: 2, s.label: [0, 0], tau: 1, G.label: [[1, 0], [0, 1]]}),
+        reason="and 1ᵀI1 = m: no matrix is the inverse of F",
+    )
 
 
-@inverse_of_fisher.corrected(r"\Delta s_{\mathrm{nat}}\propto-F^+\nabla_s\mathcal L,\quad F^+=\tau^2\,\Pi D^{-1}\Pi,\ "
-                             r"\Pi=I-\tfrac1m\mathbf 1\mathbf 1^\top", Severity.HYPOTHESIS, replaces="the inverse of F")
+@inverse_of_fisher.corrected(
+    r"\Delta s_{\mathrm{nat}}\propto-F^+\nabla_s\mathcal L,\quad F^+=\tau^2\,\Pi D^{-1}\Pi,\ "
+    r"\Pi=I-\tfrac1m\mathbf 1\mathbf 1^\top",
+    Severity.HYPOTHESIS,
+    replaces="the inverse of F",
+)
 def pseudo_inverse_of_fisher() -> Steps:
     """F has a Moore-Penrose inverse, τ² times the centred diag(1/p), with which the definition makes sense for every m."""
     yield from penrose()
@@ -274,12 +312,19 @@ inverse_of_fisher.twin("the identity", lambda: Equation(undone(), delta(j, k)))
 inverse_of_fisher.twin("the projection by p", lambda: Equation(undone(), delta(j, k) - p(k)))
 
 
-@claim("eot.99", "identity", title="F⁻¹ undoes F", needs=("eot.98", "eot.97"),
-       latex=r"\Delta s_{\mathrm{nat}}\propto-F^{-1}(-\tau Fu)=\tau u")
+@claim(
+    "eot.99",
+    "identity",
+    title="F⁻¹ undoes F",
+    needs=("eot.98", "eot.97"),
+    latex=r"\Delta s_{\mathrm{nat}}\propto-F^{-1}(-\tau Fu)=\tau u",
+)
 def natural_direction() -> Steps:
     """Applying the inverse of F to −∇L = τFu is said to return τu."""
-    yield Fails(Equation(natural(), tau * u[j], at=TWO_KEYS),
-                reason="F has no inverse, eot.98, and F⁺F is not I but Π, which takes the mean off: (−1/2, 1/2) for u = (0, 1)")
+    yield Fails(
+        Equation(natural(), tau * u[j], at=TWO_KEYS),
+        reason="F has no inverse, eot.98, and F⁺F is not I but Π, which takes the mean off: (−1/2, 1/2) for u = (0, 1)",
+    )
 
 
 @natural_direction.corrected(r"-F^+(-\tau Fu)=\tau(u-\bar u\mathbf 1),\quad\bar u=\tfrac1m\sum_ku_k", Severity.HYPOTHESIS)
@@ -292,9 +337,14 @@ natural_direction.twin("the mean under p", lambda: Equation(natural(), tau * (u[
 natural_direction.twin("the sign", lambda: Equation(natural(), -tau * (u[j] - average())))
 
 
-@claim("eot.s7.direction", "identity", title="The natural gradient changes the weights as u does", needs=("eot.98", "eot.59"),
-       latex=r"\sum_k\frac{\partial p_j}{\partial s_k}(\Delta s_{\mathrm{nat}})_k=p_jA_j"
-             r"=\sum_k\frac{\partial p_j}{\partial s_k}\,\tau u_k")
+@claim(
+    "eot.s7.direction",
+    "identity",
+    title="The natural gradient changes the weights as u does",
+    needs=("eot.98", "eot.59"),
+    latex=r"\sum_k\frac{\partial p_j}{\partial s_k}(\Delta s_{\mathrm{nat}})_k=p_jA_j"
+    r"=\sum_k\frac{\partial p_j}{\partial s_k}\,\tau u_k",
+)
 def moves_like_utilities() -> Steps:
     """On the manifold of distributions the natural gradient and τu are one direction: p_j changes by p_j(u_j − E_p[u])."""
     along_u = total(k, derivative(p(j), s[k]) * tau * u[k])
@@ -319,12 +369,19 @@ def apart() -> sp.Expr:
     return total(j, (tau * fisher_times_u() + gradient()) ** 2)
 
 
-@claim("eot.rem7.4", "inequality", title="Backpropagation is not Euclidean gradient descent", needs=("eot.79",),
-       latex=r"\tau F(s)u\ne-\nabla_s\mathcal L")
+@claim(
+    "eot.rem7.4",
+    "inequality",
+    title="Backpropagation is not Euclidean gradient descent",
+    needs=("eot.79",),
+    latex=r"\tau F(s)u\ne-\nabla_s\mathcal L",
+)
 def not_euclidean() -> Steps:
     """The update of backpropagation is called no simple Euclidean gradient descent but a manifold-aware rule."""
-    yield Fails(AtLeast(apart(), 0, strict=True, at={m: 2, s.label: [0, 0], u.label: [0, 1], tau: 1}),
-                reason="τFu is the Euclidean gradient in the scores, here (−1/4, 1/4); it contains F because softmax does")
+    yield Fails(
+        AtLeast(apart(), 0, strict=True, at={m: 2, s.label: [0, 0], u.label: [0, 1], tau: 1}),
+        reason="τFu is the Euclidean gradient in the scores, here (−1/4, 1/4); it contains F because softmax does",
+    )
 
 
 @not_euclidean.corrected(r"\tau F(s)u=-\nabla_s\mathcal L", Severity.FATAL, replaces="the denial that both are one")
@@ -337,8 +394,14 @@ not_euclidean.twin("the natural gradient", lambda: Equation(tau * fisher_times_u
 not_euclidean.twin("the sign", lambda: Equation(tau * fisher_times_u(), gradient()))
 
 
-@claim("eot.s7.softmax-derivative", "identity", title="Softmax's derivative is F up to a scalar", needs=("eot.88", "eot.59"),
-       latex=r"\frac{\partial p_j}{\partial s_k}=\tau F_{jk}=\tfrac1\tau(D-pp^\top)_{jk}", part_of="eot.rem7.4")
+@claim(
+    "eot.s7.softmax-derivative",
+    "identity",
+    title="Softmax's derivative is F up to a scalar",
+    needs=("eot.88", "eot.59"),
+    latex=r"\frac{\partial p_j}{\partial s_k}=\tau F_{jk}=\tfrac1\tau(D-pp^\top)_{jk}",
+    part_of="eot.rem7.4",
+)
 def softmax_derivative() -> Steps:
     """The Jacobian that backpropagation multiplies by is τ times the Fisher matrix, so F is applied implicitly."""
     yield Equation(derivative(p(j), s[k]), covariance() / tau, reason="eot.59")
@@ -349,8 +412,14 @@ softmax_derivative.twin("F itself", lambda: Equation(derivative(p(j), s[k]), fis
 softmax_derivative.twin("over τ", lambda: Equation(derivative(p(j), s[k]), fisher() / tau))
 
 
-@claim("eot.s7.preconditioned", "identity", title="The gradient is the ideal direction, preconditioned with F",
-       latex=r"-\nabla_s\mathcal L=F\cdot(\tau u)", needs=("eot.79",), part_of="eot.rem7.4")
+@claim(
+    "eot.s7.preconditioned",
+    "identity",
+    title="The gradient is the ideal direction, preconditioned with F",
+    latex=r"-\nabla_s\mathcal L=F\cdot(\tau u)",
+    needs=("eot.79",),
+    part_of="eot.rem7.4",
+)
 def preconditioned() -> Steps:
     """F applied to τ times the utilities is the descent direction, and a constant added to the utilities changes nothing."""
     yield Equation(total(a, fisher(j, a) * shift), 0, about=(s[j],), reason="F1 = 0")
@@ -364,9 +433,14 @@ preconditioned.twin("D for F", lambda: Equation(-gradient(), p(j) * u[j] / tau))
 w = vector("v", m)
 
 
-@claim("eot.s7.dual", "identity", title="The gradient is dual to the natural gradient", needs=("eot.98",),
-       latex=r"(\Delta s_{\mathrm{nat}})^\top F\,v=-(\nabla_s\mathcal L)^\top v",
-       part_of="eot.rem7.4")
+@claim(
+    "eot.s7.dual",
+    "identity",
+    title="The gradient is dual to the natural gradient",
+    needs=("eot.98",),
+    latex=r"(\Delta s_{\mathrm{nat}})^\top F\,v=-(\nabla_s\mathcal L)^\top v",
+    part_of="eot.rem7.4",
+)
 def dual_to_natural() -> Steps:
     """The Fisher-Rao product with the natural gradient is, in every direction v, minus the derivative of the loss along v."""
     yield Equation(paired(), -total(j, gradient() * w[j]), reason="lowering the index: FF⁺∇L = Π∇L = ∇L, as 1ᵀ∇L = 0")
@@ -381,8 +455,14 @@ dual_to_natural.twin("the sign", lambda: Equation(paired(), total(j, gradient() 
 dual_to_natural.twin("the Euclidean product with τu", lambda: Equation(paired(), tau * total(j, u[j] * w[j])))
 
 
-@claim("eot.s7.efficient", "identity", title="The rule is computationally efficient", needs=("eot.88",),
-       latex=r"(Fu)_j=\tfrac1{\tau^2}\,p_j\,(u_j-p^\top u)", part_of="eot.rem7.4")
+@claim(
+    "eot.s7.efficient",
+    "identity",
+    title="The rule is computationally efficient",
+    needs=("eot.88",),
+    latex=r"(Fu)_j=\tfrac1{\tau^2}\,p_j\,(u_j-p^\top u)",
+    part_of="eot.rem7.4",
+)
 def efficient() -> Steps:
     """The product with the m × m matrix F takes one inner product and m multiplications, not m²."""
     yield Equation(fisher_times_u(), p(j) * (u[j] - mean()) / tau**2, reason="diagonal plus rank one")
@@ -392,9 +472,15 @@ efficient.twin("without the inner product", lambda: Equation(fisher_times_u(), p
 efficient.twin("one τ", lambda: Equation(fisher_times_u(), p(j) * (u[j] - mean()) / tau))
 
 
-@claim("eot.s7.intertwined", "equivalence", title="Deeply intertwined with the geometry", needs=("eot.79", "eot.rem7.4"),
-       latex=r"\text{the rule and the geometry are intertwined}")
+@claim(
+    "eot.s7.intertwined",
+    "equivalence",
+    title="Deeply intertwined with the geometry",
+    needs=("eot.79", "eot.rem7.4"),
+    latex=r"\text{the rule and the geometry are intertwined}",
+)
 def intertwined() -> Undecidable:
     """The learning rule is called deeply intertwined with the intrinsic geometry of the problem that it solves."""
-    return Undecidable("no criterion is stated; that the gradient is −τFu is proved in eot.79, that it is no natural gradient, "
-                       "in eot.rem7.4")
+    return Undecidable(
+        "no criterion is stated; that the gradient is −τFu is proved in eot.79, that it is no natural gradient, in eot.rem7.4"
+    )

@@ -73,8 +73,13 @@ def solves(candidate: Entry) -> UniqueMinimum:
     return UniqueMinimum(lambda of: objective(of, cost, tau), candidate, m, tau, reason="J(q) − J(α) = τ Σ kl(q ‖ α)")
 
 
-@claim("eot.s8.unique-solution", "optimality", title="The unique analytical solution", needs=("eot.thm3.3",),
-       latex=r"\alpha=\arg\min_{p\in\Delta^{m-1}}J(p)")
+@claim(
+    "eot.s8.unique-solution",
+    "optimality",
+    title="The unique analytical solution",
+    needs=("eot.thm3.3",),
+    latex=r"\alpha=\arg\min_{p\in\Delta^{m-1}}J(p)",
+)
 def unique_solution() -> Steps:
     """The attention weights are the only solution of the one-sided problem, and they are given by a formula."""
     yield solves(softmax(similarity, tau))
@@ -92,20 +97,32 @@ def entropy(of: Entry) -> sp.Expr:
 def more_entropy(bound: sp.Expr, at: dict[Variable, Value] | None = None) -> Follows:
     """If q has at least the mean score of the weights, then H(p) ≥ bound."""
     as_similar = AtLeast(expect(rival, score), expect(p, score))
-    return Follows((as_similar,), AtLeast(entropy(p), bound), (1 / tau,), total(j, kl(q[j], p(j))), at=at or {},
-                   given=(as_similar,),
-                   reason="H(p) − H(q) = (E_q[s] − E_p[s])/τ + Σ kl(q ‖ p): equality only at q = p")
+    return Follows(
+        (as_similar,),
+        AtLeast(entropy(p), bound),
+        (1 / tau,),
+        total(j, kl(q[j], p(j))),
+        at=at or {},
+        given=(as_similar,),
+        reason="H(p) − H(q) = (E_q[s] − E_p[s])/τ + Σ kl(q ‖ p): equality only at q = p",
+    )
 
 
-@claim("eot.s8.maximum-entropy", "optimality", title="Softmax as constrained maximum entropy", needs=("eot.s2.gibbs",),
-       latex=r"\mathbb E_q[s]\ge\mathbb E_p[s]\implies H(q)\le H(p)")
+@claim(
+    "eot.s8.maximum-entropy",
+    "optimality",
+    title="Softmax as constrained maximum entropy",
+    needs=("eot.s2.gibbs",),
+    latex=r"\mathbb E_q[s]\ge\mathbb E_p[s]\implies H(q)\le H(p)",
+)
 def constrained_entropy() -> Steps:
     """Of all distributions whose mean score is at least that of the softmax, the softmax alone has the most entropy."""
     yield more_entropy(entropy(rival))
 
 
-constrained_entropy.twin("as much as the uniform distribution", lambda: more_entropy(
-    sp.log(m), {m: 2, s.label: [0, 1], tau: 1, q.label: [0, 1]}))
+constrained_entropy.twin(
+    "as much as the uniform distribution", lambda: more_entropy(sp.log(m), {m: 2, s.label: [0, 1], tau: 1, q.label: [0, 1]})
+)
 constrained_entropy.twin("τ more", lambda: more_entropy(entropy(rival) + tau))
 
 
@@ -114,8 +131,13 @@ def descent() -> sp.Expr:
     return total(k, u[k] * derivative(p(k), s[j]))
 
 
-@claim("eot.s8.policy-gradient", "identity", title="Backpropagation as an advantage-based policy gradient",
-       latex=r"-\partial\mathcal L/\partial s_j=\mathbb E_{i\sim p}[A_i\,\partial\log p_i/\partial s_j]", needs=("eot.thm5.2",))
+@claim(
+    "eot.s8.policy-gradient",
+    "identity",
+    title="Backpropagation as an advantage-based policy gradient",
+    latex=r"-\partial\mathcal L/\partial s_j=\mathbb E_{i\sim p}[A_i\,\partial\log p_i/\partial s_j]",
+    needs=("eot.thm5.2",),
+)
 def policy_gradient() -> Steps:
     """The negative gradient is the mean over the weights of advantage times score function."""
     yield Equation(descent(), advantage_gradient(p), reason="p ∂log p = ∂p; Σ ∂p = 0")
@@ -130,21 +152,38 @@ policy_gradient.twin("the sign", lambda: Equation(descent(), advantage_gradient(
 policy_gradient.twin("a uniform policy", lambda: Equation(descent(), advantage_gradient(lambda key: 1 / m)))
 
 
-@claim("eot.s8.variance-reduced", "inequality", title="A rational, variance-reduced update rule",
-       latex=r"\mathrm{Var}[(u_i-\mathbb E_p[u])\,g_{ij}]\le\mathrm{Var}[u_i\,g_{ij}]", needs=("eot.s5.variance-reduced",))
+@claim(
+    "eot.s8.variance-reduced",
+    "inequality",
+    title="A rational, variance-reduced update rule",
+    latex=r"\mathrm{Var}[(u_i-\mathbb E_p[u])\,g_{ij}]\le\mathrm{Var}[u_i\,g_{ij}]",
+    needs=("eot.s5.variance-reduced",),
+)
 def variance_reduced() -> Steps:
     """The learning dynamics are said to be governed by a variance-reduced update rule."""
-    yield Fails(AtLeast(policy.variance(sp.S.Zero), policy.variance(policy.expected_utility()),
-                        at={m: 2, pi.label: [sp.Rational(1, 4), sp.Rational(3, 4)], u.label: [0, 1], tau: 1, j: 1}),
-                reason="with sampled keys the expected-utility baseline can enlarge the variance")
+    yield Fails(
+        AtLeast(
+            policy.variance(sp.S.Zero),
+            policy.variance(policy.expected_utility()),
+            at={m: 2, pi.label: [sp.Rational(1, 4), sp.Rational(3, 4)], u.label: [0, 1], tau: 1, j: 1},
+        ),
+        reason="with sampled keys the expected-utility baseline can enlarge the variance",
+    )
 
 
-@variance_reduced.corrected(r"-\sum_k(u_k-b)\,\partial p_k/\partial s_j=-\sum_ku_k\,\partial p_k/\partial s_j",
-                            Severity.FATAL, replaces="the comparison of variances")
+@variance_reduced.corrected(
+    r"-\sum_k(u_k-b)\,\partial p_k/\partial s_j=-\sum_ku_k\,\partial p_k/\partial s_j",
+    Severity.FATAL,
+    replaces="the comparison of variances",
+)
 def no_variance() -> Steps:
     """The update is deterministic: subtracting any baseline from the utilities changes nothing in it."""
-    yield Equation(total(k, (u[k] - policy.baseline) * derivative(p(k), s[j])), descent(), reason="Σ_k ∂p_k/∂s_j = 0",
-                   about=(policy.baseline,))
+    yield Equation(
+        total(k, (u[k] - policy.baseline) * derivative(p(k), s[j])),
+        descent(),
+        reason="Σ_k ∂p_k/∂s_j = 0",
+        about=(policy.baseline,),
+    )
 
 
 def with_baseline(right: sp.Expr) -> Equation:
@@ -175,26 +214,43 @@ def score_update(key: sp.Expr) -> sp.Expr:
 
 
 OVERTAKEN: dict[Variable, Value] = {
-    m: 3, pi.label: [sp.Rational(1, 20), sp.Rational(3, 4), sp.Rational(1, 5)], u.label: [1, 1, 0], tau: 1, j: 1,
+    m: 3,
+    pi.label: [sp.Rational(1, 20), sp.Rational(3, 4), sp.Rational(1, 5)],
+    u.label: [1, 1, 0],
+    tau: 1,
+    j: 1,
 }
 
 
-@claim("eot.s8.reinforces", "inequality", title="Attending to better keys is reinforced", needs=("eot.rem5.3", "eot.59"),
-       latex=r"A_j\ge0\implies\text{gradient descent does not lower } p_j")
+@claim(
+    "eot.s8.reinforces",
+    "inequality",
+    title="Attending to better keys is reinforced",
+    needs=("eot.rem5.3", "eot.59"),
+    latex=r"A_j\ge0\implies\text{gradient descent does not lower } p_j",
+)
 def reinforces() -> Steps:
     """Descent is said to reinforce attending to keys that do better than the average of the policy."""
-    yield Fails(Follows((AtLeast(advantage(j), 0),), AtLeast(response(score_update), 0), (sp.S.One,), at=OVERTAKEN),
-                reason="key 1 has advantage 1/5, but key 2's score rises faster and takes weight from it (needs m ≥ 3)")
+    yield Fails(
+        Follows((AtLeast(advantage(j), 0),), AtLeast(response(score_update), 0), (sp.S.One,), at=OVERTAKEN),
+        reason="key 1 has advantage 1/5, but key 2's score rises faster and takes weight from it (needs m ≥ 3)",
+    )
 
 
-@reinforces.corrected(r"\dot s_j=\tfrac1\tau p_jA_j,\qquad\dot p_j=\tfrac1{\tau^2}p_j\left(p_jA_j-"
-                      r"\textstyle\sum_kp_k^2A_k\right)", Severity.SLIP)
+@reinforces.corrected(
+    r"\dot s_j=\tfrac1\tau p_jA_j,\qquad\dot p_j=\tfrac1{\tau^2}p_j\left(p_jA_j-"
+    r"\textstyle\sum_kp_k^2A_k\right)",
+    Severity.SLIP,
+)
 def scores_rise() -> Steps:
     """Descent raises the score of such a key; its weight rises only if p_j A_j exceeds the weighted mean of p_k A_k."""
     yield AtLeast(pi[j] / tau, 0, strict=True, reason="so the score moves as the advantage says: ds_j = p_j A_j/τ")
     yield Equation(response(given), pi[j] * advantage(j) / tau, reason="it is the step u, natural descent, that raises p_j so")
-    yield Equation(response(score_update), pi[j] * (pi[j] * advantage(j) - total(l, pi[l] ** 2 * advantage(l))) / tau**2,
-                   reason="(59) applied to the update of the scores")
+    yield Equation(
+        response(score_update),
+        pi[j] * (pi[j] * advantage(j) - total(l, pi[l] ** 2 * advantage(l))) / tau**2,
+        reason="(59) applied to the update of the scores",
+    )
 
 
 reinforces.twin("as the advantage", lambda: Equation(response(score_update), pi[j] * advantage(j) / tau))
@@ -214,8 +270,13 @@ def pulled_back() -> sp.Expr:
     return total(i, derivative(p(i), s[j]) / p(i) * derivative(p(i), s[k]))
 
 
-@claim("eot.s8.entropy-geometry", "identity", title="Shannon entropy defines the geometry", needs=("eot.59",),
-       latex=r"J^\top\,(\nabla_w^2\Phi(w)|_{w=p})\,J=F,\quad\Phi(w)=\textstyle\sum_jw_j\log w_j")
+@claim(
+    "eot.s8.entropy-geometry",
+    "identity",
+    title="Shannon entropy defines the geometry",
+    needs=("eot.59",),
+    latex=r"J^\top\,(\nabla_w^2\Phi(w)|_{w=p})\,J=F,\quad\Phi(w)=\textstyle\sum_jw_j\log w_j",
+)
 def entropy_geometry() -> Steps:
     """The Hessian of the negative entropy, carried from the weights to the scores, is the Fisher matrix."""
     second = derivative(derivative(total(l, w[l] * sp.log(w[l])), w[j]), w[k])
@@ -224,14 +285,19 @@ def entropy_geometry() -> Steps:
 
 
 entropy_geometry.twin("one τ too few", lambda: Equation(pulled_back(), tau * fisher(j, k)))
-entropy_geometry.twin("the Euclidean metric", lambda: Equation(
-    pulled_back(), total(i, derivative(p(i), s[j]) * derivative(p(i), s[k]))))
+entropy_geometry.twin(
+    "the Euclidean metric", lambda: Equation(pulled_back(), total(i, derivative(p(i), s[j]) * derivative(p(i), s[k])))
+)
 
 
-reprint("eot.s8.curvature", manifold_curvature, title="The curvature of the manifold dictates the update",
-        latex=r"R_{jk}=F_{jk}",
-        statement="The curvature of the manifold of attention distributions, captured by the Fisher matrix, is said to dictate "
-                  "the form of the update.")
+reprint(
+    "eot.s8.curvature",
+    manifold_curvature,
+    title="The curvature of the manifold dictates the update",
+    latex=r"R_{jk}=F_{jk}",
+    statement="The curvature of the manifold of attention distributions, captured by the Fisher matrix, is said to dictate "
+    "the form of the update.",
+)
 
 
 def metric_at(row: sp.Expr, direction: Entry) -> sp.Expr:
@@ -244,13 +310,20 @@ def metric_step(direction: Entry) -> sp.Expr:
     return metric_at(j, direction)
 
 
-@claim("eot.s8.landscape", "equivalence", title="Gradient descent on the geometric landscape", needs=("eot.s8.curvature",),
-       latex=r"F\,(p_kA_k/\tau)_k\parallel-\nabla_s\mathcal L")
+@claim(
+    "eot.s8.landscape",
+    "equivalence",
+    title="Gradient descent on the geometric landscape",
+    needs=("eot.s8.curvature",),
+    latex=r"F\,(p_kA_k/\tau)_k\parallel-\nabla_s\mathcal L",
+)
 def landscape() -> Steps:
     """The gradient is said to result from gradient descent in this geometry, whose steps x solve F x ∥ −∇L."""
     apart: dict[Variable, Value] = {m: 3, pi.label: [HALF, HALF / 2, HALF / 2], u.label: [0, 0, 1], tau: 1, j: 1, k: 2}
-    yield Fails(Equation(metric_at(j, score_update) * score_update(k), metric_at(k, score_update) * score_update(j), at=apart),
-                reason="−∇L = (−1/8, −1/16, 3/16), F(−∇L) = (−3/64, −1/128, 7/128): not parallel (for m = 2 they are)")
+    yield Fails(
+        Equation(metric_at(j, score_update) * score_update(k), metric_at(k, score_update) * score_update(j), at=apart),
+        reason="−∇L = (−1/8, −1/16, 3/16), F(−∇L) = (−3/64, −1/128, 7/128): not parallel (for m = 2 they are)",
+    )
 
 
 @landscape.corrected(r"F\,(\tau u)=-\nabla_s\mathcal L", Severity.FATAL, replaces="the step whose image under F is −∇L")
@@ -264,12 +337,21 @@ landscape.twin("τ squared", lambda: Equation(metric_step(lambda key: tau * u[ke
 landscape.twin("the mean is not subtracted", lambda: Equation(metric_step(lambda key: tau * u[key]), pi[j] * u[j] / tau))
 
 
-@claim("eot.s8.new-mechanisms", "equivalence", title="A language for designing mechanisms", needs=("eot.s8.unique-solution",),
-       latex=r"-\tau H\to\Omega")
+@claim(
+    "eot.s8.new-mechanisms",
+    "equivalence",
+    title="A language for designing mechanisms",
+    needs=("eot.s8.unique-solution",),
+    latex=r"-\tau H\to\Omega",
+)
 def new_mechanisms() -> Undecidable:
     """Other entropies and regularizers are said to induce other desirable properties in the weights."""
     return Undecidable("no regularizer and no property is named; the instances that are named are judged in section 4")
 
 
-reprint("eot.s8.justification", of=section0_abstract.justification, latex=r"\text{a mathematical foundation of attention}",
-        statement="The document says that it has given attention a mathematical foundation in optimization and control.")
+reprint(
+    "eot.s8.justification",
+    of=section0_abstract.justification,
+    latex=r"\text{a mathematical foundation of attention}",
+    statement="The document says that it has given attention a mathematical foundation in optimization and control.",
+)

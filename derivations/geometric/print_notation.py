@@ -109,11 +109,7 @@ CLAIMS = {
         r"\sin^2\angle(y, x)": r"= 1 - \frac{\langle y, x \rangle^2}{\|y\|^2 \|x\|^2}",
     },
     "geometric.6": {"x": "matrix S D as X"},
-    "geometric.s5.backpropagation": {
-        **COEFFICIENTS,
-        r"\nabla_f L": "vector S as g",
-        "L": r"= \sum_t f_t (\nabla_f L)_t",
-    },
+    "geometric.s5.backpropagation": {**COEFFICIENTS, r"\nabla_f L": "vector S as g", "L": r"= \sum_t f_t (\nabla_f L)_t"},
     "geometric.s5.additive-score": {
         **COEFFICIENTS,
         "H": "size",

@@ -54,8 +54,12 @@ def decay(strength: sp.Expr) -> Equation:
     return Equation(decaying(gamma)(j) / decaying(gamma)(k), sp.exp(strength * (age[j] - age[k])), reason="the sum cancels")
 
 
-@claim("geometric.s0.uniform-or-decay", "definition", title="A moving average has uniform or decaying weights",
-       latex=r"p_t=\tfrac1{|S|}\quad\text{or}\quad p_t=e^{-\gamma a_t}\big/\textstyle\sum_se^{-\gamma a_s}")
+@claim(
+    "geometric.s0.uniform-or-decay",
+    "definition",
+    title="A moving average has uniform or decaying weights",
+    latex=r"p_t=\tfrac1{|S|}\quad\text{or}\quad p_t=e^{-\gamma a_t}\big/\textstyle\sum_se^{-\gamma a_s}",
+)
 def moving_average() -> Steps:
     """A moving average weighs all of its window alike, or the less the longer ago; both are weights of sum 1."""
     yield Equation(total(j, uniform(j)), 1, reason="uniform", about=(m,))
@@ -72,8 +76,13 @@ def averaged() -> sp.Expr:
     return total((j, k), p[j] * p[k] * expectation(noise[j] * noise[k]))
 
 
-@claim("geometric.s0.smooths", "identity", title="A moving average smooths",
-       latex=r"\mathrm{Var}\textstyle\sum_tp_tz_t=\sum_tp_t^2\le1", hypotheses=("noise independent at different times",))
+@claim(
+    "geometric.s0.smooths",
+    "identity",
+    title="A moving average smooths",
+    latex=r"\mathrm{Var}\textstyle\sum_tp_tz_t=\sum_tp_t^2\le1",
+    hypotheses=("noise independent at different times",),
+)
 def smooths() -> Steps:
     """Averaging makes independent noise smaller: of a variance 1 is left the sum of squared weights, which is at most 1."""
     others = total(l, p[l] * (1 - delta(l, j)))
@@ -90,8 +99,12 @@ def response(location: sp.Expr) -> sp.Expr:
     return total(j, kernel[j] * delta(j, location)) - total(j, p[j] * delta(j, location))
 
 
-@claim("geometric.s0.not-expectations", "equivalence", title="Convolutions need not be expectations",
-       latex=r"\forall V:\textstyle\sum_tw_tV_t=\sum_tp_tV_t\iff w=p,\quad w\ \text{need not be a pmf}")
+@claim(
+    "geometric.s0.not-expectations",
+    "equivalence",
+    title="Convolutions need not be expectations",
+    latex=r"\forall V:\textstyle\sum_tw_tV_t=\sum_tp_tV_t\iff w=p,\quad w\ \text{need not be a pmf}",
+)
 def not_expectations() -> Steps:
     """The weights of a convolution may be negative or have another sum than 1, and then no expectation gives its values."""
     yield Fails(AtLeast(kernel[j], 0, at={m: 3, kernel.label: [-1, 2, -1], j: 1}), reason="an edge detector: negative weights")
@@ -99,8 +112,9 @@ def not_expectations() -> Steps:
     yield Equation(response(k), kernel[k] - p[k], reason="on one pixel alone: they agree on all images iff w = p")
 
 
-not_expectations.twin("the convolution is normalized first", lambda: Equation(
-    response(k), kernel[k] / total(j, kernel[j]) - p[k]))
+not_expectations.twin(
+    "the convolution is normalized first", lambda: Equation(response(k), kernel[k] / total(j, kernel[j]) - p[k])
+)
 not_expectations.twin("signs do not matter", lambda: Equation(response(k), sp.Abs(kernel[k]) - p[k]))
 
 
@@ -114,8 +128,12 @@ def below(bound: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
     return AtLeast(bound, filtered(p), because=because, reason="no average leaves the range of the pixels: contrast falls")
 
 
-@claim("geometric.s0.blur-or-magnify", "inequality", title="Convolutions can blur or magnify",
-       latex=r"p\ \text{a pmf}:\ \textstyle\sum_tp_tV_t\le\max_tV_t;\quad w=(-1,3,-1):\ \sum_tw_tV_t=3\max_tV_t")
+@claim(
+    "geometric.s0.blur-or-magnify",
+    "inequality",
+    title="Convolutions can blur or magnify",
+    latex=r"p\ \text{a pmf}:\ \textstyle\sum_tp_tV_t\le\max_tV_t;\quad w=(-1,3,-1):\ \sum_tw_tV_t=3\max_tV_t",
+)
 def blur_or_magnify() -> Steps:
     """Weights that form a pmf can only blur; weights of sum 1 with negative ones among them can magnify a peak."""
     sharpening: dict[Variable, Value] = {m: 3, kernel.label: [-1, 3, -1], slack.label: [1, 0, 1], peak: 1}
@@ -133,15 +151,23 @@ def sensitivity(factor: sp.Expr) -> Equation:
     return Equation(derivative(own(j), x[k]), own(j) * (delta(j, k) - factor * own(k)), reason="every value moves every weight")
 
 
-@claim("geometric.s0.data-dependent", "definition", title="Weights as a function of the window",
-       latex=r"p=p(x),\quad\text{say } p(x)=\mathrm{softmax}(x)")
+@claim(
+    "geometric.s0.data-dependent",
+    "definition",
+    title="Weights as a function of the window",
+    latex=r"p=p(x),\quad\text{say } p(x)=\mathrm{softmax}(x)",
+)
 def data_dependent() -> Steps:
     """The weights are a function of the window that they average, so that they can vary as it moves."""
     own = soft(data)
     yield AtLeast(own(j), 0, strict=True, reason="an instance: softmax of the window")
     yield Equation(total(j, own(j)), 1, about=(x[j],), reason="with sum 1")
-    yield Equation(soft(lambda location: x[location] + shift)(j), own(j), about=(shift,),
-                   reason="it sees differences only: on a straight line x_t = t the weights stay as the window moves")
+    yield Equation(
+        soft(lambda location: x[location] + shift)(j),
+        own(j),
+        about=(shift,),
+        reason="it sees differences only: on a straight line x_t = t the weights stay as the window moves",
+    )
     yield sensitivity(sp.S.One)
 
 
@@ -149,9 +175,15 @@ data_dependent.twin("each value moves its own weight only", lambda: sensitivity(
 data_dependent.twin("the sum of the weights moves", lambda: sensitivity(sp.Integer(2)))
 
 
-@claim("geometric.s0.motivation", "external fact", title="The core motivation and the key challenge",
-       latex=r"\text{core motivation: importance and prediction},\quad\text{key challenge: choosing } p")
+@claim(
+    "geometric.s0.motivation",
+    "external fact",
+    title="The core motivation and the key challenge",
+    latex=r"\text{core motivation: importance and prediction},\quad\text{key challenge: choosing } p",
+)
 def motivation() -> Undecidable:
     """Importance and good predictions are called the core motivation of attention, choosing its weights the key challenge."""
-    return Undecidable("what moved the authors of the mechanisms in use is no matter of proof, and no measure compares "
-                       "challenges; what the weights do achieve is judged where they are defined")
+    return Undecidable(
+        "what moved the authors of the mechanisms in use is no matter of proof, and no measure compares "
+        "challenges; what the weights do achieve is judged where they are defined"
+    )

@@ -31,8 +31,14 @@ def shifted_context(right: sp.Expr) -> Equation:
     return Equation(total(j, p[j] * (V[j, c] + v[c])), right, reason="weights of sum 1: moving all values moves c")
 
 
-@claim("geometric.1", "definition", title="The context vector is an expectation", hypotheses=("S is finite",),
-       latex=r"c=\mathbb E_p[V(T)]", needs=("geometric.s1.pmf",))
+@claim(
+    "geometric.1",
+    "definition",
+    title="The context vector is an expectation",
+    hypotheses=("S is finite",),
+    latex=r"c=\mathbb E_p[V(T)]",
+    needs=("geometric.s1.pmf",),
+)
 def context_vector() -> Steps:
     """The context vector, which is what the mechanism computes, is the expectation of V at a random location drawn from p."""
     yield Equation(total(j, uniform(j) * V[j, c]), total(j, V[j, c]) / m, reason="an instance: equal weights give the mean")
@@ -48,8 +54,13 @@ def half_space(bound: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
     return AtLeast(bound, total(j, p[j] * (height - slack[j])), because=because, reason="what c is short of is Σ_j p_j s_j")
 
 
-@claim("geometric.s1.context", "inequality", title="The context vector is a weighted average", needs=("geometric.1",),
-       latex=r"u_t\le b\implies\textstyle\sum_tp_tu_t\le b,\quad\langle v,c\rangle=\textstyle\sum_tp_t\langle v,V(t)\rangle")
+@claim(
+    "geometric.s1.context",
+    "inequality",
+    title="The context vector is a weighted average",
+    needs=("geometric.1",),
+    latex=r"u_t\le b\implies\textstyle\sum_tp_tu_t\le b,\quad\langle v,c\rangle=\textstyle\sum_tp_t\langle v,V(t)\rangle",
+)
 def weighted_average() -> Steps:
     """The context vector is a weighted average of the V(t): it lies in every half-space that holds all of them."""
     yield Equation(total(c, v[c] * context(c)), total(j, p[j] * total(c, v[c] * V[j, c])), reason="⟨v, c⟩ = Σ_t p_t ⟨v, V(t)⟩")
@@ -59,9 +70,13 @@ def weighted_average() -> Steps:
 weighted_average.twin("below all values", lambda: half_space(height - total(j, slack[j])))
 weighted_average.twin("below the mean by equal weights", lambda: half_space(height - total(j, slack[j]) / m))
 
-reprint("geometric.s1.pmf", probability_simplex, title="The attention weights are a discrete pmf",
-        latex=r"p\in\mathbb R^{|S|},\quad p_t\ge0,\quad\textstyle\sum_{t\in S}p_t=1",
-        statement="The weights are the entries of a vector, one for each location, that are nonnegative and sum to one.")
+reprint(
+    "geometric.s1.pmf",
+    probability_simplex,
+    title="The attention weights are a discrete pmf",
+    latex=r"p\in\mathbb R^{|S|},\quad p_t\ge0,\quad\textstyle\sum_{t\in S}p_t=1",
+    statement="The weights are the entries of a vector, one for each location, that are nonnegative and sum to one.",
+)
 
 
 def indicator(right: sp.Expr) -> Equation:
@@ -69,8 +84,13 @@ def indicator(right: sp.Expr) -> Equation:
     return Equation(total(j, p[j] * delta(j, k)), right, reason="one location is k")
 
 
-@claim("geometric.s1.random-location", "definition", title="T is a location drawn from p", needs=("geometric.s1.pmf",),
-       latex=r"T\in S,\quad\mathbb E_{T\sim p}[\mathbf 1[T=t]]=p_t")
+@claim(
+    "geometric.s1.random-location",
+    "definition",
+    title="T is a location drawn from p",
+    needs=("geometric.s1.pmf",),
+    latex=r"T\in S,\quad\mathbb E_{T\sim p}[\mathbf 1[T=t]]=p_t",
+)
 def random_location() -> Steps:
     """T is one of the locations, each with the probability that is its weight."""
     yield Equation(total(j, p[j]), 1, about=(p[j],), reason="T is somewhere in S")
@@ -87,8 +107,13 @@ def paired(right: sp.Expr) -> Equation:
     return Equation(total(c, g[c] * context(c)), right, reason="sums are linear")
 
 
-@claim("geometric.s1.value", "definition", title="V represents the data at a location by a vector", needs=("geometric.1",),
-       latex=r"V:S\to\mathbb R^d,\quad\langle g,\mathbb E_{T\sim p}[V(T)]\rangle=\mathbb E_{T\sim p}[\langle g,V(T)\rangle]")
+@claim(
+    "geometric.s1.value",
+    "definition",
+    title="V represents the data at a location by a vector",
+    needs=("geometric.1",),
+    latex=r"V:S\to\mathbb R^d,\quad\langle g,\mathbb E_{T\sim p}[V(T)]\rangle=\mathbb E_{T\sim p}[\langle g,V(T)\rangle]",
+)
 def value_function() -> Steps:
     """V assigns d numbers to each location, and the expectation of the vector is that of each of them."""
     yield paired(total(j, p[j] * total(c, g[c] * V[j, c])))

@@ -24,29 +24,37 @@ top, margin = scalar("top"), positive("margin")
 
 def similarity(right: sp.Expr) -> Equation:
     """⟨p, x⟩ against an expression in lengths and the angle."""
-    return Equation(inner(weights, data), right, given=(nonzero(data),),
-                    reason="2⟨p, x⟩ = ‖p‖² + ‖x‖² − ‖p − x‖², the law of cosines")
+    return Equation(
+        inner(weights, data), right, given=(nonzero(data),), reason="2⟨p, x⟩ = ‖p‖² + ‖x‖² − ‖p − x‖², the law of cosines"
+    )
 
 
-@claim("geometric.2", "identity", title="The inner product is an unnormalized cosine",
-       hypotheses=("x ≠ 0, or any γ: for x = 0 both sides are 0",),
-       latex=r"\arg\max_{p\in\Delta^{|S|}}\langle p,x\rangle=\arg\max_{p\in\Delta^{|S|}}\|p\|\|x\|\cos\gamma")
+@claim(
+    "geometric.2",
+    "identity",
+    title="The inner product is an unnormalized cosine",
+    hypotheses=("x ≠ 0, or any γ: for x = 0 both sides are 0",),
+    latex=r"\arg\max_{p\in\Delta^{|S|}}\langle p,x\rangle=\arg\max_{p\in\Delta^{|S|}}\|p\|\|x\|\cos\gamma",
+)
 def unnormalized_cosine() -> Steps:
     """The two problems are one: the objectives agree at each p, with γ for the angle between p and x."""
     yield similarity(norm(weights) * norm(data) * cosine(weights, data))
 
 
 unnormalized_cosine.twin("the norm of p is lost", lambda: similarity(norm(data) * cosine(weights, data)))
-unnormalized_cosine.twin("the norms are squared", lambda: similarity(
-    total(j, p[j] ** 2) * total(j, x[j] ** 2) * cosine(weights, data)))
+unnormalized_cosine.twin(
+    "the norms are squared", lambda: similarity(total(j, p[j] ** 2) * total(j, x[j] ** 2) * cosine(weights, data))
+)
 unnormalized_cosine.twin("the cosine itself", lambda: similarity(cosine(weights, data)))
 
 
 @claim("geometric.s2.too-naive", "empirical", title="Too naive to help prediction", latex=r"\text{unlikely to help prediction}")
 def too_naive() -> Undecidable:
     """Weights that resemble the data themselves are said to be too naive to help, with and without a regularizer."""
-    return Undecidable("no prediction task, model or measure is stated; with V(t) = x_t the maximizer of (2) is max pooling, "
-                       "which suits some tasks and not others")
+    return Undecidable(
+        "no prediction task, model or measure is stated; with V(t) = x_t the maximizer of (2) is max pooling, "
+        "which suits some tasks and not others"
+    )
 
 
 def surplus(right: sp.Expr) -> Equation:
@@ -54,8 +62,12 @@ def surplus(right: sp.Expr) -> Equation:
     return Equation(total((j, r), sp.S.One) - total(j, sp.S.One), right, reason="|S|D and |S| coordinates: equal iff D = 1")
 
 
-@claim("geometric.s2.same-space", "equivalence", title="Weights and data share a space only if the data are scalars",
-       latex=r"\mathbb R^{|S|}=\mathbb R^{|S|\times D}\iff D=1")
+@claim(
+    "geometric.s2.same-space",
+    "equivalence",
+    title="Weights and data share a space only if the data are scalars",
+    latex=r"\mathbb R^{|S|}=\mathbb R^{|S|\times D}\iff D=1",
+)
 def same_space() -> Steps:
     """An inner product of p and x needs as many coordinates of each, which holds for scalars and not for longer vectors."""
     yield surplus(m * (D - 1))
@@ -78,8 +90,13 @@ def optimal(right: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
     return AtLeast(inner(corner, any_data), right, because=because, reason="what p loses is Σ_j p_j (top − x_j)")
 
 
-@claim("geometric.s2.basis-vector", "optimality", title="Some basis vector is a solution", needs=("geometric.2",),
-       latex=r"x_t\ge x_s\implies\langle e_t,x\rangle\ge\langle p,x\rangle\ \text{for all } p\in\Delta^{|S|}")
+@claim(
+    "geometric.s2.basis-vector",
+    "optimality",
+    title="Some basis vector is a solution",
+    needs=("geometric.2",),
+    latex=r"x_t\ge x_s\implies\langle e_t,x\rangle\ge\langle p,x\rangle\ \text{for all } p\in\Delta^{|S|}",
+)
 def basis_vector() -> Steps:
     """For every x the basis vector of a largest entry is optimal; so is p if and only if it has no mass off largest entries."""
     yield Equation(inner(corner, any_data), top, reason="the value at e_best", about=(best,))
@@ -96,13 +113,21 @@ def sine(right: sp.Expr) -> Equation:
     return Equation(own, right, reason="0 only if all other entries of x are 0")
 
 
-@claim("geometric.s2.not-the-direction", "identity", title="The basis vector does not point in the direction of the data",
-       latex=r"\|x\|^2\sin^2\angle(e_t,x)=\textstyle\sum_{s\ne t}x_s^2", needs=("geometric.s2.basis-vector",))
+@claim(
+    "geometric.s2.not-the-direction",
+    "identity",
+    title="The basis vector does not point in the direction of the data",
+    latex=r"\|x\|^2\sin^2\angle(e_t,x)=\textstyle\sum_{s\ne t}x_s^2",
+    needs=("geometric.s2.basis-vector",),
+)
 def not_the_direction() -> Steps:
     """What maximizes the inner product has in general another direction than x: e_t has it only if x is a multiple of e_t."""
     pairs = total((j, k), (p[j] * x[k] - p[k] * x[j]) ** 2) / 2
-    yield Equation(total(j, p[j] ** 2) * total(j, x[j] ** 2) - inner(weights, data) ** 2, pairs,
-                   reason="Lagrange: the sine of the angle is 0 iff p is parallel to x (all p are optimal for x = (1, …, 1))")
+    yield Equation(
+        total(j, p[j] ** 2) * total(j, x[j] ** 2) - inner(weights, data) ** 2,
+        pairs,
+        reason="Lagrange: the sine of the angle is 0 iff p is parallel to x (all p are optimal for x = (1, …, 1))",
+    )
     yield Fails(Equation(sine(sp.S.Zero).left, 0, at={m: 2, x.label: [2, 1], best: 1}), reason="x = (2, 1), e₁ is optimal")
     yield sine(total(j, (1 - delta(j, best)) * x[j] ** 2))
 
@@ -118,12 +143,22 @@ def one_largest(location: sp.Expr) -> sp.Expr:
 
 def loss(right: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
     """A lower bound for the loss of p against e_best."""
-    return AtLeast(inner(corner, one_largest) - inner(weights, one_largest), right, because=because,
-                   reason="so that only e_best loses nothing")
+    return AtLeast(
+        inner(corner, one_largest) - inner(weights, one_largest),
+        right,
+        because=because,
+        reason="so that only e_best loses nothing",
+    )
 
 
-@claim("geometric.s2.corner", "optimality", title="The maximizer is simply (1, 0)", needs=("geometric.s2.basis-vector",),
-       latex=r"\arg\max_{p\in\Delta^2}\langle p,x\rangle=\{(1,0)\}", hypotheses=("the x of the figure, with x₁ > x₂",))
+@claim(
+    "geometric.s2.corner",
+    "optimality",
+    title="The maximizer is simply (1, 0)",
+    needs=("geometric.s2.basis-vector",),
+    latex=r"\arg\max_{p\in\Delta^2}\langle p,x\rangle=\{(1,0)\}",
+    hypotheses=("the x of the figure, with x₁ > x₂",),
+)
 def simply_a_corner() -> Steps:
     """Where one entry is the largest, its basis vector is the only solution; where several are, their mixtures are too."""
     yield Equation(inner(weights, lambda location: top), top, about=(p[j],), reason="if all entries tie every p is optimal")

@@ -74,8 +74,12 @@ def linear(right: sp.Expr) -> Equation:
     return Equation(combination(after, j), right, reason="linear in θ, for each location")
 
 
-@claim("geometric.6", "definition", title="The summary as a combination of basis functions",
-       latex=r"f_t(x)=\theta^T(x)\phi(t),\quad\theta:\mathbb R^{|S|\times D}\to\mathbb R^M,\ \phi:S\to\mathbb R^M")
+@claim(
+    "geometric.6",
+    "definition",
+    title="The summary as a combination of basis functions",
+    latex=r"f_t(x)=\theta^T(x)\phi(t),\quad\theta:\mathbb R^{|S|\times D}\to\mathbb R^M,\ \phi:S\to\mathbb R^M",
+)
 def basis_functions() -> Steps:
     """The summary is a linear combination of M functions of the location, with coefficients that depend on the data."""
     yield Equation(total(k, xi[k] * delta(k, j)), xi[j], reason="an instance: φ(t) = e_t gives f = θ(x), any summary")
@@ -96,9 +100,14 @@ def returned(right: sp.Expr) -> Equation:
     return Equation(derivative(loss(), theta[b]), right, reason="so the gradient passes back through one matrix, Φᵀ")
 
 
-@claim("geometric.s5.backpropagation", "identity", title="Backpropagation through the summary is easy", needs=("geometric.6",),
-       latex=r"\partial f_t/\partial\theta=\phi(t),\quad"
-             r"\partial L/\partial\theta=\textstyle\sum_t\phi(t)\,(\nabla_fL)_t")
+@claim(
+    "geometric.s5.backpropagation",
+    "identity",
+    title="Backpropagation through the summary is easy",
+    needs=("geometric.6",),
+    latex=r"\partial f_t/\partial\theta=\phi(t),\quad"
+    r"\partial L/\partial\theta=\textstyle\sum_t\phi(t)\,(\nabla_fL)_t",
+)
 def backpropagation() -> Steps:
     """Whatever θ(x) is, f is linear in it, and its gradient is that of f multiplied by the basis functions."""
     yield Equation(derivative(combination(before, j), theta[b]), phi[j, b], reason="f_t is linear in θ")
@@ -119,20 +128,38 @@ def log_odds(right: sp.Expr) -> Equation:
     return Equation(sp.log(start(j)) - sp.log(start(k)), right, reason="differences of θᵀφ: the span of the basis functions")
 
 
-@claim("geometric.s5.starting-importance", "equivalence", title="φ tells the importance before the data are observed",
-       latex=r"\phi\ \text{determines } p \text{ before } x \text{ is observed}", needs=("geometric.6", "geometric.4"))
+@claim(
+    "geometric.s5.starting-importance",
+    "equivalence",
+    title="φ tells the importance before the data are observed",
+    latex=r"\phi\ \text{determines } p \text{ before } x \text{ is observed}",
+    needs=("geometric.6", "geometric.4"),
+)
 def starting_importance() -> Steps:
     """The basis functions are said to tell which locations are important before the data are observed."""
-    yield Expansion(soft(lambda location: vanishing * combination(before, location))(j), 1 / m, vanishing, 0,
-                    reason="at θ = 0 the weights are uniform, whatever φ")
-    yield Fails(Equation(start(j), soft(scores(lambda coefficient: eta[coefficient]))(j),
-                         at={m: 2, M: 1, phi.label: [[1], [0]], theta.label: [0], eta.label: [1], j: 1}),
-                reason="one φ, two values of θ without data: two starts")
+    yield Expansion(
+        soft(lambda location: vanishing * combination(before, location))(j),
+        1 / m,
+        vanishing,
+        0,
+        reason="at θ = 0 the weights are uniform, whatever φ",
+    )
+    yield Fails(
+        Equation(
+            start(j),
+            soft(scores(lambda coefficient: eta[coefficient]))(j),
+            at={m: 2, M: 1, phi.label: [[1], [0]], theta.label: [0], eta.label: [1], j: 1},
+        ),
+        reason="one φ, two values of θ without data: two starts",
+    )
 
 
-@starting_importance.corrected(r"\log\frac{p_s}{p_t}=\theta_0^T(\phi(s)-\phi(t))", Severity.HYPOTHESIS,
-                               under="a θ₀ is fixed that θ(x) is before x is observed: φ and θ₀ together tell the start",
-                               replaces="“φ determines p”")
+@starting_importance.corrected(
+    r"\log\frac{p_s}{p_t}=\theta_0^T(\phi(s)-\phi(t))",
+    Severity.HYPOTHESIS,
+    under="a θ₀ is fixed that θ(x) is before x is observed: φ and θ₀ together tell the start",
+    replaces="“φ determines p”",
+)
 def start_by_both() -> Steps:
     """With the value of θ before the data, the log-odds of the start are the combination of the basis functions by it."""
     yield log_odds(total(b, theta[b] * (phi[j, b] - phi[k, b])))
@@ -157,17 +184,29 @@ def canonical(right: sp.Expr) -> Equation:
     return Equation(total(k, additive(k) * delta(k, j)), right, reason="θ_t is the score, of x and of the decoder's state")
 
 
-@claim("geometric.s5.canonical-basis", "external fact", title="Bahdanau et al. used the canonical basis",
-       latex=r"\text{[3]: }\phi(t)=e_t", needs=("geometric.s5.additive-score",))
+@claim(
+    "geometric.s5.canonical-basis",
+    "external fact",
+    title="Bahdanau et al. used the canonical basis",
+    latex=r"\text{[3]: }\phi(t)=e_t",
+    needs=("geometric.s5.additive-score",),
+)
 def canonical_basis() -> Undecidable:
     """The third reference is said to have used the canonical basis vectors for basis functions."""
-    return Undecidable("what a paper uses is beyond proof and code, and the paper does not ship with what is installed "
-                       "here; its additive scores have this form, as every vector of scores has: geometric.s5.additive-score")
+    return Undecidable(
+        "what a paper uses is beyond proof and code, and the paper does not ship with what is installed "
+        "here; its additive scores have this form, as every vector of scores has: geometric.s5.additive-score"
+    )
 
 
-@claim("geometric.s5.additive-score", "identity", title="Addition: additive scores have the form φ(t) = e_t",
-       latex=r"\phi(t)=e_t\implies f_t=\theta_t=v^T\tanh(Ws+Uh_t)", needs=("geometric.6",),
-       hypotheses=("for a fixed state s of the decoder, on which θ depends besides x",))
+@claim(
+    "geometric.s5.additive-score",
+    "identity",
+    title="Addition: additive scores have the form φ(t) = e_t",
+    latex=r"\phi(t)=e_t\implies f_t=\theta_t=v^T\tanh(Ws+Uh_t)",
+    needs=("geometric.6",),
+    hypotheses=("for a fixed state s of the decoder, on which θ depends besides x",),
+)
 def additive_score() -> Steps:
     """For each state of the decoder additive scores are of the form (6) with the canonical basis, θ_t being the score of t."""
     yield canonical(additive(j))
@@ -187,9 +226,14 @@ def dotted(coefficients: Entry) -> Equation:
     return Equation(total(b, coefficients(b) * keys[j, b]), product_score(j), reason="θ(x) = q/√M, φ(t) = k_t")
 
 
-@claim("geometric.s5.dot-product", "identity", title="Addition: dot-product scores are (6) with keys for basis functions",
-       latex=r"\phi(t)=k_t,\ \theta(x)=q/\sqrt M\implies f_t=\langle q,k_t\rangle/\sqrt M", needs=("geometric.6",),
-       hypotheses=("the keys belong to the locations, and only the query depends on x",))
+@claim(
+    "geometric.s5.dot-product",
+    "identity",
+    title="Addition: dot-product scores are (6) with keys for basis functions",
+    latex=r"\phi(t)=k_t,\ \theta(x)=q/\sqrt M\implies f_t=\langle q,k_t\rangle/\sqrt M",
+    needs=("geometric.6",),
+    hypotheses=("the keys belong to the locations, and only the query depends on x",),
+)
 def dot_product() -> Steps:
     """What transformers score with is (6) where the query is the coefficient, and keys are the basis functions.
 
@@ -197,8 +241,10 @@ def dot_product() -> Steps:
     alone: for these (6) needs a basis of all summaries, such as φ(t) = e_t with M = |S|.
     """
     yield Equation(total(k, product_score(k) * delta(k, j)), product_score(j), reason="any scores: φ(t) = e_t, θ_t = f_t")
-    yield Fails(Equation(xi[1] * g[2], xi[2] * g[1], at={m: 2, xi.label: [1, 0], g.label: [0, 1]}),
-                reason="M = 1: f = θ φ for one φ makes summaries parallel; those of two x need not be, when keys depend on x")
+    yield Fails(
+        Equation(xi[1] * g[2], xi[2] * g[1], at={m: 2, xi.label: [1, 0], g.label: [0, 1]}),
+        reason="M = 1: f = θ φ for one φ makes summaries parallel; those of two x need not be, when keys depend on x",
+    )
     yield dotted(lambda coefficient: query[coefficient] / sp.sqrt(M))
 
 
@@ -218,29 +264,39 @@ def equal(location: sp.Expr) -> sp.Expr:
 
 def uniform_start(right: sp.Expr) -> Equation:
     """The start for φ(t) = e_t and equal entries of θ."""
-    return Equation(with_canonical_basis(equal)(j), right, about=(level,),
-                    reason="… for φ(t) = e_t they are: f is constant")
+    return Equation(with_canonical_basis(equal)(j), right, about=(level,), reason="… for φ(t) = e_t they are: f is constant")
 
 
-@claim("geometric.s5.uniform-start", "identity", title="φ(t) = e_t assigns uniform importance before the data",
-       latex=r"\phi(t)=e_t\implies p_t=\tfrac1{|S|}\ \text{before } x \text{ is observed}",
-       needs=("geometric.s5.starting-importance",))
+@claim(
+    "geometric.s5.uniform-start",
+    "identity",
+    title="φ(t) = e_t assigns uniform importance before the data",
+    latex=r"\phi(t)=e_t\implies p_t=\tfrac1{|S|}\ \text{before } x \text{ is observed}",
+    needs=("geometric.s5.starting-importance",),
+)
 def uniform_before_data() -> Steps:
     """With the canonical basis all locations are said to be equally important before the data are observed."""
     own = with_canonical_basis(lambda location: xi[location])
     yield Equation(sp.log(own(j)) - sp.log(own(k)), xi[j] - xi[k], reason="f = θ: this basis allows every start")
-    yield Fails(Equation(own(j), 1 / m, at={m: 2, xi.label: [1, 0], j: 1}),
-                reason="θ(x) = (1, 0) for all x, a network with a bias: the weights are e/(1 + e) and 1/(1 + e)")
+    yield Fails(
+        Equation(own(j), 1 / m, at={m: 2, xi.label: [1, 0], j: 1}),
+        reason="θ(x) = (1, 0) for all x, a network with a bias: the weights are e/(1 + e) and 1/(1 + e)",
+    )
 
 
-@uniform_before_data.corrected(r"\phi(t)=e_t,\ \theta=\theta_0\mathbf1\implies p_t=\tfrac1{|S|}", Severity.HYPOTHESIS,
-                               under="before x is observed θ is 0, and then any φ will do; or, with φ(t) = e_t, its "
-                                     "entries are equal", replaces="any θ before the data")
+@uniform_before_data.corrected(
+    r"\phi(t)=e_t,\ \theta=\theta_0\mathbf1\implies p_t=\tfrac1{|S|}",
+    Severity.HYPOTHESIS,
+    under="before x is observed θ is 0, and then any φ will do; or, with φ(t) = e_t, its entries are equal",
+    replaces="any θ before the data",
+)
 def uniform_with_equal_entries() -> Steps:
     """If all entries of θ are the same before the data, the canonical basis starts from uniform weights."""
     yield Equation(soft(scores(lambda coefficient: sp.S.Zero))(j), 1 / m, about=(phi[j, b],), reason="θ = 0, with any φ")
-    yield Fails(Equation(soft(scores(equal))(j), 1 / m, at={m: 2, M: 1, phi.label: [[1], [0]], level: 1, j: 1}),
-                reason="equal entries that are not 0 are not enough for any φ, …")
+    yield Fails(
+        Equation(soft(scores(equal))(j), 1 / m, at={m: 2, M: 1, phi.label: [[1], [0]], level: 1, j: 1}),
+        reason="equal entries that are not 0 are not enough for any φ, …",
+    )
     yield uniform_start(1 / m)
 
 
@@ -260,6 +316,7 @@ def added(coefficient: sp.Expr) -> sp.Expr:
 
 def multiplied(of: Entry, coefficients: Entry) -> sp.Expr:
     """The weights, each times exp of the combination by the coefficients, and normalized."""
+
     def product(location: sp.Expr) -> sp.Expr:
         return of(location) * sp.exp(combination(coefficients, location))
 
@@ -274,8 +331,13 @@ def updated(right: sp.Expr) -> Equation:
 prior = soft(scores(at_first))
 
 
-@claim("geometric.s5.update", "identity", title="The data update the start", needs=("geometric.s5.starting-importance",),
-       latex=r"p_t(x)=\frac{p_t^0e^{(\theta(x)-\theta_0)^T\phi(t)}}{\sum_sp_s^0e^{(\theta(x)-\theta_0)^T\phi(s)}}")
+@claim(
+    "geometric.s5.update",
+    "identity",
+    title="The data update the start",
+    needs=("geometric.s5.starting-importance",),
+    latex=r"p_t(x)=\frac{p_t^0e^{(\theta(x)-\theta_0)^T\phi(t)}}{\sum_sp_s^0e^{(\theta(x)-\theta_0)^T\phi(s)}}",
+)
 def update() -> Steps:
     """The data multiply each weight of the start by exp of what they add to θ₀ᵀφ(t), and renormalize.
 
@@ -283,9 +345,14 @@ def update() -> Steps:
     From another start it is true of the change θ(x) − θ₀; with θ(x) itself the start would count twice.
     """
     yield Equation(multiplied(lambda location: 1 / m, before), soft(scores(before))(j), reason="from uniform weights, any φ")
-    yield Fails(Equation(soft(scores(before))(j), multiplied(prior, before), at={
-        m: 2, M: 1, phi.label: [[1], [0]], theta.label: [1], start_theta.label: [1], j: 1}),
-        reason="from e/(1 + e), with θ(x) = θ₀: data that change nothing would change the weights")
+    yield Fails(
+        Equation(
+            soft(scores(before))(j),
+            multiplied(prior, before),
+            at={m: 2, M: 1, phi.label: [[1], [0]], theta.label: [1], start_theta.label: [1], j: 1},
+        ),
+        reason="from e/(1 + e), with θ(x) = θ₀: data that change nothing would change the weights",
+    )
     yield updated(multiplied(prior, added))
 
 
@@ -301,8 +368,11 @@ def logarithms(coefficients: Entry) -> Entry:
 
 def kernel_start(right: sp.Expr) -> Equation:
     """The start where the basis functions are logarithms of kernels, and θ₀ = e_a chooses one of them."""
-    return Equation(soft(logarithms(lambda coefficient: delta(coefficient, chosen)))(j), right,
-                    reason="f = θ₀ᵀφ = log κ_a, and exp log κ_a = κ_a")
+    return Equation(
+        soft(logarithms(lambda coefficient: delta(coefficient, chosen)))(j),
+        right,
+        reason="f = θ₀ᵀφ = log κ_a, and exp log κ_a = κ_a",
+    )
 
 
 def shares(of: Entry) -> sp.Expr:
@@ -310,20 +380,31 @@ def shares(of: Entry) -> sp.Expr:
     return of(j) / total(l, of(l))
 
 
-@claim("geometric.s5.other-starts", "identity", title="Exponential decay or a kernel smoother as the start",
-       latex=r"\phi_b(t)=\log\kappa_b(t)\implies p_t=\kappa_a(t)\big/\textstyle\sum_s\kappa_a(s)\ \text{before } x",
-       needs=("geometric.s5.starting-importance",))
+@claim(
+    "geometric.s5.other-starts",
+    "identity",
+    title="Exponential decay or a kernel smoother as the start",
+    latex=r"\phi_b(t)=\log\kappa_b(t)\implies p_t=\kappa_a(t)\big/\textstyle\sum_s\kappa_a(s)\ \text{before } x",
+    needs=("geometric.s5.starting-importance",),
+)
 def other_starts() -> Steps:
     """With other basis functions one is said to start with something else, such as an exponential decay or a kernel."""
-    yield Fails(Equation(soft(logarithms(before))(j), shares(lambda location: kernel[location, chosen]),
-                         at={m: 2, M: 1, kernel.label: [[2], [1]], theta.label: [0], j: 1, chosen: 1}),
-                reason="a kernel (2, 1): at θ = 0 the start is uniform, whatever φ is")
+    yield Fails(
+        Equation(
+            soft(logarithms(before))(j),
+            shares(lambda location: kernel[location, chosen]),
+            at={m: 2, M: 1, kernel.label: [[2], [1]], theta.label: [0], j: 1, chosen: 1},
+        ),
+        reason="a kernel (2, 1): at θ = 0 the start is uniform, whatever φ is",
+    )
 
 
-@other_starts.corrected(r"\phi_b(t)=\log\kappa_b(t),\ \theta_0=e_a\implies p_t=\kappa_a(t)\big/\textstyle\sum_s\kappa_a(s)",
-                        Severity.HYPOTHESIS, under="a θ₀ is fixed that θ(x) is before x is observed: e_a for the kernel κ_a, "
-                                                   "and γ for a decay with φ(t) = −age",
-                        replaces="any θ before the data")
+@other_starts.corrected(
+    r"\phi_b(t)=\log\kappa_b(t),\ \theta_0=e_a\implies p_t=\kappa_a(t)\big/\textstyle\sum_s\kappa_a(s)",
+    Severity.HYPOTHESIS,
+    under="a θ₀ is fixed that θ(x) is before x is observed: e_a for the kernel κ_a, and γ for a decay with φ(t) = −age",
+    replaces="any θ before the data",
+)
 def other_starts_by_both() -> Steps:
     """Weights that start with a decay or a kernel are reached by φ, its logarithm, and θ₀: with φ = κ itself they are not."""
     decaying = soft(lambda location: gamma * -age[location])

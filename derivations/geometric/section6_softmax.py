@@ -46,17 +46,26 @@ def solves_with_the_other_sign(candidate: Entry, at: Mapping[Variable, Value] | 
     return UniqueMinimum(variational(summary, scaled_entropy(-sp.S.One)), candidate, m, sp.S.One, at=at or {})
 
 
-@claim("geometric.s6.framing", "optimality", title="Similarity and a penalty for weights that are not uniform give softmax",
-       latex=r"\arg\max_{p\in\Delta^{|S|}}\langle f(x),p\rangle-\Omega(p)=\mathrm{softmax}(f(x))",
-       hypotheses=("the penalty is the regularizer of section 3: −Ω = H, which is largest at uniform weights",),
-       needs=("geometric.4", "geometric.s4.points-along-summary"))
+@claim(
+    "geometric.s6.framing",
+    "optimality",
+    title="Similarity and a penalty for weights that are not uniform give softmax",
+    latex=r"\arg\max_{p\in\Delta^{|S|}}\langle f(x),p\rangle-\Omega(p)=\mathrm{softmax}(f(x))",
+    hypotheses=("the penalty is the regularizer of section 3: −Ω = H, which is largest at uniform weights",),
+    needs=("geometric.4", "geometric.s4.points-along-summary"),
+)
 def framing() -> Steps:
     """Similarity with the summary against the entropy's penalty, least for uniform weights, gives softmax attention.
 
     “Penalizing … to be more uniform” is read as a penalty that makes them so; one on uniformity makes basis vectors.
     """
-    yield AtLeast(entropy(uniform), entropy(weights), because=total(l, kl(p[l], 1 / m)), about=(p[j],),
-                  reason="Ω = −H is least at uniform weights; ½‖p‖² is too, and gives sparsemax instead (eot.prop4.2)")
+    yield AtLeast(
+        entropy(uniform),
+        entropy(weights),
+        because=total(l, kl(p[l], 1 / m)),
+        about=(p[j],),
+        reason="Ω = −H is least at uniform weights; ½‖p‖² is too, and gives sparsemax instead (eot.prop4.2)",
+    )
     yield Fails(solves_with_the_other_sign(star, at={m: 2, f.label: [1, 0]}), reason="for Ω = H, e₁ beats softmax(f)")
     yield solves(star)
 
@@ -72,8 +81,13 @@ def unnormalized(right: sp.Expr) -> Equation:
     return Equation(star(j) * partition(summary, sp.S.One), right, reason="one value for each location")
 
 
-@claim("geometric.7", "definition", title="Softmax", latex=r"\mathrm{softmax}(f)=\frac{\exp(f)}{\sum_{k=1}^{|S|}\exp(f_k)}",
-       hypotheses=("exp entry by entry", "S numbered from 1 to |S|"))
+@claim(
+    "geometric.7",
+    "definition",
+    title="Softmax",
+    latex=r"\mathrm{softmax}(f)=\frac{\exp(f)}{\sum_{k=1}^{|S|}\exp(f_k)}",
+    hypotheses=("exp entry by entry", "S numbered from 1 to |S|"),
+)
 def softmax_attention() -> Steps:
     """The vector of exponentials over their sum: positive weights of sum 1 that only depend on differences of f."""
     yield AtLeast(partition(summary, sp.S.One), 0, strict=True, reason="never divides by 0")

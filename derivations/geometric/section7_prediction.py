@@ -37,10 +37,14 @@ def covariance(level: sp.Expr, of: Entry) -> sp.Expr:
     return total(j, start(j) * (phi[j, b] - level) * of(j))
 
 
-@claim("geometric.s7.jointly", "identity", title="θ can be learned together with the prediction model",
-       latex=r"\frac{\partial L}{\partial\theta_b}="
-             r"\mathrm{Cov}_{T\sim p^\star}\left(\phi_b(T),\langle\nabla_cL,V(T)\rangle\right)",
-       needs=("geometric.s5.backpropagation", "geometric.4", "eot.59"))
+@claim(
+    "geometric.s7.jointly",
+    "identity",
+    title="θ can be learned together with the prediction model",
+    latex=r"\frac{\partial L}{\partial\theta_b}="
+    r"\mathrm{Cov}_{T\sim p^\star}\left(\phi_b(T),\langle\nabla_cL,V(T)\rangle\right)",
+    needs=("geometric.s5.backpropagation", "geometric.4", "eot.59"),
+)
 def jointly() -> Steps:
     """The prediction model's gradient in the context vector reaches θ, exactly, through the weights."""
     yield gradient(covariance(expect(start, lambda location: phi[location, b]), utility))
@@ -50,8 +54,13 @@ jointly.twin("not centred", lambda: gradient(covariance(sp.S.Zero, utility)))
 jointly.twin("the sign", lambda: gradient(-covariance(expect(start, lambda location: phi[location, b]), utility)))
 
 
-@claim("geometric.s7.real-power", "empirical", title="The real power is in training end to end",
-       latex=r"\text{power from end-to-end training}", needs=("geometric.s7.jointly",))
+@claim(
+    "geometric.s7.real-power",
+    "empirical",
+    title="The real power is in training end to end",
+    latex=r"\text{power from end-to-end training}",
+    needs=("geometric.s7.jointly",),
+)
 def real_power() -> Undecidable:
     """The real power of attention is said to come from training it together with the prediction model."""
     return Undecidable("no task, model or measure of power is stated; that the gradients exist is geometric.s7.jointly")

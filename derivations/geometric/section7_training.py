@@ -9,8 +9,12 @@ References the last section of the document; `python -m numerics geometric` is t
 from derivations import claim
 
 
-@claim("geometric.s7.good-predictions", "empirical", title="A learned summary makes weights that help to predict well",
-       latex=r"\text{accuracy}(\theta\ \text{learned})>\text{accuracy}(\theta=0),\ \text{accuracy}(\theta\ \text{untrained})",
-       needs=("geometric.5", "geometric.6", "geometric.7", "geometric.s7.jointly"))
+@claim(
+    "geometric.s7.good-predictions",
+    "empirical",
+    title="A learned summary makes weights that help to predict well",
+    latex=r"\text{accuracy}(\theta\ \text{learned})>\text{accuracy}(\theta=0),\ \text{accuracy}(\theta\ \text{untrained})",
+    needs=("geometric.5", "geometric.6", "geometric.7", "geometric.s7.jointly"),
+)
 def good_predictions() -> None:
     """With θ learned together with the predictor, weights that follow the summary are said to lead to good predictions."""

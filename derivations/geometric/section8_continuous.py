@@ -41,8 +41,15 @@ from derivations import (
 )
 
 t, mu, theta1, c, v, b, s, y = (
-    scalar("t"), scalar("mu"), scalar("theta1"), scalar("c"), positive("v"), positive("b"), positive("s"),
-    scalar("y", Kind.NONNEGATIVE))
+    scalar("t"),
+    scalar("mu"),
+    scalar("theta1"),
+    scalar("c"),
+    positive("v"),
+    positive("b"),
+    positive("s"),
+    scalar("y", Kind.NONNEGATIVE),
+)
 half = sp.Rational(1, 2)
 
 
@@ -79,9 +86,13 @@ def log_partition(linear: sp.Expr = theta1, rate: sp.Expr = b) -> sp.Expr:
     return linear**2 / (4 * rate) + sp.log(sp.pi / rate) / 2
 
 
-@claim("geometric.s8.log-partition", "identity", title="Addition: the log-partition function of quadratic scores",
-       latex=r"A(\theta)=\log\int e^{\theta_1t-bt^2}dt=\frac{\theta_1^2}{4b}+\frac12\log\frac\pi b",
-       hypotheses=("b = −θ₂ > 0",))
+@claim(
+    "geometric.s8.log-partition",
+    "identity",
+    title="Addition: the log-partition function of quadratic scores",
+    latex=r"A(\theta)=\log\int e^{\theta_1t-bt^2}dt=\frac{\theta_1^2}{4b}+\frac12\log\frac\pi b",
+    hypotheses=("b = −θ₂ > 0",),
+)
 def normalizer() -> Steps:
     """Exponentiated quadratic scores that fall on both sides have the integral √(π/b) exp(θ₁²/(4b))."""
     yield partition_is(log_partition())
@@ -96,16 +107,23 @@ normalizer.twin("2b for 4b", lambda: partition_is(theta1**2 / (2 * b) + sp.log(s
 normalizer.twin("the half of the logarithm is lost", lambda: partition_is(theta1**2 / (4 * b) + sp.log(sp.pi / b)))
 
 
-@claim("geometric.s8.natural", "identity", title="Addition: natural parameters and moments",
-       needs=("geometric.s8.log-partition",),
-       latex=r"\mu=\frac{\partial A}{\partial\theta_1}=\frac{\theta_1}{2b},\quad"
-             r"\sigma^2=\frac{\partial^2A}{\partial\theta_1^2}=\frac1{2b},\quad\theta_1=\mu/\sigma^2,\ \theta_2=-1/(2\sigma^2)")
+@claim(
+    "geometric.s8.natural",
+    "identity",
+    title="Addition: natural parameters and moments",
+    needs=("geometric.s8.log-partition",),
+    latex=r"\mu=\frac{\partial A}{\partial\theta_1}=\frac{\theta_1}{2b},\quad"
+    r"\sigma^2=\frac{\partial^2A}{\partial\theta_1^2}=\frac1{2b},\quad\theta_1=\mu/\sigma^2,\ \theta_2=-1/(2\sigma^2)",
+)
 def natural_parameters() -> Steps:
     """The slopes of A are the mean and the variance, and θ₁ = μ/σ², θ₂ = −1/(2σ²) is the way back."""
     yield Equation(derivative(derivative(log_partition(), theta1), theta1), 1 / (2 * b), reason="σ²")
     yield Equation(-derivative(log_partition(), b), (theta1 / (2 * b)) ** 2 + 1 / (2 * b), reason="E t² = μ² + σ²")
-    yield Equation(v * derivative(log_partition(mu / v, 1 / (2 * v)), mu), mu,
-                   reason="there and back: with θ₁ = μ/σ² and θ₂ = −1/(2σ²), ∂A/∂θ₁ = σ² ∂A/∂μ is μ")
+    yield Equation(
+        v * derivative(log_partition(mu / v, 1 / (2 * v)), mu),
+        mu,
+        reason="there and back: with θ₁ = μ/σ² and θ₂ = −1/(2σ²), ∂A/∂θ₁ = σ² ∂A/∂μ is μ",
+    )
     yield mean_is(theta1 / (2 * b))
 
 
@@ -126,21 +144,32 @@ def functional(value: sp.Expr, of: sp.Expr) -> sp.Expr:
 def gap_form(center: sp.Expr, variance: sp.Expr, constant: sp.Expr) -> Equation:
     """q f − q log q = A q − kl(q ‖ p) − (q − p) at every point, with p = N(center, variance)."""
     p = density(center, variance)
-    return Equation(functional(y, score(mu / v, 1 / (2 * v))), constant * y - kl(y, p) - (y - p),
-                    reason="log p = f − A; integrated, the last term vanishes: ∫qf + H(q) = A − KL(q ‖ p)")
+    return Equation(
+        functional(y, score(mu / v, 1 / (2 * v))),
+        constant * y - kl(y, p) - (y - p),
+        reason="log p = f − A; integrated, the last term vanishes: ∫qf + H(q) = A − KL(q ‖ p)",
+    )
 
 
-@claim("geometric.s8.gaussian", "optimality", title="Addition: continuous softmax is a Gaussian",
-       latex=r"\int qf+H(q)=A-\mathrm{KL}(q\,\|\,\mathcal N(\mu,\sigma^2))\ \forall q\implies\hat p=\mathcal N(\mu,\sigma^2)",
-       hypotheses=("f(t) = θ₁t + θ₂t², θ₂ < 0", "q has a density"),
-       needs=("geometric.s8.log-partition", "geometric.s8.natural"))
+@claim(
+    "geometric.s8.gaussian",
+    "optimality",
+    title="Addition: continuous softmax is a Gaussian",
+    latex=r"\int qf+H(q)=A-\mathrm{KL}(q\,\|\,\mathcal N(\mu,\sigma^2))\ \forall q\implies\hat p=\mathcal N(\mu,\sigma^2)",
+    hypotheses=("f(t) = θ₁t + θ₂t², θ₂ < 0", "q has a density"),
+    needs=("geometric.s8.log-partition", "geometric.s8.natural"),
+)
 def gaussian_is_optimal() -> Steps:
     """Of all densities only N(μ, σ²) maximizes ∫qf + H(q): at each point the integrand is A q − kl(q ‖ p) − (q − p)."""
     best = log_partition(mu / v, 1 / (2 * v))
     p = density(mu, v)
     yield Equation(sp.log(p), score(mu / v, 1 / (2 * v)) - best, reason="log p = f − A, with A at θ = (μ/σ², −1/(2σ²))")
-    yield AtLeast(best * y - (y - p), functional(y, score(mu / v, 1 / (2 * v))), because=kl(y, p),
-                  reason="kl ≥ 0, and 0 only at q(t) = p(t)")
+    yield AtLeast(
+        best * y - (y - p),
+        functional(y, score(mu / v, 1 / (2 * v))),
+        because=kl(y, p),
+        reason="kl ≥ 0, and 0 only at q(t) = p(t)",
+    )
     yield gap_form(mu, v, best)
 
 
@@ -187,18 +216,25 @@ def log_product(squares: sp.Expr, determinant: sp.Expr) -> sp.Expr:
     return total(axis, sp.log(s**2 / determinant)) / 2 - total(axis, (mean[axis] - center[axis]) ** 2 / (2 * squares))
 
 
-@claim("geometric.s8.expected-bump", "identity", title="Addition: the mean of a round bump under a Gaussian, any dimension",
-       latex=r"\mathbb E_{\mathcal N(\mu,\Sigma)}\psi=\sqrt{\tfrac{|s^2I|}{|\Sigma+s^2I|}}\,"
-             r"e^{-\frac12(\mu-c)^\top(\Sigma+s^2I)^{-1}(\mu-c)}", needs=("geometric.s8.log-partition",))
+@claim(
+    "geometric.s8.expected-bump",
+    "identity",
+    title="Addition: the mean of a round bump under a Gaussian, any dimension",
+    latex=r"\mathbb E_{\mathcal N(\mu,\Sigma)}\psi=\sqrt{\tfrac{|s^2I|}{|\Sigma+s^2I|}}\,"
+    r"e^{-\frac12(\mu-c)^\top(\Sigma+s^2I)^{-1}(\mu-c)}",
+    needs=("geometric.s8.log-partition",),
+)
 def expected_bump() -> Steps:
     """Variances add: the mean of ψ is a bump at c with covariance Σ + s²I, read at μ, lower by a ratio of determinants."""
-    yield Equation(log_bump(mu, v, c), sp.log(s**2 / (v + s**2)) / 2 - (mu - c) ** 2 / (2 * (v + s**2)),
-                   reason="on the line, the square completed")
+    yield Equation(
+        log_bump(mu, v, c),
+        sp.log(s**2 / (v + s**2)) / 2 - (mu - c) ** 2 / (2 * (v + s**2)),
+        reason="on the line, the square completed",
+    )
     yield log_bump_is(log_product(variance[axis] + s**2, variance[axis] + s**2))
 
 
-expected_bump.twin("the factor of the determinants is lost", lambda: log_bump_is(
-    log_product(variance[axis] + s**2, s**2)))
+expected_bump.twin("the factor of the determinants is lost", lambda: log_bump_is(log_product(variance[axis] + s**2, s**2)))
 expected_bump.twin("the exponent with Σ alone", lambda: log_bump_is(log_product(variance[axis], variance[axis] + s**2)))
 
 
@@ -217,8 +253,10 @@ def integrated_moment(power: int) -> sp.Expr:
 
 def covariance_with(power: int) -> sp.Expr:
     """cov_p(ψ, t^power)/E_p ψ: the mean of t^power under ψp, which has quadratic scores too, less that under p."""
-    means = [integrated_moment(power).subs({_LINEAR: linear, _RATE: rate}, simultaneous=True)
-             for linear, rate in ((theta1 + c / s**2, b + 1 / (2 * s**2)), (theta1, b))]
+    means = [
+        integrated_moment(power).subs({_LINEAR: linear, _RATE: rate}, simultaneous=True)
+        for linear, rate in ((theta1 + c / s**2, b + 1 / (2 * s**2)), (theta1, b))
+    ]
     return means[0] - means[1]
 
 
@@ -237,23 +275,34 @@ def on_grid(position: sp.Expr) -> sp.Expr:
     return sp.exp(score(theta1, b, points[position])) / total(k, sp.exp(score(theta1, b, points[k])))
 
 
-@claim("geometric.s8.gradient", "identity", title="Addition: the slope of the context in θ is a covariance",
-       latex=r"\frac{\partial\,\mathbb E_p[\psi]}{\partial\theta_1}=\mathrm{Cov}_p(\psi,t),\quad"
-             r"-\frac{\partial\,\mathbb E_p[\psi]}{\partial b}=\mathrm{Cov}_p(\psi,t^2),\quad"
-             r"\frac{\partial\log\bar\psi}{\partial\theta_1}=\mu^*-\mu=\frac{\sigma^2(c-\mu)}{\sigma^2+s^2}",
-       needs=("geometric.s8.expected-bump", "geometric.s8.natural"))
+@claim(
+    "geometric.s8.gradient",
+    "identity",
+    title="Addition: the slope of the context in θ is a covariance",
+    latex=r"\frac{\partial\,\mathbb E_p[\psi]}{\partial\theta_1}=\mathrm{Cov}_p(\psi,t),\quad"
+    r"-\frac{\partial\,\mathbb E_p[\psi]}{\partial b}=\mathrm{Cov}_p(\psi,t^2),\quad"
+    r"\frac{\partial\log\bar\psi}{\partial\theta_1}=\mu^*-\mu=\frac{\sigma^2(c-\mu)}{\sigma^2+s^2}",
+    needs=("geometric.s8.expected-bump", "geometric.s8.natural"),
+)
 def gradient_is_covariance() -> Steps:
     """E_p[ψ] moves with θ by the covariance of ψ and φ: on any set of locations, and for the Gaussian in closed form."""
     expected, centre = total(j, on_grid(j) * height[j]), total(j, on_grid(j) * points[j])
-    yield Equation(derivative(expected, theta1), total(j, on_grid(j) * height[j] * points[j]) - expected * centre,
-                   reason="finitely many locations, φ₁ = t")
+    yield Equation(
+        derivative(expected, theta1),
+        total(j, on_grid(j) * height[j] * points[j]) - expected * centre,
+        reason="finitely many locations, φ₁ = t",
+    )
     square = total(j, on_grid(j) * points[j] ** 2)
-    yield Equation(-derivative(expected, b), total(j, on_grid(j) * height[j] * points[j] ** 2) - expected * square,
-                   reason="φ₂ = t²")
+    yield Equation(
+        -derivative(expected, b), total(j, on_grid(j) * height[j] * points[j] ** 2) - expected * square, reason="φ₂ = t²"
+    )
     for power, parameter, sign in ((1, theta1, 1), (2, b, -1)):
         slope = derivative(log_bump(theta1 / (2 * b), 1 / (2 * b), c), parameter)
-        yield Equation(sign * slope, covariance_with(power),
-                       reason=f"on the line: ∂ log E ψ/∂θ_{power} is cov(ψ, t^{power})/E ψ, both sides by their integrals")
+        yield Equation(
+            sign * slope,
+            covariance_with(power),
+            reason=f"on the line: ∂ log E ψ/∂θ_{power} is cov(ψ, t^{power})/E ψ, both sides by their integrals",
+        )
     yield slope_is(mean_shift(1 / (2 * b)))
 
 
@@ -282,9 +331,14 @@ def excess_is(penalty: sp.Expr, slope: sp.Expr) -> Equation:
     return Equation(excess, moved_by + slope * normal_equations, reason="the last sum vanishes where the normal equations hold")
 
 
-@claim("geometric.s8.ridge", "optimality", title="Addition: the value function by ridge regression",
-       latex=r"\|v-\Psi C\|^2+\lambda\|C\|^2-\|v-\Psi B\|^2-\lambda\|B\|^2=\|\Psi(C-B)\|^2+\lambda\|C-B\|^2"
-             r"+2\langle\lambda B-\Psi^\top(v-\Psi B),C-B\rangle", hypotheses=("λ > 0",))
+@claim(
+    "geometric.s8.ridge",
+    "optimality",
+    title="Addition: the value function by ridge regression",
+    latex=r"\|v-\Psi C\|^2+\lambda\|C\|^2-\|v-\Psi B\|^2-\lambda\|B\|^2=\|\Psi(C-B)\|^2+\lambda\|C-B\|^2"
+    r"+2\langle\lambda B-\Psi^\top(v-\Psi B),C-B\rangle",
+    hypotheses=("λ > 0",),
+)
 def ridge_regression() -> Steps:
     """Any other coefficients B + δ cost ‖Ψδ‖² + λ‖δ‖² more, if and only if the normal equations hold: one B is the best."""
     yield excess_is(ridge, sp.Integer(2))
@@ -301,17 +355,29 @@ level, inside, outside = scalar("lam"), scalar("x", Kind.NONNEGATIVE), scalar("w
 
 def no_better(right: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
     """λq + ½p² is at least an expression."""
-    return AtLeast(level * y + inside**2 / 2, right, because=because,
-                   reason="f − λ = p − w, p = (f − λ)₊, w = (λ − f)₊; the excess is ½(q − p)² + w q, 0 only at q = p")
+    return AtLeast(
+        level * y + inside**2 / 2,
+        right,
+        because=because,
+        reason="f − λ = p − w, p = (f − λ)₊, w = (λ − f)₊; the excess is ½(q − p)² + w q, 0 only at q = p",
+    )
 
 
-@claim("geometric.s8.sparsemax", "optimality", title="Addition: continuous sparsemax is the part of the scores above a level",
-       latex=r"\int qf-\tfrac12\int q^2\le\lambda+\tfrac12\int\hat p^2\ \forall q,\quad\hat p=(f-\lambda)_+,\ \int\hat p=1",
-       hypotheses=("Ω(p) = ½∫(p² − p)", "q has a square-integrable density"))
+@claim(
+    "geometric.s8.sparsemax",
+    "optimality",
+    title="Addition: continuous sparsemax is the part of the scores above a level",
+    latex=r"\int qf-\tfrac12\int q^2\le\lambda+\tfrac12\int\hat p^2\ \forall q,\quad\hat p=(f-\lambda)_+,\ \int\hat p=1",
+    hypotheses=("Ω(p) = ½∫(p² − p)", "q has a square-integrable density"),
+)
 def level_is_optimal() -> Steps:
     """No density does better than the positive part of f − λ with mass 1: at each point q f − ½q² ≤ λq + ½p²."""
-    yield Equation(level * inside + inside**2 / 2 - (inside * (level + inside) - inside**2 / 2), 0, about=(level, inside),
-                   reason="at q = p the two agree where p > 0, and where p = 0 both are 0")
+    yield Equation(
+        level * inside + inside**2 / 2 - (inside * (level + inside) - inside**2 / 2),
+        0,
+        about=(level, inside),
+        reason="at q = p the two agree where p > 0, and where p = 0 both are 0",
+    )
     yield no_better(y * (level + inside - outside) - y**2 / 2, (y - inside) ** 2 / 2 + outside * y)
 
 
@@ -339,14 +405,22 @@ def mass_is(claimed: sp.Expr) -> Equation:
     return Equation(S * D * shells(0), claimed, reason="spheres of radius r have the area S r^(d−1), and dt = D du")
 
 
-@claim("geometric.s8.paraboloid-mass", "identity", title="Addition: mass and half-width of continuous sparsemax, any dimension",
-       latex=r"\int\tfrac12(R^2-r^2)_+dt=\frac{S\sqrt{|\Sigma|}\,R^{d+2}}{d(d+2)},\quad S=\frac{2\pi^{d/2}}{\Gamma(d/2)};\quad "
-             r"d=1:\ a=\sigma R=(3\sigma^2/2)^{1/3}", needs=("geometric.s8.sparsemax",))
+@claim(
+    "geometric.s8.paraboloid-mass",
+    "identity",
+    title="Addition: mass and half-width of continuous sparsemax, any dimension",
+    latex=r"\int\tfrac12(R^2-r^2)_+dt=\frac{S\sqrt{|\Sigma|}\,R^{d+2}}{d(d+2)},\quad S=\frac{2\pi^{d/2}}{\Gamma(d/2)};\quad "
+    r"d=1:\ a=\sigma R=(3\sigma^2/2)^{1/3}",
+    needs=("geometric.s8.sparsemax",),
+)
 def paraboloid_mass() -> Steps:
     """The truncated paraboloid has mass S√|Σ| R^(d+2)/(d(d+2)), which fixes R; on the line a³ = 3σ²/2."""
     on_the_line = 2 * sp.sqrt(v) * R**3 / 3
-    yield Equation(on_the_line.subs(R, a / sp.sqrt(v)) - 1, 2 * (a**3 - 3 * v / 2) / (3 * v),
-                   reason="d = 1, S = 2, D = σ, R = a/σ: the mass is 1 iff a³ = 3σ²/2")
+    yield Equation(
+        on_the_line.subs(R, a / sp.sqrt(v)) - 1,
+        2 * (a**3 - 3 * v / 2) / (3 * v),
+        reason="d = 1, S = 2, D = σ, R = a/σ: the mass is 1 iff a³ = 3σ²/2",
+    )
     yield mass_is(S * D * R ** (d + 2) / (d * (d + 2)))
 
 
@@ -360,8 +434,13 @@ def spread_is(claimed: sp.Expr) -> Equation:
     return Equation(shells(2) / (d * mass), claimed, reason="E r²/d: all directions alike; the mass is S D times this")
 
 
-@claim("geometric.s8.paraboloid-covariance", "identity", title="Addition: the covariance of continuous sparsemax",
-       latex=r"\mathrm{cov}_{\hat p}(t)=\frac{R^2}{d+4}\,\Sigma,\quad d=1:\ a^2/5", needs=("geometric.s8.paraboloid-mass",))
+@claim(
+    "geometric.s8.paraboloid-covariance",
+    "identity",
+    title="Addition: the covariance of continuous sparsemax",
+    latex=r"\mathrm{cov}_{\hat p}(t)=\frac{R^2}{d+4}\,\Sigma,\quad d=1:\ a^2/5",
+    needs=("geometric.s8.paraboloid-mass",),
+)
 def paraboloid_covariance() -> Steps:
     """The truncated paraboloid has the covariance R²/(d + 4) Σ: a fifth of a² on the line."""
     yield spread_is(R**2 / (d + 4))

@@ -16,9 +16,17 @@ from derivations.deciphering.section7_t5 import t5_realizes
 from derivations.inference.section7_discussion import TO_FIRST_ORDER
 
 reprint("inference.s0.convex", of=convex, latex=r"P(p)\ge P(v)+\langle\nabla P(v),p-v\rangle")
-reprint("inference.s0.closed-form", of=approximation, latex=r"\hat h_{(20)}=\mu+\alpha\Sigma z+o(\alpha),\quad\hat h=\mu+"
-    r"\alpha\Sigma z+o(\alpha)")
+reprint(
+    "inference.s0.closed-form",
+    of=approximation,
+    latex=r"\hat h_{(20)}=\mu+\alpha\Sigma z+o(\alpha),\quad\hat h=\mu+"
+    r"\alpha\Sigma z+o(\alpha)",
+)
 reprint("inference.s0.special-case", of=uniform_preference, latex=r"\text{a special case is dot-product attention}")
 reprint("inference.s0.t5", of=t5_realizes, latex=r"\text{T5 has implicitly adopted the general form of the solution}")
-reprint("inference.s1.solver", of=solver,
-        latex=r"\text{attention is in fact a solver for a certain type of optimization problem}", correction=TO_FIRST_ORDER)
+reprint(
+    "inference.s1.solver",
+    of=solver,
+    latex=r"\text{attention is in fact a solver for a certain type of optimization problem}",
+    correction=TO_FIRST_ORDER,
+)

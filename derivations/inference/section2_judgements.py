@@ -10,5 +10,8 @@ from derivations import reprint
 from derivations.deciphering.section2_judgements import closed_forms_in_the_limit, interpretability
 
 reprint("inference.s2.interpretability", of=interpretability, latex=r"\text{attention may complicate interpretability}")
-reprint("inference.s2.closed-forms-in-the-limit", of=closed_forms_in_the_limit,
-        latex=r"\text{width}\to\infty:\ \text{closed forms not available in the finite case}")
+reprint(
+    "inference.s2.closed-forms-in-the-limit",
+    of=closed_forms_in_the_limit,
+    latex=r"\text{width}\to\infty:\ \text{closed forms not available in the finite case}",
+)

@@ -30,12 +30,19 @@ def output(weight_of: sp.Expr, middle: sp.Expr, factor: sp.Expr = sp.S.One) -> s
 
 def redistributed(factor: sp.Expr = sp.S.One, remaining: sp.Expr = x) -> Equation:
     """The output after weight y of t_0 is shared among the others in proportions g equals the output before."""
-    return Equation(output((p[i] + y * g[i]) / whole, remaining / whole, factor), output(p[i] / whole, (x + y) / whole),
-                    reason="what t_0 loses, y Σ_i g_i t_i, is what the others gain")
+    return Equation(
+        output((p[i] + y * g[i]) / whole, remaining / whole, factor),
+        output(p[i] / whole, (x + y) / whole),
+        reason="what t_0 loses, y Σ_i g_i t_i, is what the others gain",
+    )
 
 
-@claim("inference.s2.not-identifiable", "equivalence", title="Attention weights are not identifiable",
-       latex=r"t_0=\textstyle\sum_ig_it_i\implies p'_0t_0+\sum_ip'_it_i=p_0t_0+\sum_ip_it_i")
+@claim(
+    "inference.s2.not-identifiable",
+    "equivalence",
+    title="Attention weights are not identifiable",
+    latex=r"t_0=\textstyle\sum_ig_it_i\implies p'_0t_0+\sum_ip'_it_i=p_0t_0+\sum_ip_it_i",
+)
 def not_identifiable() -> Steps:
     """Several combinations of attention weights can give one output: they do where a value lies in the middle of others."""
     yield Equation(total(i, p[i] / whole) + (x + y) / whole, 1, about=(x, y), reason="weights of n + 1 templates, …")
@@ -46,8 +53,12 @@ def not_identifiable() -> Steps:
 
 not_identifiable.twin("the last value lies elsewhere", lambda: redistributed(sp.Integer(2)))
 not_identifiable.twin("the last value loses nothing", lambda: redistributed(remaining=x + y))
-reprint("inference.s2.hahn", of=hahn, title="Hahn [7] on identifiability",
-        latex=r"\text{[7]: self-attention layers are not identifiable}")
+reprint(
+    "inference.s2.hahn",
+    of=hahn,
+    title="Hahn [7] on identifiability",
+    latex=r"\text{[7]: self-attention layers are not identifiable}",
+)
 reprint("inference.s2.gaussian-process", of=gaussian_process, latex=r"\text{heads, width}\to\infty:\ \text{a Gaussian process}")
 reprint("inference.s2.norms", of=norms_and_products, latex=r"\text{[14]}")
 reprint("inference.s2.hopfield", of=hopfield, latex=r"\xi^{\mathrm{new}}=X\,\mathrm{softmax}(\beta X^\top\xi)")

@@ -9,5 +9,8 @@ References the text of section 6 after (14); section 6 of deciphering for the de
 from derivations import reprint
 from derivations.deciphering.section6_ascent import gradient_ascent
 
-reprint("inference.s6.gradient-ascent", gradient_ascent,
-        latex=r"D(\lambda)\le D(\nu)+\langle\nabla D(\nu),\lambda-\nu\rangle-\tfrac1{2\alpha}\|\lambda-\nu\|^2")
+reprint(
+    "inference.s6.gradient-ascent",
+    gradient_ascent,
+    latex=r"D(\lambda)\le D(\nu)+\langle\nabla D(\nu),\lambda-\nu\rangle-\tfrac1{2\alpha}\|\lambda-\nu\|^2",
+)

@@ -45,8 +45,9 @@ def difference(seals: Iterable[Seal], held: Held) -> Difference | None:
     """
     about = {outcome: {seal.about for seal in seals if seal.outcome is outcome} for outcome in SealOutcome}
     accepted, proved = about[SealOutcome.ACCEPTED], Outcome.HOLDS in held
-    if (About.PRINT in accepted and held.print is Outcome.REFUTED) or \
-            (About.CORRECTION in accepted and held.correction is Outcome.REFUTED):
+    if (About.PRINT in accepted and held.print is Outcome.REFUTED) or (
+        About.CORRECTION in accepted and held.correction is Outcome.REFUTED
+    ):
         return Difference.CONTRADICTED
     if accepted and not proved and not (accepted == {About.BY_HAND} and held.print is Outcome.REFUTED):
         return Difference.GAINED
@@ -62,8 +63,10 @@ def differences(seals: Mapping[str, Sequence[Seal]], held: Mapping[str, Held]) -
 def of_rows(rows: Iterable[Mapping[str, Any]]) -> tuple[dict[str, tuple[Seal, ...]], dict[str, Held]]:
     """The seals in a ledger, and the results of its derivations."""
     sealed = [row for row in rows if row.get("kernel")]
-    return ({row["id"]: from_json(row["kernel"], tuple[Seal, ...]) for row in sealed},
-            {row["id"]: of_row(row) for row in sealed})
+    return (
+        {row["id"]: from_json(row["kernel"], tuple[Seal, ...]) for row in sealed},
+        {row["id"]: of_row(row) for row in sealed},
+    )
 
 
 def described(differing: Mapping[Difference, Sequence[str]]) -> list[str]:

@@ -16,8 +16,8 @@ from derivations.kernel.statements import Facts, Scope
 from derivations.kernel.sums import Summation
 from derivations.kernel.terms import LEAVES, Environment, NotExportedError, Term, next_name, shifted, written
 
-MOST_TERMS = 60                                              # of a polynomial
-LONGEST_PROOF = 500_000                                      # letters; Rocq does not end with a longer one
+MOST_TERMS = 60  # of a polynomial
+LONGEST_PROOF = 500_000  # letters; Rocq does not end with a longer one
 
 
 @dataclass
@@ -25,10 +25,10 @@ class Certificate:
     """The lines of a proof in the making."""
 
     facts: Facts
-    depth: int | None = None                                 # sums under so many indices that are bound stay as they are
-    settles: bool = True                                     # whether exchanged sums have their factors in order again
-    squares: bool = False                                    # whether the square of |x| is that of x
-    halves: bool = False                                     # whether |x| is x₊ + (−x)₊, and (−x)₊ is x₊ − x
+    depth: int | None = None  # sums under so many indices that are bound stay as they are
+    settles: bool = True  # whether exchanged sums have their factors in order again
+    squares: bool = False  # whether the square of |x| is that of x
+    halves: bool = False  # whether |x| is x₊ + (−x)₊, and (−x)₊ is x₊ − x
     lines: list[str] = field(default_factory=list)
     memory: dict[tuple[str, Scope], tuple[Polynomial, list[int]]] = field(default_factory=dict)
     scopes: dict[int, Scope] = field(default_factory=dict)
@@ -75,7 +75,7 @@ class Certificate:
         env = env or {}
         text = written(alpha(part), env)
         named = set(re.findall(r"\w+", text))
-        scope = tuple(each for each in scope if each[0] in named)      # a line is of use wherever its own indices are bound
+        scope = tuple(each for each in scope if each[0] in named)  # a line is of use wherever its own indices are bound
         key = text, scope
         if key not in self.memory:
             self.memory[key] = self._normal(part, scope, env)
@@ -97,9 +97,17 @@ class Certificate:
         if kind in ("neg", "add", "mul", "pow"):
             return self._arithmetic(part, scope, env)
         rule: Callable[[Term, Scope, Environment], tuple[Polynomial, list[int]]] = {
-            "inv": self._inverse, "exp": self._exponential, "ln": self._logarithm, "sum": self._sum, "slope": self._slope,
-            "xlogx": self._defined, "kl": self._defined, "rpow": self._defined, "plus": self._positive_part,
-            "abs": self._absolute}.get(kind, self._function)
+            "inv": self._inverse,
+            "exp": self._exponential,
+            "ln": self._logarithm,
+            "sum": self._sum,
+            "slope": self._slope,
+            "xlogx": self._defined,
+            "kl": self._defined,
+            "rpow": self._defined,
+            "plus": self._positive_part,
+            "abs": self._absolute,
+        }.get(kind, self._function)
         return rule(part, scope, env)
 
     def _arithmetic(self, part: Term, scope: Scope, env: Environment) -> tuple[Polynomial, list[int]]:
@@ -144,7 +152,7 @@ class Certificate:
         poly, lines = self.normal(part[1], scope, env)
         if not poly:
             raise NotExportedError("a division by 0")
-        if set(poly) == {()}:                                # no line: 2⁻¹ = 1/2 would be rewritten without end
+        if set(poly) == {()}:  # no line: 2⁻¹ = 1/2 would be rewritten without end
             return po.constant(1 / poly[()]), lines
         c, common = po.content(poly)
         rest = po.divided(poly, c, common)
@@ -215,7 +223,7 @@ class Certificate:
         """The definition of a function that is an abbreviation in the library."""
         poly, lines = self.normal(opened(part), scope, env)
         ends = [f"{self.rewriting(lines)}; fld"]
-        if part[0] == "rpow" and lines:                      # its numbers may be those of another structure of R
+        if part[0] == "rpow" and lines:  # its numbers may be those of another structure of R
             ends.append(f"rewrite {' '.join(f'?{self.used(n)}' for n in lines)}; fld")
         end = ends[0] if len(ends) == 1 else f"first [{' | '.join(ends)}]"
         tactic = f"rewrite /kl /xlogx /exp_fun; {end}"
@@ -238,8 +246,10 @@ class Certificate:
             entries = [(("entry", vector, a[2]), a) for each in poly for a, _ in each if a[:2] == ("entry", slack)]
             for own, other in entries:
                 if poly == po.plus(po.of_atom(own), po.scaled(po.of_atom(other), Fraction(-1))):
-                    tactic = f"apply: (@plus_slack R _ _ {written(other, env)}); [{self.rewriting(lines)}; fld | " \
-                             f"exact: {vector}_ge0 | exact: {slack}_ge0 | exact: {slack}_slack]"
+                    tactic = (
+                        f"apply: (@plus_slack R _ _ {written(other, env)}); [{self.rewriting(lines)}; fld | "
+                        f"exact: {vector}_ge0 | exact: {slack}_ge0 | exact: {slack}_slack]"
+                    )
                     return po.of_atom(own), self.equal(part, own, tactic, scope, env)
         if not self.halves or po.leads(poly):
             return self._function(part, scope, env)
@@ -258,8 +268,9 @@ class Certificate:
         sides: tuple[Term, Term] = ("mul", ("num", Fraction(2)), half), ("neg", po.as_term(inner))
         return self._halved(part, result, sides, "abs_plus" if inner is poly else "abs_opp", scope, env)
 
-    def _halved(self, part: Term, result: Polynomial, summands: tuple[Term, Term], lemma: str, scope: Scope,
-                env: Environment) -> tuple[Polynomial, list[int]]:
+    def _halved(
+        self, part: Term, result: Polynomial, summands: tuple[Term, Term], lemma: str, scope: Scope, env: Environment
+    ) -> tuple[Polynomial, list[int]]:
         """Rewrite a part as the sum of two summands, by a lemma about its argument."""
         poly, lines = self.normal(part[1], scope, env)
         lines = self.equal(part[1], po.as_term(poly), f"{self.rewriting(lines)}; fld", scope, env)
@@ -278,11 +289,15 @@ class Certificate:
         if inner != body:
             lines = self.inner_slopes(body, inside, deeper)
             function = f"(fun {variable} : R => {written(inner, deeper)})"
-            steps.append(f"rewrite (_ : (fun {variable} : R => _) = {function}); last (apply/funext => {variable}; "
-                         f"{self.rewriting(lines)}; first [reflexivity | fld])")
+            steps.append(
+                f"rewrite (_ : (fun {variable} : R => _) = {function}); last (apply/funext => {variable}; "
+                f"{self.rewriting(lines)}; first [reflexivity | fld])"
+            )
         value = slope(inner, by)
-        steps.append("apply: slope; notypeclasses refine (is_derive_val _ _); "
-                     "[derive | cbv beta; rewrite ?upd1_id ?upd2_id; first [reflexivity | fld]]")
+        steps.append(
+            "apply: slope; notypeclasses refine (is_derive_val _ _); "
+            "[derive | cbv beta; rewrite ?upd1_id ?upd2_id; first [reflexivity | fld]]"
+        )
         first = self.equal(part, value, "; ".join(steps), scope, env)
         poly, lines = self.normal(value, scope, env)
         tactic = f"{self.rewriting(first)}; {self.rewriting(lines)}; fld"
@@ -318,8 +333,10 @@ class Certificate:
         inside = (*scope, (bound, f"'I_{size}"))
         poly, lines = self.normal(body, inside, env)
         if not poly:
-            tactic = f"transitivity (\\Sum_({bound} < {size}) (0 : R)); [apply: eq_total => {bound}; " \
-                     f"{self.rewriting(lines)}; fld | exact: sum_nil]"
+            tactic = (
+                f"transitivity (\\Sum_({bound} < {size}) (0 : R)); [apply: eq_total => {bound}; "
+                f"{self.rewriting(lines)}; fld | exact: sum_nil]"
+            )
             return {}, self.have(written(part, env), "0", tactic, scope)
         summation = Summation(self, bound, size, scope, env)
         terms, results, uses = [], [], []
@@ -332,8 +349,10 @@ class Certificate:
         apart = " + ".join(f"(\\Sum_({bound} < {size}) {each})" for each in terms)
         result = po.plus(*results)
         split = "" if len(terms) == 1 else f" transitivity (({apart}) : R); first by apart."
-        tactic = (f"transitivity ((\\Sum_({bound} < {size}) ({sum_of_terms})) : R). "
-                  f"{{ apply: eq_total => {bound}; {self.rewriting(lines)}; fld. }}{split} {self.rewriting(uses)}; fld")
+        tactic = (
+            f"transitivity ((\\Sum_({bound} < {size}) ({sum_of_terms})) : R). "
+            f"{{ apply: eq_total => {bound}; {self.rewriting(lines)}; fld. }}{split} {self.rewriting(uses)}; fld"
+        )
         return result, self.equal(part, po.as_term(result), tactic, scope, env)
 
     def fresh(self) -> str:
@@ -375,5 +394,3 @@ def _factors(n: int) -> list[tuple[int, int]]:
             factors.append((p, count))
         p += 1
     return factors
-
-

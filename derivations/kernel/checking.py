@@ -18,9 +18,9 @@ from derivations.kernel.toplevel import Toplevel
 ALLOWED = {"propositional_extensionality", "functional_extensionality_dep", "constructive_indefinite_description"}
 """The axioms of mathcomp-analysis; whatever else a theorem rests on refuses it."""
 
-LETTERS = 1_000_000                                          # that one process of Rocq reads: it keeps every state, and grows
+LETTERS = 1_000_000  # that one process of Rocq reads: it keeps every state, and grows
 TOGETHER = "what_all_rest_on"
-PER_THEOREM = 30.0                                           # seconds of the processor
+PER_THEOREM = 30.0  # seconds of the processor
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,13 @@ def opened(library: Library, imports: Sequence[str]) -> Toplevel:
     return rocq
 
 
-def checked(theorems: Sequence[Theorem], library: Library, workers: int, store: Path | None = None,
-            progress: Callable[[int], None] = lambda done: None) -> dict[str, Checked]:
+def checked(
+    theorems: Sequence[Theorem],
+    library: Library,
+    workers: int,
+    store: Path | None = None,
+    progress: Callable[[int], None] = lambda done: None,
+) -> dict[str, Checked]:
     """Rocq's answer to each theorem, by name; stored answers to the same statement, proof and library are reused."""
     folder = (store or cache_folder()) / "answers"
     folder.mkdir(parents=True, exist_ok=True)
@@ -101,7 +106,7 @@ def _stored(file: Path) -> Checked | None:
 def _next(waiting: deque[Theorem]) -> Theorem | None:
     try:
         return waiting.popleft()
-    except IndexError:                                       # another worker took the last one
+    except IndexError:  # another worker took the last one
         return None
 
 
@@ -120,7 +125,7 @@ def _session(waiting: deque[Theorem], library: Library) -> Iterator[tuple[str, C
                 continue
             try:
                 answer = rocq.prove(each.source, PER_THEOREM)
-            except (EOFError, OSError) as error:                        # killed for memory, as a rule
+            except (EOFError, OSError) as error:  # killed for memory, as a rule
                 yield each.name, Checked(False, 0.0, detail=str(error))
                 waiting.extendleft(one for one, _ in reversed(proved))
                 return
@@ -164,8 +169,11 @@ def headlines_checked(headlines: Sequence[Headline], library: Library, store: Pa
     for each in headlines:
         seconds = library.seconds.get(each.file, 0.0)
         broken = library.broken.get(each.file, "")
-        answers[each] = Checked(False, seconds, detail=f"{each.file}.v: {broken}") if broken else \
-            _judged(True, seconds, listed[_full(each)], "")
+        answers[each] = (
+            Checked(False, seconds, detail=f"{each.file}.v: {broken}")
+            if broken
+            else _judged(True, seconds, listed[_full(each)], "")
+        )
     return answers
 
 

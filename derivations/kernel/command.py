@@ -23,7 +23,7 @@ from derivations.kernel.terms import NotExportedError
 from derivations.mutants import Fate, mutants, tried
 from derivations.relations import AtLeast, Equation, Fails, Relation
 
-EACH = 4                                                     # mutants of one claim
+EACH = 4  # mutants of one claim
 
 
 @click.command()
@@ -74,8 +74,11 @@ def _mutants(selected: Sequence[str], sample: int, workers: int) -> list[str]:
         if len(chosen) >= sample:
             break
     answers = checked([made for made, _ in chosen[:sample]], library, workers, progress=_progress)
-    accepted = [f"{name}: Rocq accepts what is refuted: {text}" for made, text in chosen[:sample]
-                if (name := made.name) and answers[made.name].accepted]
+    accepted = [
+        f"{name}: Rocq accepts what is refuted: {text}"
+        for made, text in chosen[:sample]
+        if (name := made.name) and answers[made.name].accepted
+    ]
     click.echo(f"kernel: {len(chosen[:sample])} refuted mutants exported, {len(accepted)} accepted")
     return accepted
 

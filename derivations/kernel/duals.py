@@ -9,7 +9,7 @@ from typing import Any
 
 from flint import arb
 
-LEVELS = count(1)                                            # of the kinds of ε: a slope inside of another begins later
+LEVELS = count(1)  # of the kinds of ε: a slope inside of another begins later
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,4 @@ def kl(y: Any, x: Any) -> Any:
     return add(add(xlogx(y), multiply(arb(-1), multiply(y, ln(x)))), add(multiply(arb(-1), y), x))
 
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "expR": exp, "ln": ln, "xlogx": xlogx, "kl": kl,
-    "plus": lambda x: x.max(arb(0))}
+FUNCTIONS: dict[str, Callable[..., Any]] = {"expR": exp, "ln": ln, "xlogx": xlogx, "kl": kl, "plus": lambda x: x.max(arb(0))}

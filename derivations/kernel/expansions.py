@@ -13,7 +13,7 @@ from derivations.kernel.statements import opened as declared
 from derivations.kernel.terms import LEAVES, Names, NotExportedError, Term, children, mentions, number, term, written
 from derivations.relations import Expansion
 
-HIGHEST = 3                                                  # the order up to which the script expands
+HIGHEST = 3  # the order up to which the script expands
 
 Coefficients = tuple[Term, Term, Term, Term]
 
@@ -29,8 +29,10 @@ def agreement(relation: Expansion, names: Names) -> tuple[Statement, list[str]]:
     functions = [f"(fun {moving} : R => {written(side)})" for side in sides]
     statement.conclusion = f"agrees {relation.order} {' '.join(functions)}"
     expanded = [expansion(side, moving) for side in sides]
-    lines = [f"have {name} : series {function} {' '.join(map(written, coefficients))}.\n{{ expand. }}"
-             for name, function, coefficients in zip(("left_side", "right_side"), functions, expanded, strict=True)]
+    lines = [
+        f"have {name} : series {function} {' '.join(map(written, coefficients))}.\n{{ expand. }}"
+        for name, function, coefficients in zip(("left_side", "right_side"), functions, expanded, strict=True)
+    ]
     certificate, ends = Certificate(statement.facts), []
     for degree, pair in enumerate(zip(*expanded, strict=True)):
         if degree <= relation.order:
@@ -138,10 +140,22 @@ def _function(kind: str, inner: Coefficients) -> Coefficients:
 
     if kind == "exp":
         top: Term = ("exp", a)
-        return (top, ("mul", top, b), ("mul", top, ("add", c, _over(to(b, 2), _n(2)))),
-                ("mul", top, ("add", d, ("mul", b, c), _over(to(b, 3), _n(6)))))
+        return (
+            top,
+            ("mul", top, b),
+            ("mul", top, ("add", c, _over(to(b, 2), _n(2)))),
+            ("mul", top, ("add", d, ("mul", b, c), _over(to(b, 3), _n(6)))),
+        )
     if kind == "inv":
-        return (("inv", a), _over(("neg", b), to(a, 2)), minus(_over(to(b, 2), to(a, 3)), _over(c, to(a, 2))),
-                minus(_over(("mul", _n(2), b, c), to(a, 3)), _over(d, to(a, 2)), _over(to(b, 3), to(a, 4))))
-    return (("ln", a), _over(b, a), minus(_over(c, a), _over(to(b, 2), _n(2), to(a, 2))),
-            ("add", minus(_over(d, a), _over(("mul", b, c), to(a, 2))), _over(to(b, 3), _n(3), to(a, 3))))
+        return (
+            ("inv", a),
+            _over(("neg", b), to(a, 2)),
+            minus(_over(to(b, 2), to(a, 3)), _over(c, to(a, 2))),
+            minus(_over(("mul", _n(2), b, c), to(a, 3)), _over(d, to(a, 2)), _over(to(b, 3), to(a, 4))),
+        )
+    return (
+        ("ln", a),
+        _over(b, a),
+        minus(_over(c, a), _over(to(b, 2), _n(2), to(a, 2))),
+        ("add", minus(_over(d, a), _over(("mul", b, c), to(a, 2))), _over(to(b, 3), _n(3), to(a, 3))),
+    )

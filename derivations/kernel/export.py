@@ -20,8 +20,8 @@ from derivations.relations import AtLeast, Equation, Expansion, Follows, ForAll,
 HEADER = """From AttentionProofs Require Import Script.
 Local Open Scope ring_scope.
 """
-DEPTHS = (0, 1, 2, None)                                     # of nested sums that a proof of a sign opens; the last: all
-LONGEST_OPEN = 100_000                                       # letters of a proof that leaves a goal in our own normal form
+DEPTHS = (0, 1, 2, None)  # of nested sums that a proof of a sign opens; the last: all
+LONGEST_OPEN = 100_000  # letters of a proof that leaves a goal in our own normal form
 
 
 @dataclass(frozen=True)
@@ -80,9 +80,11 @@ def _light(lines: Sequence[str], hypotheses: Sequence[str]) -> list[str]:
     unused: dict[int, list[str]] = {}
     for name, n in last.items():
         unused.setdefault(n, []).append(name)
-    return [re.sub(r"\bfld\b", cleared, line)
-            + (f"\nclear {' '.join(unused[n])}." if n in unused and line.startswith("have H") else "")
-            for n, line in enumerate(lines)]
+    return [
+        re.sub(r"\bfld\b", cleared, line)
+        + (f"\nclear {' '.join(unused[n])}." if n in unused and line.startswith("have H") else "")
+        for n, line in enumerate(lines)
+    ]
 
 
 def _equality(statement: Statement) -> list[str]:
@@ -183,9 +185,13 @@ def _minimizer(relation: UniqueMinimum, names: Names) -> tuple[Statement, list[s
     return problem.statement, [
         f"apply: (@only_minimizer_kl R {size} {problem.function} {problem.point} {written(factor)} "
         f"(fun {q} : 'I_{size} -> R => {written(spare)})).",
-        "{ positive. }", f"{{ move=> {position}; cbv beta; positive. }}",
+        "{ positive. }",
+        f"{{ move=> {position}; cbv beta; positive. }}",
         *problem.unit_mass("cbv beta."),
-        f"{{ {rivals}; positive. }}", f"{rivals}.", *problem.gap(form, facts, known)]
+        f"{{ {rivals}; positive. }}",
+        f"{rivals}.",
+        *problem.gap(form, facts, known),
+    ]
 
 
 def _plan(relation: UniquePlan, names: Names) -> tuple[Statement, list[str]]:
@@ -200,9 +206,12 @@ def _plan(relation: UniquePlan, names: Names) -> tuple[Statement, list[str]]:
     return problem.statement, [
         f"apply: (@only_plan_kl R {rows} {size} {problem.function} {problem.point} "
         f"(fun {row} : 'I_{rows} => {written(factor)})).",
-        f"{{ move=> {row}; cbv beta; positive. }}", f"{{ move=> {row} {position}; cbv beta; positive. }}",
+        f"{{ move=> {row}; cbv beta; positive. }}",
+        f"{{ move=> {row} {position}; cbv beta; positive. }}",
         *problem.unit_mass(f"move=> {row}; cbv beta.", (row, f"'I_{rows}")),
-        f"move=> {plan} {' '.join(known)}; cbv beta.", *problem.gap(form, facts, known)]
+        f"move=> {plan} {' '.join(known)}; cbv beta.",
+        *problem.gap(form, facts, known),
+    ]
 
 
 @dataclass(frozen=True)

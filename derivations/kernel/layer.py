@@ -18,7 +18,7 @@ from derivations.kernel.headline import Headline, headlines
 from derivations.kernel.library import Library, built, cache_folder, refused, sources, version
 from derivations.kernel.seals import About, Seal, SealOutcome
 
-LONGEST = 1500                                               # letters of the goal that a failed proof left
+LONGEST = 1500  # letters of the goal that a failed proof left
 
 
 @dataclass
@@ -38,9 +38,9 @@ def check(ids: Iterable[str], workers: int, progress: Callable[[int], None] = la
     claims = {id: entry for id, entry in entries().items() if id in set(ids)}
     texts = sources()
     findings = Findings(alarms=refused(texts))
-    version()                                                # whether there is a Rocq, before there is work for it
+    version()  # whether there is a Rocq, before there is work for it
     with ThreadPoolExecutor(1) as beside:
-        building = beside.submit(built, workers=max(1, workers - 1))     # the export is a process of its own
+        building = beside.submit(built, workers=max(1, workers - 1))  # the export is a process of its own
         theorems = _exported(claims, findings)
     library = building.result()
     findings.alarms += [f"formal/theories/{name}.v does not compile: {why}" for name, why in library.broken.items()]
@@ -48,8 +48,11 @@ def check(ids: Iterable[str], workers: int, progress: Callable[[int], None] = la
     for id, each in theorems.items():
         findings.seals[id] = [_seal(claims[id], each, answers[each.name], findings)]
     by_hand = [each for name, text in texts.items() for each in headlines(name, text)]
-    findings.alarms += [f"formal/theories/{each.file}.v:{each.line}: expected the id of a claim, got {each.claim}"
-                        for each in by_hand if each.claim not in entries()]
+    findings.alarms += [
+        f"formal/theories/{each.file}.v:{each.line}: expected the id of a claim, got {each.claim}"
+        for each in by_hand
+        if each.claim not in entries()
+    ]
     _add_headlines([each for each in by_hand if each.claim in claims], library, findings)
     return findings
 
@@ -76,8 +79,9 @@ def _seal(entry: Entry, made: Theorem, answer: Checked, findings: Findings) -> S
     if not answer.accepted:
         if other := foreign(answer.assumptions):
             findings.alarms.append(f"{entry.id}: the exported theorem rests on the axiom {other[0]}")
-        return Seal(made.name, _about(entry), SealOutcome.INCONCLUSIVE, "", answer.assumptions, answer.seconds,
-                    answer.detail[:LONGEST])
+        return Seal(
+            made.name, _about(entry), SealOutcome.INCONCLUSIVE, "", answer.assumptions, answer.seconds, answer.detail[:LONGEST]
+        )
     folder = cache_folder() / "exported"
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{made.name}.v"
@@ -93,7 +97,8 @@ def _add_headlines(by_hand: Sequence[Headline], library: Library, findings: Find
         if not answer.accepted and each.file not in library.broken:
             findings.alarms.append(f"{where}: {each.theorem}: {answer.detail}")
         findings.seals.setdefault(each.claim, []).append(
-            Seal(each.theorem, About.BY_HAND, outcome, where, answer.assumptions, answer.seconds, answer.detail[:LONGEST]))
+            Seal(each.theorem, About.BY_HAND, outcome, where, answer.assumptions, answer.seconds, answer.detail[:LONGEST])
+        )
 
 
 def coverage(findings: Findings) -> list[str]:
@@ -103,8 +108,10 @@ def coverage(findings: Findings) -> list[str]:
     for id, seals in findings.seals.items():
         best = min((seal.outcome for seal in seals), key=order.index)
         counts.setdefault(id.split(".", 1)[0], Counter())[best] += 1
-    return [f"{document}: " + ", ".join(f"{own[outcome]} {outcome}" for outcome in order if own[outcome])
-            for document, own in sorted(counts.items())]
+    return [
+        f"{document}: " + ", ".join(f"{own[outcome]} {outcome}" for outcome in order if own[outcome])
+        for document, own in sorted(counts.items())
+    ]
 
 
 def summary(findings: Findings, verdicts: Mapping[str, str]) -> str:
@@ -112,7 +119,12 @@ def summary(findings: Findings, verdicts: Mapping[str, str]) -> str:
     accepted = set(findings.accepted())
     proved = [id for id, verdict in verdicts.items() if verdict == "proved"]
     sealed = sum(id in accepted for id in proved)
-    by_hand = sum(seal.about is About.BY_HAND and seal.outcome is SealOutcome.ACCEPTED
-                  for seals in findings.seals.values() for seal in seals)
-    return (f"kernel: Rocq {version()} accepts theorems about {len(accepted)} claims ({by_hand} theorems by hand), "
-            f"among them {sealed} of the {len(proved)} that are proved")
+    by_hand = sum(
+        seal.about is About.BY_HAND and seal.outcome is SealOutcome.ACCEPTED
+        for seals in findings.seals.values()
+        for seal in seals
+    )
+    return (
+        f"kernel: Rocq {version()} accepts theorems about {len(accepted)} claims ({by_hand} theorems by hand), "
+        f"among them {sealed} of the {len(proved)} that are proved"
+    )

@@ -20,7 +20,7 @@ LOGICAL = "AttentionProofs"
 SCRIPT = "Script"
 VERSION = "8.16"
 INSTALL = "apt-get install coq libcoq-mathcomp-analysis libcoq-mathcomp-algebra-tactics"
-PER_FILE = 600                                               # seconds to compile one file of the library
+PER_FILE = 600  # seconds to compile one file of the library
 
 
 class MissingError(Exception):
@@ -83,8 +83,11 @@ def sources(root: Path = ROOT) -> dict[str, str]:
 
 def refused(texts: Mapping[str, str]) -> list[str]:
     """The forbidden parts of a source, with file and line."""
-    return [f"formal/theories/{name}.v:{line}: {words} is not allowed" for name, text in texts.items()
-            for line, words in forbidden(text)]
+    return [
+        f"formal/theories/{name}.v:{line}: {words} is not allowed"
+        for name, text in texts.items()
+        for line, words in forbidden(text)
+    ]
 
 
 REQUIRED = re.compile(r"From\s+AttentionProofs\s+Require\s+(?:Import\s+|Export\s+)?([\w\s]+?)\.(?:\s|$)")
@@ -118,20 +121,30 @@ def built(root: Path = ROOT, store: Path | None = None, workers: int = 1) -> Lib
     digest = digest_of(*contents.values())
     folder = (store or cache_folder()) / digest[:24]
     folder.mkdir(parents=True, exist_ok=True)
-    order = subprocess.run(["coqdep", "-sort", "-R", ".", LOGICAL, *(_put(folder, name, texts[name]) for name in texts)],
-                           cwd=folder, capture_output=True, text=True, check=True).stdout.split()
+    order = subprocess.run(
+        ["coqdep", "-sort", "-R", ".", LOGICAL, *(_put(folder, name, texts[name]) for name in texts)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
     made: dict[str, Future[tuple[float, str]]] = {}
 
     def make(name: str) -> tuple[float, str]:
         wait([made[other] for other in closure(name, texts) if other != name])
         return _object(name, contents[name], folder)
 
-    with ThreadPoolExecutor(workers) as pool:                # what a file waits for was begun before it
+    with ThreadPoolExecutor(workers) as pool:  # what a file waits for was begun before it
         for name in (Path(file).stem for file in order):
             made[name] = pool.submit(make, name)
     answers = {name: each.result() for name, each in made.items()}
-    return Library(folder, contents[SCRIPT], digest, {name: wrong for name, (_, wrong) in answers.items() if wrong},
-                   {name: seconds for name, (seconds, _) in answers.items()})
+    return Library(
+        folder,
+        contents[SCRIPT],
+        digest,
+        {name: wrong for name, (_, wrong) in answers.items() if wrong},
+        {name: seconds for name, (seconds, _) in answers.items()},
+    )
 
 
 def _put(folder: Path, name: str, text: str) -> str:
@@ -169,8 +182,14 @@ def _hash(file: Path) -> str:
 def _compiled(name: str, folder: Path) -> str:
     """Compile one file; why that failed, empty if it did not."""
     try:
-        done = subprocess.run(["coqc", "-q", "-w", "none", "-R", ".", LOGICAL, f"{name}.v"], cwd=folder, capture_output=True,
-                              text=True, timeout=PER_FILE, check=False)
+        done = subprocess.run(
+            ["coqc", "-q", "-w", "none", "-R", ".", LOGICAL, f"{name}.v"],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=PER_FILE,
+            check=False,
+        )
     except subprocess.TimeoutExpired:
         return f"not compiled in {PER_FILE} s"
     return (done.stderr.strip() or "no reason")[-600:] if done.returncode else ""

@@ -66,8 +66,9 @@ def content(poly: Polynomial) -> tuple[Fraction, Monomial]:
     common = dict(monomials[0])
     for each in monomials[1:]:
         other = dict(each)
-        common = {a: min(n, other[a]) if n > 0 else max(n, other[a]) for a, n in common.items()
-                  if a in other and n * other[a] > 0}
+        common = {
+            a: min(n, other[a]) if n > 0 else max(n, other[a]) for a, n in common.items() if a in other and n * other[a] > 0
+        }
     lowest = {a: min(dict(each).get(a, 0) for each in monomials) for each in monomials for a, n in each if n < 0}
     first = poly[monomials[0]]
     numerators = [abs(c) for c in poly.values()]

@@ -21,23 +21,23 @@ from derivations.kernel.export import Theorem
 from derivations.kernel.reading import Reader, Scope, real
 from derivations.relations import Differs, Expansion, Follows, ForAll, Relation, UniqueMinimum, UniquePlan
 
-POINTS = 12                                                  # at which a statement is compared with its relation,
-AMONG = 600                                                  # drawn from so many: the first have all entries 0
-NEAR = (Fraction(1, 7), Fraction(1, 16))                     # where the sides of an expansion are compared
+POINTS = 12  # at which a statement is compared with its relation,
+AMONG = 600  # drawn from so many: the first have all entries 0
+NEAR = (Fraction(1, 7), Fraction(1, 16))  # where the sides of an expansion are compared
 BITS = 200
-CLOSE = 2.0**-90                                             # a radius, relative to the value, of what is compared
+CLOSE = 2.0**-90  # a radius, relative to the value, of what is compared
 
 
 def parts(statement: str) -> tuple[list[tuple[str, str]], str]:
     """The binders of a theorem, each a name and a type, and its conclusion."""
-    text = statement[statement.index("forall") + len("forall"):].strip().removesuffix(".")
+    text = statement[statement.index("forall") + len("forall") :].strip().removesuffix(".")
     binders = []
     while text.startswith("("):
         depths = accumulate((letter == "(") - (letter == ")") for letter in text)
         end = next(position for position, depth in enumerate(depths) if depth == 0)
         name, type = text[1:end].split(":", 1)
         binders.append((name.strip(), type.strip()))
-        text = text[end + 1:].lstrip()
+        text = text[end + 1 :].lstrip()
     return binders, text.removeprefix(",").strip()
 
 
@@ -57,8 +57,9 @@ def _disagreements(theorem: Theorem, relation: Relation) -> Iterator[str]:
     points = list(islice(filter(_has_places, relation.points()), AMONG))
     for point in Random(0).sample(points, min(POINTS, len(points))):
         scope = _scope(theorem, point)
-        if false := [name for name, text in hypotheses if _hypothesis(text, scope, binders) is False
-                     and not name.startswith("premise")]:
+        if false := [
+            name for name, text in hypotheses if _hypothesis(text, scope, binders) is False and not name.startswith("premise")
+        ]:
             yield f"the hypothesis {false[0]} is false at a point of the domain"
         assumed = _assumed(dict(hypotheses), relation, scope, point)
         for stated, meant in chain(_values(conclusion, relation, scope, point), assumed):
@@ -85,7 +86,7 @@ def _assumed(texts: dict[str, str], relation: Relation, scope: Scope, point: Poi
         if len(bound) != len(over):
             raise ValueError(f"{name}: expected a statement for all of {len(over)} indices, got {len(bound)}")
         for at in with_indices(over, {v: value for v, value in point.items() if v not in over}):
-            indices = {each: at[v] - 1 for each, v in zip(bound, over, strict=True)}   # type: ignore[operator]
+            indices = {each: at[v] - 1 for each, v in zip(bound, over, strict=True)}  # type: ignore[operator]
             yield from _compared_sides(text, stated, {**scope, **indices}, at)
 
 
@@ -100,7 +101,7 @@ def _quantified(text: str) -> tuple[list[str], str]:
 def _has_places(point: Point) -> bool:
     """Whether all indices of a point are places: two that differ are put beside a size of 1, too."""
     indices = ((value, point.get(v.domain.shape[0], value)) for v, value in point.items() if v.domain.kind is Kind.INDEX)
-    return all(value <= size for value, size in indices)     # type: ignore[operator]
+    return all(value <= size for value, size in indices)  # type: ignore[operator]
 
 
 def _scope(theorem: Theorem, point: Point) -> Scope:
@@ -210,6 +211,9 @@ def _of_minimizer(
 
 def _rivals(*sizes: int) -> list[Any]:
     *rows, size = sizes
-    points = [[Fraction(1, size)] * size, [Fraction(2 * k + 1, size * size) for k in range(size)],
-              [Fraction(int(k == size - 1)) for k in range(size)]]
+    points = [
+        [Fraction(1, size)] * size,
+        [Fraction(2 * k + 1, size * size) for k in range(size)],
+        [Fraction(int(k == size - 1)) for k in range(size)],
+    ]
     return [[points[(n + row) % len(points)] for row in range(rows[0])] for n in range(len(points))] if rows else points

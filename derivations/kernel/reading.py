@@ -28,7 +28,7 @@ class Reader:
         while text[position:].strip():
             match = TOKEN.match(text, position)
             if match is None:
-                raise ValueError(f"expected a statement, got {text[position:position + 20]!r}")
+                raise ValueError(f"expected a statement, got {text[position : position + 20]!r}")
             self.tokens.append(match.group(1))
             position = match.end()
         self.at = 0
@@ -43,7 +43,7 @@ class Reader:
 
     def sees(self, *tokens: str) -> bool:
         """Whether these tokens come next."""
-        return self.tokens[self.at:self.at + len(tokens)] == list(tokens)
+        return self.tokens[self.at : self.at + len(tokens)] == list(tokens)
 
     def expression(self) -> Rule:
         """Terms with signs between."""
@@ -228,6 +228,6 @@ def _updated(vector: Any, *positions: Any) -> Any:
 
 
 def _derived(function: Callable[[Any], Any], point: Any) -> Any:
-    depth = next(LEVELS)                                    # a slope inside of another one begins later
+    depth = next(LEVELS)  # a slope inside of another one begins later
     result = function(Dual(depth, point, arb(1)))
     return result.slope if isinstance(result, Dual) and result.level == depth else arb(0)

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 FORBIDDEN = re.compile(
     r"\b(?:Admitted|admit|give_up|Axioms?|Parameters?|Conjectures?|bypass_check|Primitive|Declare\s+ML\s+Module|Load|Redirect"
-    r"|(?:Unset|Set)\s+(?:Guard|Positivity|Universe)\s+Checking|Type\s+In\s+Type|native_compute|Drop|Add\s+(?:Rec\s+)?LoadPath)\b")
+    r"|(?:Unset|Set)\s+(?:Guard|Positivity|Universe)\s+Checking|Type\s+In\s+Type|native_compute|Drop|Add\s+(?:Rec\s+)?LoadPath)\b"
+)
 OUTSIDE_SECTIONS = re.compile(r"\b(?:Variables?|Hypothes[ie]s|Context)\b")
 
 
@@ -14,7 +15,7 @@ def without_comments(source: str) -> str:
     blanked, depth, quoted = [], 0, False
     position = 0
     while position < len(source):
-        two = source[position:position + 2]
+        two = source[position : position + 2]
         if quoted or (source[position] == '"' and not depth):
             quoted = not quoted if source[position] == '"' else quoted
             blanked.append("\n" if source[position] == "\n" else " ")

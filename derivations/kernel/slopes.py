@@ -43,7 +43,7 @@ def slope(part: Term, by: Term) -> Term:
     if kind == "neg":
         return ("neg", slope(part[1], by))
     if kind == "add":
-        *others, last = part[1:]                             # a sum of constants has the slope 0, not 0 + 0
+        *others, last = part[1:]  # a sum of constants has the slope 0, not 0 + 0
         return ("add", slope(others[0] if len(others) == 1 else ("add", *others), by), slope(last, by))
     if kind == "mul":
         return _product(part, by)

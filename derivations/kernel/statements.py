@@ -1,6 +1,6 @@
 """A relation as a theorem of Rocq: its variables, hypotheses about them, and its statement.
 
-    Theorem name (R : realType) (m : nat) (s : 'I_m -> R) (tau : R) (m_gt0 : (0 < m)%N) (tau_gt0 : 0 < tau) : left = right.
+Theorem name (R : realType) (m : nat) (s : 'I_m -> R) (tau : R) (m_gt0 : (0 < m)%N) (tau_gt0 : 0 < tau) : left = right.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,12 +13,19 @@ from derivations.kernel.polynomials import alpha
 from derivations.kernel.terms import Names, NotExportedError, Term, band_of, size_of, term, written
 from derivations.relations import AtLeast, Differs, Equation, ForAll, Relation
 
-SIGN = {Kind.POSITIVE: ("<", "gt0"), Kind.INTERIOR: ("<", "gt0"), Kind.NONNEGATIVE: ("<=", "ge0"), Kind.SIMPLEX: ("<=", "ge0"),
-        Kind.STOCHASTIC: ("<=", "ge0"), Kind.COUPLING: ("<=", "ge0"), Kind.SLACK: ("<=", "ge0")}
+SIGN = {
+    Kind.POSITIVE: ("<", "gt0"),
+    Kind.INTERIOR: ("<", "gt0"),
+    Kind.NONNEGATIVE: ("<=", "ge0"),
+    Kind.SIMPLEX: ("<=", "ge0"),
+    Kind.STOCHASTIC: ("<=", "ge0"),
+    Kind.COUPLING: ("<=", "ge0"),
+    Kind.SLACK: ("<=", "ge0"),
+}
 MASSES = (Kind.SIMPLEX, Kind.INTERIOR)
 
 
-Scope = tuple[tuple[str, str], ...]                          # names that are bound around a term, with their types
+Scope = tuple[tuple[str, str], ...]  # names that are bound around a term, with their types
 
 
 @dataclass(frozen=True)
@@ -26,10 +33,10 @@ class Facts:
     """The known facts about a statement's variables, by name; masses and marginals by their hypothesis."""
 
     positive: frozenset[str] = frozenset()
-    masses: Mapping[str, str] = field(default_factory=dict)                  # the hypothesis of the whole sum, by vector
+    masses: Mapping[str, str] = field(default_factory=dict)  # the hypothesis of the whole sum, by vector
     marginals: Mapping[tuple[str, int], tuple[str, str]] = field(default_factory=dict)
     """By matrix and the axis that is summed over: the vector that comes out, or none for ones, and the hypothesis."""
-    slacks: Mapping[str, str] = field(default_factory=dict)                  # by slack variable: the vector that it is of
+    slacks: Mapping[str, str] = field(default_factory=dict)  # by slack variable: the vector that it is of
 
 
 @dataclass
@@ -101,7 +108,7 @@ def _type(v: Variable, names: Names) -> str:
     kind, shape = v.domain.kind, v.domain.shape
     if kind is Kind.SIZE:
         return "nat"
-    if kind is Kind.REAL and band_of(shape):                 # nothing reads what is beyond its 2n − 1 entries
+    if kind is Kind.REAL and band_of(shape):  # nothing reads what is beyond its 2n − 1 entries
         return "nat -> R"
     sizes = [size_of(part, names) for part in shape]
     if kind is Kind.INDEX:

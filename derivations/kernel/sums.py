@@ -14,7 +14,7 @@ from derivations.kernel.polynomials import Monomial, Polynomial
 from derivations.kernel.statements import Facts, Scope
 from derivations.kernel.terms import Environment, Term, indices, renamed, written
 
-MOST_BOUND = 4                                               # indices of a nest of sums whose orders are all tried
+MOST_BOUND = 4  # indices of a nest of sums whose orders are all tried
 
 
 class Lines(Protocol):
@@ -84,16 +84,18 @@ class Summation:
 
     def _constant(self, outside: Monomial, c: Fraction) -> tuple[str, Polynomial, list[int]]:
         value = po.monomial_term(outside, c)
-        result = po.times({outside: c}, po.of_atom(size_term(self.size)) if not self.size.isdigit()
-                          else po.constant(int(self.size)))
+        result = po.times(
+            {outside: c}, po.of_atom(size_term(self.size)) if not self.size.isdigit() else po.constant(int(self.size))
+        )
         summand = written(value, self.env)
         return self._line(summand, result, f"rewrite (@sum_const R {self.size} {summand}); fld")
 
     def _pulled(self, inside: Monomial, outside: Monomial, c: Fraction, total: Term) -> tuple[str, Polynomial, list[int]]:
         """Keep the sum without its constant factors; naming its index may change the order of its factors."""
         own = po.monomial_term(inside)
-        lines = self.certificate.equal(("sum", self.bound, self.size, own), total, f"apply: eq_total => {self.bound}; fld",
-                                       self.scope, self.env)
+        lines = self.certificate.equal(
+            ("sum", self.bound, self.size, own), total, f"apply: eq_total => {self.bound}; fld", self.scope, self.env
+        )
         summand = self._product(outside, c, own)
         if not outside and c == 1:
             return summand, po.of_atom(total), lines
@@ -136,8 +138,9 @@ class Summation:
                 return po.ONE, f"total_exchange {facts.masses[part[3][1]]}"
         return None
 
-    def _known(self, inside: Monomial, outside: Monomial, c: Fraction, value: Polynomial,
-               hypothesis: str) -> tuple[str, Polynomial, list[int]]:
+    def _known(
+        self, inside: Monomial, outside: Monomial, c: Fraction, value: Polynomial, hypothesis: str
+    ) -> tuple[str, Polynomial, list[int]]:
         own = po.monomial_term(inside)
         tactic = f"rewrite {self._pull(outside, c, own)}{hypothesis}; fld"
         return self._line(self._product(outside, c, own), po.times({outside: c}, value), tactic)
@@ -198,8 +201,7 @@ class Summation:
             body = renamed(part[3], {part[1]: name})
             rest = po.monomial_term(po.monomial(factors))
             product = f"{written(rest, self.env)} * (\\Sum_({name} < {part[2]}) {written(body, self.env)})"
-            tactic += (f" transitivity ({product} : R); "
-                       f"first by fld. apply: pulled => {name}.")
+            tactic += f" transitivity ({product} : R); first by fld. apply: pulled => {name}."
             ranges.append((name, part[2]))
             factors += as_factors(body)
             factors = list(po.monomial(factors))
@@ -212,16 +214,31 @@ class Summation:
             mine = tuple((a, n) for a, n in flat.factors if name in indices(a))
             if any(a[0] == "dlt" and n > 0 for a, n in mine):
                 return name
-            if len(mine) == 1 and mine[0][1] == 1 and mine[0][0][0] == "entry" and len(mine[0][0][2]) == 2 and \
-                    mine[0][0][2].count(name) == 1 and (mine[0][0][1], mine[0][0][2].index(name)) in facts.marginals:
+            if (
+                len(mine) == 1
+                and mine[0][1] == 1
+                and mine[0][0][0] == "entry"
+                and len(mine[0][0][2]) == 2
+                and mine[0][0][2].count(name) == 1
+                and (mine[0][0][1], mine[0][0][2].index(name)) in facts.marginals
+            ):
                 return name
             if mine and (named_sum(name, size, mine), -1) in {(a, max(n, -1)) for a, n in flat.factors}:
                 return name
         return None
 
-    def _reordered(self, inside: Monomial, outside: Monomial, c: Fraction, flat: Flat, opening: str,
-                   order: tuple[tuple[str, str], ...], poly: Polynomial, lines: list[int],
-                   best: Term | None = None) -> tuple[str, Polynomial, list[int]]:
+    def _reordered(
+        self,
+        inside: Monomial,
+        outside: Monomial,
+        c: Fraction,
+        flat: Flat,
+        opening: str,
+        order: tuple[tuple[str, str], ...],
+        poly: Polynomial,
+        lines: list[int],
+        best: Term | None = None,
+    ) -> tuple[str, Polynomial, list[int]]:
         """The line of a nest in another order."""
         body = written(po.monomial_term(flat.factors), self.env)
 
@@ -234,7 +251,7 @@ class Summation:
         current = list(flat.ranges)
         for position, target in enumerate(order):
             for back in range(current.index(target), position, -1):
-                after = [*current[:back - 1], current[back], current[back - 1], *current[back + 1:]]
+                after = [*current[: back - 1], current[back], current[back - 1], *current[back + 1 :]]
                 deep = f"do {back - 1}! (apply: eq_total => ?); " if back > 1 else ""
                 steps += f"transitivity ({sums(tuple(after))} : R). {{ {deep}exact: total_exchange. }} "
                 current = after
@@ -299,8 +316,10 @@ def closing(best: Term, order: tuple[tuple[str, str], ...], env: Environment) ->
         body = renamed(part[3], {part[1]: name})
         if position:
             rest = po.monomial_term(po.monomial(others))
-            steps += (f" transitivity ({written(rest, env)} * (\\Sum_({name} < {part[2]}) {written(body, env)}) : R); "
-                      f"first by fld. apply: pulled => {name}.")
+            steps += (
+                f" transitivity ({written(rest, env)} * (\\Sum_({name} < {part[2]}) {written(body, env)}) : R); "
+                f"first by fld. apply: pulled => {name}."
+            )
         else:
             steps += f" apply: eq_total => {name}."
         factors = [*others, *as_factors(body)]

@@ -25,7 +25,7 @@ from derivations.calculus.signs import strictly_positive
 from derivations.calculus.variables import Kind, Variable
 
 Term = tuple[Any, ...]
-LARGE = 1000                                                 # from here on, a number is written in pieces
+LARGE = 1000  # from here on, a number is written in pieces
 
 
 class NotExportedError(Exception):
@@ -33,10 +33,55 @@ class NotExportedError(Exception):
 
 
 # names that the library or the script uses, and words of the language
-RESERVED = {"R", "expR", "ln", "kl", "xlogx", "plus", "upd", "upd2", "dlt", "derive1", "delta", "dot", "entropy", "KL",
-            "partition", "softmax", "lse", "quad", "simplex", "interior", "slope", "fun", "forall", "exists", "Num", "fix",
-            "cofix", "match", "end", "then", "return", "where", "using", "at", "Set", "Prop", "Type", "SProp", "mod", "sum",
-            "id", "only_minimizer", "only_plan", "bregman", "pi", "root", "offset"}
+RESERVED = {
+    "R",
+    "expR",
+    "ln",
+    "kl",
+    "xlogx",
+    "plus",
+    "upd",
+    "upd2",
+    "dlt",
+    "derive1",
+    "delta",
+    "dot",
+    "entropy",
+    "KL",
+    "partition",
+    "softmax",
+    "lse",
+    "quad",
+    "simplex",
+    "interior",
+    "slope",
+    "fun",
+    "forall",
+    "exists",
+    "Num",
+    "fix",
+    "cofix",
+    "match",
+    "end",
+    "then",
+    "return",
+    "where",
+    "using",
+    "at",
+    "Set",
+    "Prop",
+    "Type",
+    "SProp",
+    "mod",
+    "sum",
+    "id",
+    "only_minimizer",
+    "only_plan",
+    "bregman",
+    "pi",
+    "root",
+    "offset",
+}
 UNARY = {sp.log: "ln", xlogx: "xlogx", plus: "plus", sp.Abs: "abs", sp.exp: "exp"}
 
 
@@ -166,7 +211,7 @@ def _variable(expr: Variable, names: Names, bound: Mapping[Variable, str]) -> Te
 def _sum(expr: sp.Sum, names: Names, bound: Mapping[Variable, str]) -> Term:
     inside = dict(bound)
     ranges = []
-    for var, low, high in reversed(expr.limits):             # the last limit is the outermost
+    for var, low, high in reversed(expr.limits):  # the last limit is the outermost
         if low != 1 or high != var.domain.shape[0]:
             raise NotExportedError(f"a sum over a part of a range: {text(expr)}")
         inside[var] = names.fresh(identifier(var.name.split("#")[0].replace("ι", "l")))
@@ -220,7 +265,7 @@ def _slope(expr: Partial, names: Names, bound: Mapping[Variable, str]) -> Term:
 
 # ── how a term is written ───────────────────────────────────────────────────────────────────────────────────────────
 
-Environment = Mapping[str, str]                              # what stands for a variable inside of slopes
+Environment = Mapping[str, str]  # what stands for a variable inside of slopes
 
 
 def written(part: Term, env: Environment | None = None) -> str:
@@ -309,7 +354,7 @@ def children(part: Term) -> tuple[Term, ...]:
 
 
 LEAVES = {"num", "pi", "var", "size", "position", "entry", "band", "dlt"}
-DEPTH = "#depth"                                             # how many variables move, in an environment
+DEPTH = "#depth"  # how many variables move, in an environment
 
 
 @lru_cache(maxsize=2**16)

@@ -13,8 +13,8 @@ from select import select
 from types import TracebackType
 
 PROMPT = re.compile(r"<prompt>.*?</prompt>", re.S)
-BETWEEN = 0.2                                                # seconds by the clock between two looks at the processor time
-GRACE = 10.0                                                 # seconds of processor time until an interrupted Rocq is killed
+BETWEEN = 0.2  # seconds by the clock between two looks at the processor time
+GRACE = 10.0  # seconds of processor time until an interrupted Rocq is killed
 NOTHING = "nothing_of_this_name"
 
 
@@ -43,8 +43,12 @@ class Toplevel:
 
     def __init__(self, options: Sequence[str], folder: Path) -> None:
         self.process = subprocess.Popen(
-            ["coqtop", "-emacs", "-q", "-w", "none", *options], cwd=folder,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            ["coqtop", "-emacs", "-q", "-w", "none", *options],
+            cwd=folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
         self._read()
 
     def __enter__(self) -> "Toplevel":
@@ -85,7 +89,7 @@ class Toplevel:
         except TimeoutError:
             self.process.send_signal(signal.SIGINT)
             answer = self._read(until + GRACE)
-            self._write(f"Locate {NOTHING}.")                # an interrupt after the end has an answer of its own
+            self._write(f"Locate {NOTHING}.")  # an interrupt after the end has an answer of its own
             while NOTHING not in self._read():
                 pass
             return answer
@@ -94,7 +98,7 @@ class Toplevel:
         """The processor time that Rocq has used, which does not depend on the load of the machine."""
         try:
             fields = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-        except OSError:                                      # no Linux
+        except OSError:  # no Linux
             return time.perf_counter()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

@@ -38,7 +38,7 @@ def _indicator(reader: Reader, node: Node) -> sp.Expr | None:
     if stated is None and set(words) & set(OTHERWISE):
         return None
     if isinstance(stated, Product) and len(stated.factors) == 2 and spelled(stated.factors[0]).startswith("\\mathrm{"):
-        return reader.value(stated).number                   # masked(i), declared in the table as 1 or 0
+        return reader.value(stated).number  # masked(i), declared in the table as 1 or 0
     pair = stated.parts if isinstance(stated, Chain) and stated.signs in (("=",), ("\\ne",), ("\\neq",)) else ()
     if not isinstance(stated, Chain) or len(pair) != 2 or pair[0] is None or pair[1] is None:
         raise LatexError(f"cases: expected a condition i = j or i \\ne j of two indices, got {spelled(node)}")

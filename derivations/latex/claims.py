@@ -46,8 +46,11 @@ def equation(id: str, latex: str, notation: Notation, *, title: str, line: int, 
     stances = notation.local.get(id, {})
     try:
         relations: Sequence[Relation] = read(latex, own)
-        undecided = f"the text does not assert it: “{stances[DENIED]}”" if DENIED in stances else _excluded(
-            relations, latex, own, line, stances.get(QUALIFIED, ""))
+        undecided = (
+            f"the text does not assert it: “{stances[DENIED]}”"
+            if DENIED in stances
+            else _excluded(relations, latex, own, line, stances.get(QUALIFIED, ""))
+        )
     except Exception as error:  # a formula that breaks the reader must not affect others
         relations, undecided = (), f"could not be read: {_cause(error)}"
 

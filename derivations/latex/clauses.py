@@ -51,9 +51,8 @@ def clauses(node: Node, notation: Notation) -> tuple[list[Chain], list[Chain]]:
             stated[-1] = Chain((*stated[-1].parts, *part.parts[1:]), (*stated[-1].signs, *part.signs))
         elif part.signs == ("=",) and _is_dots(following):
             ranged, latest = True, conditions
-        elif (
-            words & {*CONDITION, "\\forall"}
-            or (latest is conditions if "and" in words else stated and _is_condition(part, notation))
+        elif words & {*CONDITION, "\\forall"} or (
+            latest is conditions if "and" in words else stated and _is_condition(part, notation)
         ):
             conditions += [Chain((each, *part.parts[1:]), part.signs) for each in (*waiting, part.parts[0])]
             waiting, latest = [], conditions
@@ -80,8 +79,13 @@ def _with_condition(node: Node, notation: Notation) -> Iterator[Node]:
     factors = term.factors if isinstance(term, Product) else ()
     inside = factors[-1].inside if len(factors) > 1 and isinstance(factors[-1], Bracket) else None
     condition = inside if isinstance(inside, Chain) and inside.parts[0] is not None else None
-    if not isinstance(node, Chain) or condition is None or not isinstance(factors[-1], Bracket) or factors[-1].kind != "()" or (
-            isinstance(factors[-2], Symbol | Scripted) and not _is_quantity(factors[-2], notation)):
+    if (
+        not isinstance(node, Chain)
+        or condition is None
+        or not isinstance(factors[-1], Bracket)
+        or factors[-1].kind != "()"
+        or (isinstance(factors[-2], Symbol | Scripted) and not _is_quantity(factors[-2], notation))
+    ):
         yield node
         return
     rest = product_node(factors[:-1])
@@ -142,7 +146,7 @@ def without_words(node: Node) -> tuple[set[str], Node | None]:
     """Return the words that a clause begins or ends with, and the clause without them."""
     words: set[str] = set()
     first = node.parts[0] if isinstance(node, Chain) else node
-    if isinstance(first, Sum) and len(first.terms) > 1:      # “for a − b > 0”
+    if isinstance(first, Sum) and len(first.terms) > 1:  # “for a − b > 0”
         sign, term = first.terms[0]
         words, start = without_words(term)
         first = Sum((*(((sign, start),) if start is not None else ()), *first.terms[1:]))

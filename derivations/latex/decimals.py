@@ -35,8 +35,10 @@ def _neighbours(latex: str) -> Iterator[tuple[str, str]]:
     """For each decimal, the formula with the two numbers that are half a unit of its last digit away."""
     for match in DECIMAL.finditer(latex):
         number, half = Fraction(match[0]), Fraction(1, 2 * 10 ** len(match[1]))
-        shown = [f"{latex[: match.start()]}{{{_decimal(each, len(match[1]) + 1)}}}{latex[match.end() :]}"
-                 for each in (number - half, number + half)]
+        shown = [
+            f"{latex[: match.start()]}{{{_decimal(each, len(match[1]) + 1)}}}{latex[match.end() :]}"
+            for each in (number - half, number + half)
+        ]
         yield shown[0], shown[1]
 
 

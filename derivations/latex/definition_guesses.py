@@ -8,19 +8,12 @@ from itertools import zip_longest
 from derivations.latex import operators
 from derivations.latex.clauses import LEADING, without_words
 from derivations.latex.domains import DEFINE
-from derivations.latex.function_guesses import (
-    arguments_of,
-    is_another,
-    is_modified,
-)
+from derivations.latex.function_guesses import arguments_of, is_another, is_modified
 from derivations.latex.guesses import Guess, Guesses
 from derivations.latex.losses import gradient
 from derivations.latex.names import pattern, signature
 from derivations.latex.paper import Formula
-from derivations.latex.premises import (
-    ASSUMPTION,
-    is_condition,
-)
+from derivations.latex.premises import ASSUMPTION, is_condition
 from derivations.latex.signs import NUMBER
 from derivations.latex.tree import (
     Bracket,
@@ -63,7 +56,7 @@ def read_definition(guesses: Guesses, position: int, tree: Node, formula: Formul
             continue
         name = _defined_name(guesses, left, right, sign, formula.display)
         if name and name not in guesses.names and is_condition(formula, ASSUMPTION) and _was_used(guesses, name):
-            continue                                         # “Suppose that π(x) = 1/N”, of a π that was used before
+            continue  # “Suppose that π(x) = 1/N”, of a π that was used before
         if name and (given := gradient(left, right, f"line {formula.line}")) is not None:
             guesses.gradients.append(given)
             continue
@@ -79,8 +72,9 @@ def read_definition(guesses: Guesses, position: int, tree: Node, formula: Formul
 def _was_used(guesses: Guesses, name: str) -> bool:
     """Return whether an earlier formula uses a symbol, or a function that shares its name with others."""
     bare = name.partition("(")[0].strip()
-    return name in guesses.used or any(guesses.function(bare, spelled(node)) == name for node in guesses.used.get(bare, ())
-                                       if isinstance(node, Product))
+    return name in guesses.used or any(
+        guesses.function(bare, spelled(node)) == name for node in guesses.used.get(bare, ()) if isinstance(node, Product)
+    )
 
 
 def _is_another(guesses: Guesses, name: str, left: Node) -> bool:
@@ -93,17 +87,19 @@ def _is_another(guesses: Guesses, name: str, left: Node) -> bool:
 
 def _is_condition(words: Sequence[str]) -> bool:
     """Whether an equation after these words is a condition; “for the output” names what follows, “for all” does not."""
-    return words[-1:] != ["let"] and any(word in CONDITIONAL and not (word == "for" and after in ARTICLES)
-               for word, after in zip_longest(words, words[1:], fillvalue=""))
+    return words[-1:] != ["let"] and any(
+        word in CONDITIONAL and not (word == "for" and after in ARTICLES)
+        for word, after in zip_longest(words, words[1:], fillvalue="")
+    )
 
 
 def _defined_name(guesses: Guesses, left: Node, right: Node, sign: str, display: bool) -> str | None:
     if isinstance(left, Product) and not isinstance(left.factors[-1], Bracket):
-        return None                                          # a b = c defines neither a nor b
+        return None  # a b = c defines neither a nor b
     if is_problem(left):
-        return None                                          # the value of a problem is asserted, not chosen
+        return None  # the value of a problem is asserted, not chosen
     if isinstance(left, Product) and any(isinstance(each, Fraction | Number | Product | Sum) for each in arguments_of(left)):
-        return None                                          # f(x/2) = … is a property of f
+        return None  # f(x/2) = … is a property of f
     try:
         shown = pattern(spelled(left))
     except LatexError:
@@ -115,7 +111,7 @@ def _defined_name(guesses: Guesses, left: Node, right: Node, sign: str, display:
     whole = guesses.lines.get(guesses.names.get(name, ""))
     letters = [each for each in shown.arguments if each.rstrip("'") not in guesses.indices]
     if whole is not None and "(" not in guesses.names[name] and letters and not whole.meaning.startswith(("=", "?")):
-        guesses.crowded.setdefault(name, []).append(signature(spelled(left)))   # p_i(t) beside a vector p
+        guesses.crowded.setdefault(name, []).append(signature(spelled(left)))  # p_i(t) beside a vector p
     name = guesses.function(name, spelled(left)) if shown.arguments else name
     known = guesses.lines.get(guesses.names.get(name, ""))
     another = _is_another(guesses, name, left)
@@ -124,8 +120,12 @@ def _defined_name(guesses: Guesses, left: Node, right: Node, sign: str, display:
     own = standard in DIVERGENCES and (is_modified(left, right) or _is_of_number(guesses, left, right))
     if (
         (standard in STANDARD and not own and not shown.indices and not (standard == "identity" and "\\log" in spelled(right)))
-        or (standard == "entropy" and not own and "\\log" in spelled(right)
-            and (isinstance(left, Product) or name in guesses.called))
+        or (
+            standard == "entropy"
+            and not own
+            and "\\log" in spelled(right)
+            and (isinstance(left, Product) or name in guesses.called)
+        )
         or name in guesses.indices
         or name in RESERVED
         or name.startswith(("\\nabla", "\\partial"))
@@ -145,10 +145,8 @@ def _defined_name(guesses: Guesses, left: Node, right: Node, sign: str, display:
         return None
     numbered = isinstance(left, Scripted) and left.sub is not None and not shown.indices and spelled(left.sub).isdigit()
     if numbered and isinstance(left, Scripted) and spelled(left.base) in guesses.indexed | {*guesses.names}:
-        return None                                          # x_1 = … of a vector x
+        return None  # x_1 = … of a vector x
     return name
-
-
 
 
 def _is_of_number(guesses: Guesses, left: Node, right: Node) -> bool:

@@ -70,7 +70,7 @@ def _point(reader: Reader, sub: Node, rest: list[Node]) -> tuple[Bracket, Value]
     at = formal.index(spelled(sub))
     point = reader.value(arguments[at])
     arguments[at] = sub
-    inside = arguments[0] if len(arguments) == 1 else Listing(tuple(arguments), ("," ,) * (len(arguments) - 1))
+    inside = arguments[0] if len(arguments) == 1 else Listing(tuple(arguments), (",",) * (len(arguments) - 1))
     return Bracket("()", inside), point
 
 
@@ -89,8 +89,9 @@ def put_at(body: Value, old: Value, new: Value) -> Value:
         expr = expr.replace(lambda part: isinstance(part, Partial), lambda part: differentiate(*part.args))
         if not old.shape:
             return expr.xreplace({symbol: new.number})
-        return expr.replace(lambda part: isinstance(part, sp.Indexed) and part.base.label == label,
-                            lambda part: at(new, part.indices))
+        return expr.replace(
+            lambda part: isinstance(part, sp.Indexed) and part.base.label == label, lambda part: at(new, part.indices)
+        )
 
     return Value(body.shape, entry, body.row)
 
@@ -162,7 +163,7 @@ def operand(reader: Reader, operator: Node, rest: list[Node]) -> Value:
         raise LatexError(f"{spelled(operator)}: expected a function after it, got nothing")
     first, before, original = rest[0], len(rest), list(rest)
     body = reader.next(rest)
-    called = before - len(rest) > 1                          # ∇f(x) y and ∂_x f(x) (…) are products
+    called = before - len(rest) > 1  # ∇f(x) y and ∂_x f(x) (…) are products
     product = called and (operator == Symbol("\\nabla") or isinstance(rest[0] if rest else None, Bracket))
     unbracketed = not isinstance(first, Bracket) and not product
     if unbracketed and rest and not isinstance(rest[0], Operator) and (_is_number(body) or not starts_function(rest[0])):
@@ -236,8 +237,12 @@ def slope(body: Value, by: Value) -> Value:
     """The derivative by a variable, an entry, or by each entry of a vector, which adds an axis."""
     if not by.shape:
         through = by.number if isinstance(by.number, sp.Sum) else None
-        return Value(body.shape, lambda *indices: derivative(at(body, indices), by.number) if through is None
-                     else _through(at(body, indices), through))
+        return Value(
+            body.shape,
+            lambda *indices: (
+                derivative(at(body, indices), by.number) if through is None else _through(at(body, indices), through)
+            ),
+        )
     if len(by.shape) != 1:
         raise LatexError(f"derivative: expected a number or a vector, got {by.words}")
     return Value((*body.shape, *by.shape), lambda *indices: derivative(at(body, indices[:-1]), by.entry(indices[-1])))
@@ -262,8 +267,10 @@ def _through(expr: sp.Expr, by: sp.Sum) -> sp.Expr:
     if not axes or behind & {*variables_of(function)} or any(appearance(each) == appearance(by) for each in swapped):
         return derivative(expr, by)
     slope_ = differentiate(function, free[tuple(axes)])
-    return slope_.replace(lambda part: isinstance(part, sp.Indexed) and part.base == free,
-                          lambda part: by.xreplace(dict(zip(axes, part.indices, strict=True))))
+    return slope_.replace(
+        lambda part: isinstance(part, sp.Indexed) and part.base == free,
+        lambda part: by.xreplace(dict(zip(axes, part.indices, strict=True))),
+    )
 
 
 def starts_function(node: Node) -> bool:

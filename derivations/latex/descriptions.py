@@ -29,20 +29,24 @@ def value_of(guesses: Guesses, node: Node, meaning: str, why: str) -> None:
 
 DESCRIBED = re.compile(
     r"(?:an? |any )?(?:(?P<size>(?:positive )?integer)|(?P<positive>positive(?! (?:semi-?)?definite))|(?P<real>real|scalar))"
-    r"(?=[\s.,;:]|$)")
+    r"(?=[\s.,;:]|$)"
+)
 FULL_SUPPORT = ("full support", "positive entries", "strictly positive", "positive probabilit", "positive distribution")
 INSIDE = (*FULL_SUPPORT, "interior", "open simplex", "positive weights", "positive masses", "nonzero entries")
 STOCHASTIC = re.compile(
-    r"(?:an?|another|any|the|be|is|\W)*\b(row-|column-|doubly[ -])?stochastic(?= matri|\W*$|[,.;:]| and | with )")
+    r"(?:an?|another|any|the|be|is|\W)*\b(row-|column-|doubly[ -])?stochastic(?= matri|\W*$|[,.;:]| and | with )"
+)
 LAWS = re.compile(r"(?<!of the )(?<!of a )(distributions?|probability vectors?)( … and)?$")
 LAWS_AFTER = re.compile(
     r"(?:and … )?(?:be |is |are )?(?:an? |any |two |the )?(?:arbitrary |strictly |positive |probability |discrete )*"
     r"(?:distributions?|probability vectors?)\b"
     r"(?: (?:on|over|with support)(?: the)?(?: set| alphabet| states| actions)? …)?"
-    r"(?:,? (?:with|of|having|that have|which have) (?:all |strictly )?(?:positive|full|nonzero) \w+)?")
+    r"(?:,? (?:with|of|having|that have|which have) (?:all |strictly )?(?:positive|full|nonzero) \w+)?"
+)
 IN_SIMPLEX = re.compile(
     r"\W*(be |is |are |lies? )?((in|on) the )?(relative |open )*(interior of the )?"
-    r"(open |probability |unit |standard )*simplex\b")
+    r"(open |probability |unit |standard )*simplex\b"
+)
 REWARDS = ("reward", "score", "logit", "utility", "energy", "cost", "loss", "action value", "return")
 
 

@@ -17,18 +17,7 @@ from derivations.latex.ranges import printed_ranges
 from derivations.latex.sets import DOTS, SIMPLICES, domain_of
 from derivations.latex.signs import COMPARISONS, read_comparison
 from derivations.latex.sums import BIG
-from derivations.latex.tree import (
-    Bracket,
-    Chain,
-    Listing,
-    Node,
-    Product,
-    Scripted,
-    Sum,
-    Symbol,
-    spelled,
-    walk,
-)
+from derivations.latex.tree import Bracket, Chain, Listing, Node, Product, Scripted, Sum, Symbol, spelled, walk
 from derivations.latex.uses import declared_name, is_index_list, short
 
 ENTRIES = ("real", "positive", "nonnegative")
@@ -38,7 +27,8 @@ DECLARED_WITH = re.compile(r"\b(for|given)( all| any| every| each| a)? … (with
 SIGNS = {"<": "<", ">": ">", "<=": "\\le", ">=": "\\ge"}
 POSITIVE_ENTRIES = re.compile(
     r"(be |is |are |has |have |with )?(the |entrywise |strictly )*positive "
-    r"(features?|vectors?|entries|components|numbers|weights)\b")
+    r"(features?|vectors?|entries|components|numbers|weights)\b"
+)
 
 
 def read_sets(guesses: Guesses, tree: Node, formula: Formula) -> None:
@@ -151,7 +141,7 @@ def read_domains(guesses: Guesses, tree: Node, formula: Formula) -> None:
             while meaning and symbols and (first := _enumerated(symbols[:-1], symbols[-1])) is not None:
                 _family(guesses, symbols[-1], meaning, why)
                 del symbols[first:]
-            if meaning is None and spelled(right) in SIMPLICES:      # whose dimension the indices tell
+            if meaning is None and spelled(right) in SIMPLICES:  # whose dimension the indices tell
                 guesses.distributions |= {spelled(symbol) for symbol in symbols}
                 continue
             if meaning and _are_labelled(guesses, symbols):
@@ -168,7 +158,7 @@ def read_domains(guesses: Guesses, tree: Node, formula: Formula) -> None:
             elif not assumed and _are_nonzero(guesses, [*before, left], clause, why):
                 guesses.read.add(formula.latex)
             elif not assumed and read_comparison(guesses, before, clause, why):
-                guesses.read.add(formula.latex)              # I ≥ 0 on its own line is asserted
+                guesses.read.add(formula.latex)  # I ≥ 0 on its own line is asserted
         elif not formula.display and not is_condition(formula, CASE) and _settles(guesses, clause, why):
             guesses.read.add(formula.latex)
         elif sign == "=" and (inside := _listed(right)) is not None:
@@ -205,8 +195,8 @@ def _is_assumed(guesses: Guesses, formula: Formula, clause: Chain) -> bool:
     names = {declared_name(part) for part in clause.parts if isinstance(part, Symbol | Scripted)}
     if _are_declared_here(guesses, names, formula):
         return False
-    entries = {f"\\mathbf{{{name}}}" for name in names - known}   # “for p_j > 0”, of a vector that is printed bold
-    used_before = names & known & guesses.displayed             # “for n ≥ 2”, of an n that equations have
+    entries = {f"\\mathbf{{{name}}}" for name in names - known}  # “for p_j > 0”, of a vector that is printed bold
+    used_before = names & known & guesses.displayed  # “for n ≥ 2”, of an n that equations have
     in_front = is_in_front(formula) and bool(entries & known or used_before)
     if not names & known:
         return in_front
@@ -237,7 +227,7 @@ def _settles(guesses: Guesses, clause: Chain, why: str) -> bool:
         return True
     if {*clause.signs} != {"="} or spelled(clause.parts[-1]) != "1":
         return False
-    masses = [read_mass(guesses, side, why) for side in clause.parts[:-1]]         # Σ_i a_i = Σ_j b_j = 1
+    masses = [read_mass(guesses, side, why) for side in clause.parts[:-1]]  # Σ_i a_i = Σ_j b_j = 1
     return all(masses)
 
 
@@ -299,7 +289,7 @@ def _declare(guesses: Guesses, symbol: Node | None, meaning: str, why: str) -> N
         return
     text = spelled(symbol)
     if isinstance(symbol, Scripted) and symbol.sub is not None and is_index_list(symbol.sub) and BOUNDED.fullmatch(meaning):
-        kind, *bounds = meaning.split()                      # f_j ∈ [0, 1]
+        kind, *bounds = meaning.split()  # f_j ∈ [0, 1]
         line = int(why.split()[1].rstrip(":"))
         guesses.restrictions += [(line, f"{text} {SIGNS[sign]} {end}") for sign, end in pairwise(bounds) if sign in SIGNS]
         meaning = kind

@@ -108,7 +108,7 @@ def _inside(node: Node, letters: Sequence[str], scalars: Sequence[str]) -> Itera
                     yield name, Listing((*parts[:at], part, *parts[at + 1 :]), separators)
         case Scripted(base, sub, sup, primes):
             edited = ((name, part) for name, part in _inside(base, letters, scalars) if not isinstance(part, Scripted))
-            yield from ((name, Scripted(part, sub, sup, primes)) for name, part in edited)   # one script of a kind
+            yield from ((name, Scripted(part, sub, sup, primes)) for name, part in edited)  # one script of a kind
             if sup is not None and not isinstance(sup, Symbol | Operator | Number):
                 yield from ((name, Scripted(base, sub, part, primes)) for name, part in _inside(sup, letters, scalars))
             if sub is not None and LETTER.fullmatch(spelled(sub)) and spelled(base) not in ("\\sum", "\\prod"):

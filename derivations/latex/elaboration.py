@@ -171,7 +171,7 @@ class Elaborator:
         if isinstance(node.inside, Listing):
             raise LatexError(f"expected one expression in brackets, got {spelled(node)}")
         if node.kind == "[]" and isinstance(node.inside, Chain):
-            return operators.indicator(self, node.inside)    # Iverson's bracket
+            return operators.indicator(self, node.inside)  # Iverson's bracket
         return self.value(node.inside)
 
     def _at(self, inside: Node, where: Chain) -> Value:
@@ -245,7 +245,7 @@ class Elaborator:
         )
         if isinstance(base, Symbol):
             pair = f"{spelled(first)} {spelled(rest[0])}" if rest else ""
-            if pair in self.notation.meanings:               # \\cos\\gamma as one symbol
+            if pair in self.notation.meanings:  # \\cos\\gamma as one symbol
                 del rest[0]
                 return symbols.meant(self, pair, self.notation.meanings[pair], rest)
             if base.name in sums.BIG:
@@ -276,7 +276,7 @@ class Elaborator:
             if base.name == "e" and sub is None and sup is not None and (self.meaning("e") is None or self.is_index("e")):
                 return entrywise(sp.exp, self.value(sup), what="exp")
             if base.name == "\\delta" and sub is not None and len(index_parts(sub)) == 2 and self.is_number("\\delta"):
-                return operators.apply(self, "delta", sub, sup, rest)   # δ_ij is Kronecker's, whatever number δ is
+                return operators.apply(self, "delta", sub, sup, rest)  # δ_ij is Kronecker's, whatever number δ is
             return symbols.symbol(self, first, base, sub, sup, primes, rest)
         if (
             isinstance(base, Fraction)
@@ -287,7 +287,7 @@ class Elaborator:
         ahead = sub if sub is not None else rest[0] if rest and isinstance(rest[0], Bracket) else None
         if base == Number("1") and sup is None and (stated := operators.condition(ahead)):
             del rest[: 1 if sub is None else 0]
-            return operators.indicator(self, stated)         # 1{i = j}
+            return operators.indicator(self, stated)  # 1{i = j}
         if isinstance(base, Bracket) and base.kind == "‖‖" and sup is not None:
             return operators.norm_power(self, base, sub, sup)
         if isinstance(base, Bracket) and sub is not None and spelled(sub) == "+":
@@ -297,7 +297,7 @@ class Elaborator:
         if isinstance(base, Bracket) and base.kind == "||" and sub is None and sup == Number("2"):
             inside = self.value(base.inside)
             if len(inside.shape) == 1:
-                return operators.squared_norm(inside)        # |x|² of a vector
+                return operators.squared_norm(inside)  # |x|² of a vector
         if isinstance(base, Bracket) and base.kind == "[]" and sub is not None and not isinstance(base.inside, Listing):
             upper = sup if isinstance(sub, Chain) else None
             return self.scripts(self._entries(base.inside, sub, upper), None, None if upper else sup, spelled(first))
@@ -311,7 +311,7 @@ class Elaborator:
         name = spelled(sub.parts[0] if isinstance(sub, Chain) else sub)
         vector = None if isinstance(sub, Chain) or name in self.scope else self._vector(body)
         if vector is not None:
-            return self.scripts(vector, sub, None, f"[…]_{name}")   # an entry of a vector
+            return self.scripts(vector, sub, None, f"[…]_{name}")  # an entry of a vector
         over = index(plain(name), self.index_of(name, "[…]").domain.shape[0])
         if sup is not None and self.value(sup).number != over.domain.shape[0]:
             raise LatexError(f"[…]: expected entries up to {over.domain.shape[0]}, got {spelled(sup)}")
@@ -332,7 +332,7 @@ class Elaborator:
         if isinstance(node, Sum):
             return self.value(node).number
         if isinstance(node, Scripted) and node.sub is not None and spelled(node.base) in self.notation.points:
-            return self.subscript(node.sub, size)            # u(t_i), at the point of number i
+            return self.subscript(node.sub, size)  # u(t_i), at the point of number i
         name = spelled(node)
         pointed = name.rstrip("'") in self.notation.points
         if size is not None and name not in self.scope and not pointed and self.may_index(name):
@@ -394,8 +394,10 @@ class Elaborator:
         if spelled(sup) in TRANSPOSED and (value.shape or spelled(sup) in ("\\top", "\\intercal", "\\mathsf{T}")):
             return transposed(value)
         if isinstance(sup, Bracket) and isinstance(sup.inside, Symbol) and len(sup.inside.name) == 1:
-            raise LatexError(f"{what}^{spelled(sup)}: can be a power or the number of one of several; expected a power "
-                             "without parentheses, or a symbol of the notation")
+            raise LatexError(
+                f"{what}^{spelled(sup)}: can be a power or the number of one of several; expected a power "
+                "without parentheses, or a symbol of the notation"
+            )
         exponent = self.value(sup).number
         if len(value.shape) == 2:
             raise LatexError(f"{what}: expected a number or a vector to the power {spelled(sup)}, got {value.words}")

@@ -18,8 +18,15 @@ LOGARITHMS = {"\\log", "\\ln"}
 def divergences(trees: Sequence[Node]) -> set[str]:
     """Return the names D under which D(q‖p) is written."""
     pairs = (pair for tree in trees for node in walk(tree) if isinstance(node, Product) for pair in pairwise(node.factors))
-    return {one.name for one, call in pairs if isinstance(one, Symbol) and one.name in DIVERGENCES and isinstance(call, Bracket)
-            and isinstance(call.inside, Listing) and call.inside.separators == ("‖",)}
+    return {
+        one.name
+        for one, call in pairs
+        if isinstance(one, Symbol)
+        and one.name in DIVERGENCES
+        and isinstance(call, Bracket)
+        and isinstance(call.inside, Listing)
+        and call.inside.separators == ("‖",)
+    }
 
 
 def several_functions(trees: Sequence[Node]) -> dict[str, list[str]]:
@@ -50,8 +57,11 @@ def several_functions(trees: Sequence[Node]) -> dict[str, list[str]]:
 def _is_same_function(one: Sequence[str], other: Sequence[str], together: Set[frozenset[str]]) -> bool:
     (_, marks, *letters), (_, other_marks, *others) = one, other
     pairs = zip(letters, others, strict=False)
-    return marks == other_marks and len(letters) == len(others) and all(
-        a == b or frozenset((a, b)) not in together for a, b in pairs)
+    return (
+        marks == other_marks
+        and len(letters) == len(others)
+        and all(a == b or frozenset((a, b)) not in together for a, b in pairs)
+    )
 
 
 def guess_function(guesses: Guesses, name: str, call: Product) -> None:

@@ -39,12 +39,7 @@ def apply(reader: Reader, name: str, sup: Node | None, rest: list[Node]) -> Valu
         raise LatexError(f"{name}: expected an argument, got none")
     function, first, before, original = FUNCTIONS[name], rest[0], len(rest), list(rest)
     check_inverse(name, sup)
-    if (
-        isinstance(first, Scripted)
-        and isinstance(first.base, Bracket)
-        and first.sup is not None
-        and first.base.kind != "‖‖"
-    ):
+    if isinstance(first, Scripted) and isinstance(first.base, Bracket) and first.sup is not None and first.base.kind != "‖‖":
         inside, power = spelled(first.base), spelled(first.sup)
         raise LatexError(
             f"{name}{spelled(first)}: expected parentheses, as it can mean ({name}{inside})^{{{power}}} or "
@@ -54,7 +49,7 @@ def apply(reader: Reader, name: str, sup: Node | None, rest: list[Node]) -> Valu
     bracketed = isinstance(first, Bracket) or (isinstance(first, Scripted) and isinstance(first.base, Bracket))
     after = next((node for node in rest if not isinstance(node, Operator)), None)
     factor = after is not None and not starts_function(after) and not isinstance(rest[0], Operator)
-    called = before - len(rest) > 1                      # f(x) (…) is a product with a bracket
+    called = before - len(rest) > 1  # f(x) (…) is a product with a bracket
     divided = bool(rest) and rest[0] == Operator("/")
     if not bracketed and (divided or (factor and not (called and isinstance(after, Bracket)))):
         consumed, rest_of_it = spelled(Product(tuple(original[: before - len(rest)]))), spelled(Product(tuple(rest)))

@@ -40,7 +40,7 @@ def narrows(meaning: str, known: str) -> bool:
         return (known, meaning) in (("real", "positive"), ("real", "nonnegative"), ("nonnegative", "positive"))
     wider = {"simplex": ("vector",), "interior": ("vector", "simplex"), "stochastic": ("matrix",)}
     if len(words) > len(before) == 1 and before[0] in ("real", "positive", "nonnegative", "size"):
-        return meaning.startswith(f"{known} ") or narrows(words[0], known)   # bounds, real >= 1
+        return meaning.startswith(f"{known} ") or narrows(words[0], known)  # bounds, real >= 1
     signed = words[:1] in (["positive"], ["nonnegative"], ["nonzero"], ["unit"]) and words[1:] == before
     return signed or (words[1:] == before[1:] and before[0] in wider.get(words[0], ()))
 

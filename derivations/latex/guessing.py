@@ -14,25 +14,14 @@ from derivations.latex.definition_guesses import is_slope, read_definition
 from derivations.latex.derivatives import PARTIAL, STARTING
 from derivations.latex.descriptions import lines_before, settle_bold, settle_lines
 from derivations.latex.domains import read_bounds, read_domains, read_sets, read_simplex
-from derivations.latex.function_guesses import (
-    divergences,
-    guess_function,
-    guess_functions,
-    several_functions,
-)
+from derivations.latex.function_guesses import divergences, guess_function, guess_functions, several_functions
 from derivations.latex.guesses import Guess, Guesses
 from derivations.latex.index_guesses import fix_indices, range_indices, rebind_indices
 from derivations.latex.losses import settle_losses
 from derivations.latex.masses import settle_masses
 from derivations.latex.names import LETTER, index_parts, parts, pattern, thin
 from derivations.latex.paper import Formula, Paper
-from derivations.latex.premises import (
-    drop_powers,
-    is_restriction,
-    read_premises,
-    read_updates,
-    unread,
-)
+from derivations.latex.premises import drop_powers, is_restriction, read_premises, read_updates, unread
 from derivations.latex.properties import read_properties, read_words
 from derivations.latex.redeclarations import read_narrowings, read_redeclarations, read_redefinitions
 from derivations.latex.shape_guesses import read_shapes
@@ -78,12 +67,16 @@ def guess(paper: Paper) -> Guesses:
         guesses.section = formula.section
         read_bounds(guesses, tree, formula)
     guesses.called = {name for _, _, tree in trees for name, node in uses(tree) if isinstance(node, Product)}
-    guesses.indexed = {spelled(node.base) for _, _, tree in trees for node in walk(tree)
-                       if isinstance(node, Scripted) and node.sub is not None and is_index_list(node.sub)}
+    guesses.indexed = {
+        spelled(node.base)
+        for _, _, tree in trees
+        for node in walk(tree)
+        if isinstance(node, Scripted) and node.sub is not None and is_index_list(node.sub)
+    }
     before: Node = EMPTY
     guesses.diverging = divergences([tree for _, _, tree in trees])
     guesses.crowded = several_functions([tree for _, _, tree in trees])
-    history: list[dict[str, str]] = []                       # the domains read so far, after each formula
+    history: list[dict[str, str]] = []  # the domains read so far, after each formula
     for position, formula, tree in trees:
         guesses.section, guesses.position = formula.section, position if formula.display else None
         read_simplex(guesses, before, tree, formula)
@@ -98,7 +91,7 @@ def guess(paper: Paper) -> Guesses:
     drop_powers(guesses)
     range_indices(guesses)
     fix_indices(guesses, [tree for _, _, tree in trees])
-    for _ in range(2):                                       # a reading may wait for another one
+    for _ in range(2):  # a reading may wait for another one
         waiting, guesses.later = guesses.later, []
         for section, reading in waiting:
             guesses.section = section
@@ -149,14 +142,18 @@ def _free(guesses: Guesses, name: str, tree: Node) -> str | None:
     shown, body = pattern(guesses.names[name]), parse(guesses.lines[guesses.names[name]].meaning[1:])
     letters = shown.indices or next((own for used, node in uses(tree) if used == name and (own := _letters(node))), ())
     sizes = [_axis(guesses, each, body) or guesses.range_of(each) for each in letters]
-    ranges = {part for node in walk(body) if isinstance(node, Scripted) and spelled(node.base) == "\\sum"
-              for part in walk(node.sub or EMPTY)}
+    ranges = {
+        part
+        for node in walk(body)
+        if isinstance(node, Scripted) and spelled(node.base) == "\\sum"
+        for part in walk(node.sub or EMPTY)
+    }
     plain = all(isinstance(node, PLAIN) for node in walk(body) if node not in ranges)
     below = {spelled(node) for node in walk(body)}
     if shown.arguments or not all(sizes) or len(sizes) > 2 or not plain or below & ({*STARTING, "e"} - {"\\sum"}):
         return None
     if "\\sum" in below and any(_is_signed(guesses, symbol) for symbol, _ in uses(body)):
-        return None                                          # such a sum is no free real number
+        return None  # such a sum is no free real number
     others = guesses.behind({symbol for symbol, _ in uses(tree)} - {name}, but=name)
     if (others & {symbol for symbol, _ in uses(body)}) - {*guesses.indices, *letters}:
         return None
@@ -326,5 +323,3 @@ def _is_end(guesses: Guesses, node: Scripted) -> bool:
     base = spelled(node.base)
     declared = base in guesses.names or f"\\mathbf{{{base}}}" in guesses.names
     return declared and (end.isdigit() or (size is not None and size.meaning.startswith("size")))
-
-

@@ -69,8 +69,11 @@ def fix_indices(guesses: Guesses, trees: Sequence[Node]) -> None:
 
 def rebind_indices(guesses: Guesses, displays: Sequence[tuple[int, Node]]) -> None:
     """Make a letter that is a number elsewhere an index where a sum binds it, or where it is nothing but a subscript."""
-    numbers = {letter: size for letter, size in guesses.indices.items()
-               if size and letter in guesses.lines and NUMBER.fullmatch(guesses.lines[letter].meaning)}
+    numbers = {
+        letter: size
+        for letter, size in guesses.indices.items()
+        if size and letter in guesses.lines and NUMBER.fullmatch(guesses.lines[letter].meaning)
+    }
     vectors = [name for name, line in guesses.lines.items() if LETTER.fullmatch(name) and ARRAY.match(line.meaning)]
     for position, tree in displays:
         for letter in vectors:

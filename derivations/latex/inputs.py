@@ -10,7 +10,7 @@ COMMENT_OR_INPUT = re.compile(r"(?<!\\)(?:\\\\)*%[^\n]*|\\(?:input|include|subfi
 BODY = re.compile(r"\\begin\s*\{document\}(.*)\\end\s*\{document\}", re.DOTALL)
 
 
-SHIPPED = {"glyphtounicode", "pdf-trans", "random"}          # with TeX itself, without formulas
+SHIPPED = {"glyphtounicode", "pdf-trans", "random"}  # with TeX itself, without formulas
 
 
 def joined(path: Path) -> str:
@@ -28,7 +28,7 @@ def _pieces(path: Path, folder: Path, above: tuple[Path, ...]) -> Iterator[str]:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"PAPER: expected a LaTeX file in UTF-8, got {path}: {error}") from None
-    if above and (body := BODY.search(text)):                # a subfile has a preamble of its own
+    if above and (body := BODY.search(text)):  # a subfile has a preamble of its own
         text = body[1]
     end = 0
     for match in COMMENT_OR_INPUT.finditer(text):

@@ -26,10 +26,11 @@ def gradient(left: Node, right: Node, why: str) -> Gradient | None:
     if isinstance(term, Fraction) and isinstance(term.over, Product) and isinstance(term.under, Product):
         factors = [*term.over.factors, Operator("/"), *term.under.factors]
     if factors and isinstance(factors[-1], Bracket):
-        factors.pop()                                        # ∇_p ℓ(p)
+        factors.pop()  # ∇_p ℓ(p)
     match factors:
         case [Symbol("\\partial"), loss, *call, Operator("/"), Symbol("\\partial"), by] if all(
-                isinstance(each, Bracket) for each in call):
+            isinstance(each, Bracket) for each in call
+        ):
             pass
         case [Scripted(Symbol("\\nabla"), Symbol() as by, None, 0), loss]:
             pass

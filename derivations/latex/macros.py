@@ -16,7 +16,7 @@ class Macro:
 
     arguments: int
     text: str
-    delimiter: bool = False                                  # may have a star or a size, as \norm*{x} and \norm[\big]{x}
+    delimiter: bool = False  # may have a star or a size, as \norm*{x} and \norm[\big]{x}
 
 
 PHYSICS = {

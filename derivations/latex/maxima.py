@@ -84,7 +84,7 @@ def reached(reader: Reader, side: Node, *, above: bool) -> tuple[Reader, Node, P
     head, body, sub = bounding[0].head, bounding[0].body, bounding[0].head.sub
     assert sub is not None
     ((letter, over),) = _one(bindings(reader, sub, head.sup), name).items()
-    if over.domain.other_than:                               # the entry that is left out may exceed the bound
+    if over.domain.other_than:  # the entry that is left out may exceed the bound
         raise LatexError(f"{name}: expected a bound over all indices, got {spelled(sub)}")
     entry = reader.within(**{letter: scalar(over)}).value(body)
     expr = entry.entry() if not entry.shape else None

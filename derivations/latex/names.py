@@ -66,7 +66,7 @@ def pattern(latex: str) -> Pattern:
             arguments,
         )
     if isinstance(node, Product) and len(node.factors) == 2 and all(_is_symbol(each) for each in node.factors):
-        return Pattern(spelled(node), (), arguments)         # \\cos\\gamma, \\Delta s
+        return Pattern(spelled(node), (), arguments)  # \\cos\\gamma, \\Delta s
     if not _is_symbol(node):
         raise LatexError(f"expected a symbol, perhaps with indices or arguments, got {latex}")
     return Pattern(spelled(node), (), arguments)

@@ -21,7 +21,7 @@ from derivations.latex.paper import Formula, Paper, paper_of
 
 KEY = re.compile(r"[a-z][a-z0-9_]*")
 NOTATION = "notation.py"
-JOINED = "joined.tex"                                        # a paper of several files as one, whose lines the claims name
+JOINED = "joined.tex"  # a paper of several files as one, whose lines the claims name
 
 
 @dataclass(frozen=True)
@@ -115,8 +115,10 @@ def _write_notation(
             path,
             f'"""What the symbols of the paper stand for: {_quoted(title)}.\n\nCorrect what is guessed wrong; '
             'see docs/a_document_of_your_own.md for what a line may say.\n"""\n\n'
-            "from derivations.latex.notation import Notation\n\nNOTATION = Notation({\n" + "".join(lines)
-            + _closing(local, guesses) + _unread(guesses),
+            "from derivations.latex.notation import Notation\n\nNOTATION = Notation({\n"
+            + "".join(lines)
+            + _closing(local, guesses)
+            + _unread(guesses),
         )
         return
     text = path.read_text(encoding="utf-8")
@@ -136,8 +138,11 @@ def _with_local(text: str, scope: str, lines: Mapping[str, str]) -> str:
     if not isinstance(table, ast.Dict):
         whole = f"    {_raw(scope)}: {{\n{''.join(lines.values())}    }},\n"
         return _appended(text, call, f"local={{\n{whole}}}") if table is None else text
-    own = [value for key, value in zip(table.keys, table.values, strict=True)
-           if isinstance(key, ast.Constant) and key.value == scope and isinstance(value, ast.Dict)]
+    own = [
+        value
+        for key, value in zip(table.keys, table.values, strict=True)
+        if isinstance(key, ast.Constant) and key.value == scope and isinstance(value, ast.Dict)
+    ]
     if own:
         return _appended(text, own[0], "".join(line for symbol, line in lines.items() if symbol not in _keys(own[0])), "    ")
     return _appended(text, table, f"    {_raw(scope)}: {{\n{''.join(lines.values())}    }},\n")

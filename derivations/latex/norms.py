@@ -14,10 +14,12 @@ UNIT = r"unit[ -]?(norm(ed)?|length)? ?"
 NOUN = r"(vector|feature|embedding|key|quer|direction)"
 AFTER = re.compile(
     rf"(be |is |are |denote |being |all |both |two |an? |the |of |have |has |with |on |lie |lies )*"
-    rf"({UNIT}{NOUN}|unit[ -](norm|length|sphere)|length (one|1)\b|norm (one|1)\b)")
+    rf"({UNIT}{NOUN}|unit[ -](norm|length|sphere)|length (one|1)\b|norm (one|1)\b)"
+)
 OF_SEVERAL = re.compile(
     rf"[\s,…]*(and )?…[\s,…]*(be |are |all |both |two |of |have |with |on the )*"
-    rf"({UNIT}{NOUN}\w*s\b|unit[ -](norm|length|sphere))")
+    rf"({UNIT}{NOUN}\w*s\b|unit[ -](norm|length|sphere))"
+)
 BEFORE = re.compile(rf"\b{UNIT}{NOUN}\w*( … and| …,)*$")
 SPHERES = ("S", "\\mathbb{S}", "\\mathcal{S}")
 
@@ -74,8 +76,11 @@ def _of_length(guesses: Guesses, kind: str, symbol: Node) -> tuple[str, Guess, s
     if row and words[:2] == ["rows", "of"]:
         name, known = words[2], guesses.lines.get(words[2])
         words = known.meaning.split() if known is not None else []
-    if known is None or words[-3 if row else -2 :][:1] != ["matrix" if row else "vector"] or words[0] not in (
-            "matrix", "vector", "nonzero", "unit"):
+    if (
+        known is None
+        or words[-3 if row else -2 :][:1] != ["matrix" if row else "vector"]
+        or words[0] not in ("matrix", "vector", "nonzero", "unit")
+    ):
         return None
     return name, known, known.meaning if words[0] == "unit" else f"{kind} {without_length(known.meaning)}"
 

@@ -69,8 +69,7 @@ ACCEPTED = (
     "[positive|nonnegative|nonzero|random|unit] vector M, [positive|nonnegative|nonzero|random|unit] matrix N M, "
     "[symmetric|semidefinite|definite] matrix N N, rows of M, columns of M, "
     "simplex [N] M, interior [N] M, stochastic N M, coupling A B, complement of p, normal m (of a density u(a)), fixed, "
-    "= definition, or an operator: "
-    + ", ".join(OPERATORS)
+    "= definition, or an operator: " + ", ".join(OPERATORS)
 )
 
 
@@ -151,7 +150,7 @@ class Notation:
         for table in (self.declarations, *own):
             for symbols, meaning in table.items():
                 for symbol in split(symbols):
-                    whole = not str(meaning).startswith("=") and is_label(symbol, indices)     # d_v is another size than d
+                    whole = not str(meaning).startswith("=") and is_label(symbol, indices)  # d_v is another size than d
                     name = spelled(parse(symbol)) if whole else key(symbol, names)
                     lines.pop(name, None)
                     lines[name] = symbol, meaning
@@ -231,17 +230,22 @@ class Notation:
         """Return the function of a name with several meanings that a call has the arguments of; None if there is none."""
         if (exact := called(name, call)) in self.broken:
             raise LatexError(self.broken[exact])
-        arguments = {own: each.arguments if isinstance(each, Named) else each.pattern.arguments
-                     for own, each in self.functions.items()}
+        arguments = {
+            own: each.arguments if isinstance(each, Named) else each.pattern.arguments for own, each in self.functions.items()
+        }
         own = matching(name, call, arguments, self.indices, self.labels)
         return self.functions[own] if own else None
 
     def unconditional(self, name: str) -> Named | Definition | None:
         """Return what a name with several meanings stands for without arguments, p(x) beside p(x | y); None if unclear."""
-        functions = {own: each.arguments if isinstance(each, Named) else each.pattern.arguments
-                     for own, each in self.functions.items()}
-        own = [each for each, arguments in functions.items() if each.startswith(f"{name}(") and {*arguments} <= {*self.indices}
-               and "|" not in each]
+        functions = {
+            own: each.arguments if isinstance(each, Named) else each.pattern.arguments for own, each in self.functions.items()
+        }
+        own = [
+            each
+            for each, arguments in functions.items()
+            if each.startswith(f"{name}(") and {*arguments} <= {*self.indices} and "|" not in each
+        ]
         function = self.functions[own[0]] if len(own) == 1 else None
         if isinstance(function, Definition):
             return Definition(Pattern(name, (*function.pattern.indices, *function.pattern.arguments)), function.body)
@@ -259,10 +263,19 @@ class Notation:
     def _is_labelled(self, symbol: str) -> bool:
         """Return whether \\ell_x is one of several definitions, as beside \\ell_y = …: its subscript is then no argument."""
         own = parse(symbol)
-        trees = [parse(each) for symbols, meaning in self.declarations.items() for each in split(symbols)
-                 if isinstance(meaning, str) and meaning.startswith("=") and "(" not in each]
-        return any(isinstance(own, Scripted) and isinstance(tree, Scripted) and tree.sub not in (None, own.sub)
-                   and replace(tree, sub=own.sub) == own for tree in trees)
+        trees = [
+            parse(each)
+            for symbols, meaning in self.declarations.items()
+            for each in split(symbols)
+            if isinstance(meaning, str) and meaning.startswith("=") and "(" not in each
+        ]
+        return any(
+            isinstance(own, Scripted)
+            and isinstance(tree, Scripted)
+            and tree.sub not in (None, own.sub)
+            and replace(tree, sub=own.sub) == own
+            for tree in trees
+        )
 
     def _law(self, shown: Pattern, mean: str) -> None:
         """Declare the density u(a) of N(mean, I) at a vector a, and record its mean for integrals."""

@@ -83,7 +83,7 @@ def apply(reader: Reader, operator: str, sub: Node | None, sup: Node | None, res
     """Apply an operator with its scripts to its arguments, which are removed from `rest`."""
     operator, _, law = operator.partition(" under ")
     if law and (sub is None or spelled(parse(law)).endswith(f"\\sim {spelled(sub)}")):
-        sub = parse(law)                                     # E_u, if the table declares W ∼ u
+        sub = parse(law)  # E_u, if the table declares W ∼ u
     if operator in ("ones", "indicator") and (stated := condition(sub if sub is not None else rest[0] if rest else None)):
         del rest[: 1 if sub is None else 0]
         return indicator(reader, stated)
@@ -121,9 +121,9 @@ def _argument(operator: str, rest: list[Node]) -> tuple[Node, Node | None, Node 
     first = rest.pop(0)
     node, after, power = (first.base, first.sub, first.sup) if isinstance(first, Scripted) else (first, None, None)
     if operator == "trace" and isinstance(first, Symbol) and not rest:
-        return first, None, None                             # \tr A with nothing after it
+        return first, None, None  # \tr A with nothing after it
     if operator == "tanh" and isinstance(first, Fraction | Symbol) and not rest:
-        return first, None, None                             # \tanh \frac{x}{2}
+        return first, None, None  # \tanh \frac{x}{2}
     if not isinstance(node, Bracket):
         raise LatexError(f"{operator}: expected an argument in parentheses, got {spelled(first)}")
     return node.inside, after, power
@@ -323,8 +323,10 @@ def _weighed(value: Value, over: Sequence[Variable], names: Sequence[str]) -> Va
         sizes = [each.domain.shape[0] for each in over]
         free = [v for v in value.number.free_symbols if isinstance(v, Variable) and v.domain.kind is Kind.INDEX]
         if indices := [v for v in free if v.domain.shape[0] in sizes and "#" not in v.name]:
-            raise LatexError(f"expectation: can be the mean over {indices[0]} or that of a number for one {indices[0]}; "
-                             f"expected {indices[0]} \\sim in the subscript")
+            raise LatexError(
+                f"expectation: can be the mean over {indices[0]} or that of a number for one {indices[0]}; "
+                f"expected {indices[0]} \\sim in the subscript"
+            )
         return value
     raise LatexError(f"expectation: expected a vector over {over[0].domain.shape[0]}, got {value.words}")
 

@@ -69,8 +69,13 @@ def crowded(declarations: Mapping[str, Any]) -> set[str]:
 
 def indices_of(*tables: Mapping[str, Any]) -> set[str]:
     """Return the symbols that tables declare as indices."""
-    return {symbol for table in tables for symbols, meaning in table.items() for symbol in split(symbols)
-            if str(meaning).removeprefix("fixed ").startswith("index ")}
+    return {
+        symbol
+        for table in tables
+        for symbols, meaning in table.items()
+        for symbol in split(symbols)
+        if str(meaning).removeprefix("fixed ").startswith("index ")
+    }
 
 
 def is_label(symbol: str, indices: Collection[str]) -> bool:

@@ -32,8 +32,8 @@ SPACES = ("\\quad", "\\qquad", "\\,", "\\;", "\\:", "\\!", "\\ ")
 ADDING = ("+", "-", "\\cdot", "\\times")
 RELATING = ("=", "<", ">", "\\le", "\\leq", "\\ge", "\\geq", "\\propto", "\\approx", "\\stackrel", "\\overset")
 SENTENCE_END = re.compile(r"[.;!?](\s|$)")
-LABELS = re.compile(r"[_^]\{\\text\{[^{}]*\}\}")             # of \pi_{\text{ref}}
-TAG = re.compile(r"\\tag\*?\s*\{[^{}]*\}")                   # that a macro puts there
+LABELS = re.compile(r"[_^]\{\\text\{[^{}]*\}\}")  # of \pi_{\text{ref}}
+TAG = re.compile(r"\\tag\*?\s*\{[^{}]*\}")  # that a macro puts there
 DEEPEST = 40  # macros inside of macros
 WORDS = 400  # characters of the text before a formula that are kept
 SHOWN = 300  # and of these without repeated spaces
@@ -99,9 +99,9 @@ class _Scanner:
         self.macros = macros_of_packages(text)
         self.number = 0
         self.words = ""
-        self.sentence = 0                                    # how many formulas the current sentence has had so far
-        self.environments: list[str] = []                    # theorems, proofs, … that are not closed yet
-        self.theorems: dict[str, str] = {}                   # environment → its printed name
+        self.sentence = 0  # how many formulas the current sentence has had so far
+        self.environments: list[str] = []  # theorems, proofs, … that are not closed yet
+        self.theorems: dict[str, str] = {}  # environment → its printed name
         self.begun = not any(token.type == "BEGIN" and _name(token) == "document" for token in self.tokens)
 
     def paper(self) -> Paper:
@@ -188,9 +188,7 @@ class _Scanner:
         line = (written.line or 0) + text[: len(text) - len(text.lstrip())].count("\n")
         self._add(body, line, display=True, number=number, label=_label(body), goes_on=goes_on)
 
-    def _add(
-        self, body: Sequence[Token], line: int, *, display: bool, number: str, label: str, goes_on: bool = False
-    ) -> None:
+    def _add(self, body: Sequence[Token], line: int, *, display: bool, number: str, label: str, goes_on: bool = False) -> None:
         text = "".join(
             _unaligned(
                 token
@@ -239,7 +237,7 @@ class _Scanner:
 
     def _theorem(self) -> None:
         """\\newtheorem{conj}[theorem]{Conjecture}: an environment and its printed name."""
-        while self.at < len(self.tokens) and not self._next_opens():   # a star
+        while self.at < len(self.tokens) and not self._next_opens():  # a star
             self.at += 1
         name = self._group()
         while self.at < len(self.tokens) and not self._next_opens():

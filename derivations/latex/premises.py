@@ -22,9 +22,11 @@ CONSEQUENCE = re.compile(r"[.;]\s+(then|thus|hence|so|it follows|in this case|we
 UPDATE = re.compile(r"\b(update|step|iteration|assignment)s?( \w+){0,2}( is| are| reads?| becomes?| sets?)?:?$")
 CASE = re.compile(r"(if|when|whenever|suppose|in the case)\b", re.IGNORECASE)
 RANGING = re.compile(r"for( all| any| every| each)?\b", re.IGNORECASE)
-RESTRICTING = re.compile(r"\b(let|with|where|such that|so that|assum\w+|suppos\w+|satisf\w+|given|subject to|throughout|"
-                         r"normali[sz]ed|fix|consider|take|set|setting|from now on|henceforth|impos\w+|requir\w+|choos\w+)\b",
-                         re.IGNORECASE)
+RESTRICTING = re.compile(
+    r"\b(let|with|where|such that|so that|assum\w+|suppos\w+|satisf\w+|given|subject to|throughout|"
+    r"normali[sz]ed|fix|consider|take|set|setting|from now on|henceforth|impos\w+|requir\w+|choos\w+)\b",
+    re.IGNORECASE,
+)
 CASES = re.compile(r"\b(if|iff|when|whenever|unless|equality|exactly)\b", re.IGNORECASE)
 DEFINING = re.compile(r"\W*(we )?(let|define|put|set|write|denote)\b")
 SENTENCE_START = re.compile(r"[.;!?]\s|^")
@@ -58,7 +60,7 @@ def read_premises(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]
         end = at + 1 + formula.rest.count("…")
         following = formulas[end][1].words.rpartition("…")[2].strip() if end < len(formulas) else ""
         if is_condition(formula, ASSUMPTION) and CONSEQUENCE.match(following):
-            end += 1 + formulas[end][1].rest.count("…")      # “Suppose that x = …. Then …”
+            end += 1 + formulas[end][1].rest.count("…")  # “Suppose that x = …. Then …”
         if displays := [position for position, other, _ in formulas[at + 1 : end] if other.display]:
             _attach(guesses, tree, formula, displays)
 
@@ -112,8 +114,10 @@ def unread(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]]) -> I
         if formula.display or not isinstance(tree, Chain) or set(tree.signs) - {"=", *COMPARISONS}:
             continue
         domain = f"line {formula.line}: ${short(formula.latex)}$"
-        declared = any(why.startswith(domain) or (name == symbol_name(tree.parts[0]) and _is_of(formula, tree, why, meaning))
-                       for name, why, meaning in sources)
+        declared = any(
+            why.startswith(domain) or (name == symbol_name(tree.parts[0]) and _is_of(formula, tree, why, meaning))
+            for name, why, meaning in sources
+        )
         if not declared and formula.latex not in guesses.read | conditions:
             yield formula
 
@@ -170,12 +174,12 @@ def _attach(guesses: Guesses, tree: Chain, formula: Formula, displays: Sequence[
     meaning = known.meaning if known is not None else ""
     defined = len(tree.parts) == 2 and guesses.names.get(name) == spelled(left) and meaning == f"= {spelled(right)}"
     if defined or _implied(meaning, tree.signs, spelled(right)):
-        return                                               # it was read as a declaration
+        return  # it was read as a declaration
     size = meaning == "size" and spelled(right).isdigit()
     free = name and name not in guesses.indices and not meaning.startswith(("=", "size", "index"))
     if tree.signs == ("=",) and (size or free):
         axes = meaning.split()[-1:] if isinstance(right, Number) and meaning.split()[-2:-1] == ["vector"] else []
-        ones = f" \\mathbf{{1}}_{{{axes[0]}}}" if axes and isinstance(left, Symbol) else ""   # g = 0 of a vector
+        ones = f" \\mathbf{{1}}_{{{axes[0]}}}" if axes and isinstance(left, Symbol) else ""  # g = 0 of a vector
         symbol, own = (name, f"size = {spelled(right)}") if size else (spelled(left), f"= {spelled(right)}{ones}")
         for display in displays:
             local = guesses.local.setdefault(("formula", display), {})
@@ -193,8 +197,11 @@ def _assume_marginal(guesses: Guesses, display: int, formula: Formula) -> None:
     """Make a matrix a coupling in a display once both of its marginals are assumed there; one alone is a condition."""
     matrix, _, _ = guesses.assumed[formula.latex]
     premises = guesses.premises.setdefault(display, [])
-    before = {side: (latex, law) for latex, (of, side, law) in guesses.assumed.items()
-              if of == matrix and latex in (*premises, formula.latex)}
+    before = {
+        side: (latex, law)
+        for latex, (of, side, law) in guesses.assumed.items()
+        if of == matrix and latex in (*premises, formula.latex)
+    }
     known = guesses.lines.get(matrix)
     if len(before) < 2 or known is None or not known.meaning.startswith("nonnegative matrix"):
         premises.append(formula.latex)

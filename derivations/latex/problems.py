@@ -23,9 +23,7 @@ from derivations.latex.values import Value, bound
 from derivations.relations import Equation, Relation, UniqueMinimum
 
 VALUES = ("\\min", "\\max", "\\mathrm{min}", "\\mathrm{max}")
-ARGUMENTS = (
-    "\\argmin", "\\argmax", "\\mathrm{argmin}", "\\mathrm{argmax}", "\\mathrm{arg,min}", "\\mathrm{arg,max}",
-)
+ARGUMENTS = ("\\argmin", "\\argmax", "\\mathrm{argmin}", "\\mathrm{argmax}", "\\mathrm{arg,min}", "\\mathrm{arg,max}")
 
 
 @dataclass(frozen=True)
@@ -207,7 +205,7 @@ def _linear(term: sp.Expr, q: sp.IndexedBase, l: Variable) -> sp.Expr | None:  #
         return None
     body, names = sums[0].function, [limit[0] for limit in sums[0].limits]
     bound = next((name for name in names if q[name] in sp.Mul.make_args(body)), names[0])
-    others = [name for name in names if name != bound]       # Σ_i q_i Σ_a x_a k_ia
+    others = [name for name in names if name != bound]  # Σ_i q_i Σ_a x_a k_ia
     entropy = _entropy_factor(body, q[bound])
     if entropy is not None:
         return None if entropy.has(q.label) else sp.S.Zero

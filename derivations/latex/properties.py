@@ -20,28 +20,34 @@ WORDS = (
     r"(positive|negative)[ -](semi-?)?definite|diagonal|(upper|lower)[ -]triangular|circulant|idempotent|permutation|"
     r"zero[ -]mean|mean[ -]zero|mean 0|centered|centred|non-?zero|sorted|ordered|distinct|(strictly |non-?)?(in|de)creasing|"
     r"monoton\w+|one-hot|binary|linearly independent|full (row |column )?rank|full-rank|rank[ -](one|\d+)|"
-    r"normali[sz]ed(?= (vector|key|quer|feature|embedding))|(strictly )?(positive|negative)|non-?(positive|negative))\b")
+    r"normali[sz]ed(?= (vector|key|quer|feature|embedding))|(strictly )?(positive|negative)|non-?(positive|negative))\b"
+)
 AFTER = re.compile(
     r"(be |is |are |has |have |having |being |which |that |with |of |all |an? |the |two |also |real |mutually |pairwise )*"
-    + WORDS)
+    + WORDS
+)
 BEFORE = re.compile(
     WORDS + r"( (vector|matri|number|weight|key|quer|value|score|point|real|ind|feature|entr|template|embedding|"
     r"temperature|constant|scalar|parameter|integer|mass|rate|step|coefficient|variable)\w*)*$",
-    re.IGNORECASE)
+    re.IGNORECASE,
+)
 OF_SEVERAL = re.compile(rf"[\s,…]*(and )?…[\s,…]*(be |are |both |all |two |mutually |pairwise )*{WORDS}")
 CONDITIONS = {"nonzero": "\\ne 0", "positive": "> 0", "nonnegative": "\\ge 0"}
 KINDS = {"nonzero": "nonzero", "positive": "positive", "nonnegative": "nonnegative"}
 CASE_AT_END = re.compile(r"(?:^|\W)(if|when|whenever|suppose|assume|assuming|provided|in the case)\b[^,.;:]*$", re.IGNORECASE)
-VERB = re.compile(r"(is|are|has|have|vanish\w*|equals?|consists?|contains?|lies?|do|does)\b[^,.;:]*?"
-                  r"(?=[,.;:]| then\b| we have\b|$)")
+VERB = re.compile(
+    r"(is|are|has|have|vanish\w*|equals?|consists?|contains?|lies?|do|does)\b[^,.;:]*?"
+    r"(?=[,.;:]| then\b| we have\b|$)"
+)
 UNIFORM = ("is uniform", "is the uniform distribution", "is a uniform distribution")
 SYMMETRY = re.compile(r"symmetric(,? (?:and )?positive[ -](semi-?)?definite)?\b")
 FOR = re.compile(r"(.*\W)?for( all| any| every| each| some| an?)?( \S+){0,3}", re.IGNORECASE)
 
 
-OTHER = re.compile(                                          # “Let t be balanced”, a word of the paper's own
+OTHER = re.compile(  # “Let t be balanced”, a word of the paper's own
     r"be (?P<property>(\w+ly )?(?!(fixed|learned|trained|observed|given|sampled|shared|indexed)\b)"
-    r"\w+(ed|ous|ic|able|ible|less|ent|ant))(?=\W*$|[.,;]| and )")
+    r"\w+(ed|ous|ic|able|ible|less|ent|ant))(?=\W*$|[.,;]| and )"
+)
 
 
 def read_properties(guesses: Guesses, tree: Node, formula: Formula) -> None:
@@ -127,7 +133,7 @@ def _read_case(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]], 
     else:
         return
     name = symbol_name(symbol)
-    again = any(isinstance(each, Chain) and symbol_name(each.parts[0]) == name for each in others)   # “that is, q_i = 1/n”
+    again = any(isinstance(each, Chain) and symbol_name(each.parts[0]) == name for each in others)  # “that is, q_i = 1/n”
     if said is None or again or AFTER.match(formula.after):
         return
     known = guesses.lines.get(guesses.names.get(name, ""))

@@ -23,4 +23,3 @@ def moment(reader: Reader, operator: str, rest: list[Node]) -> Value:
     if not any(each.domain.kind is Kind.RANDOM for each in names):
         raise LatexError(f"{operator}: expected a distribution as subscript, or a random vector of the notation")
     return scalar(OF[operator](argument.number))
-

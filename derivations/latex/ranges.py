@@ -63,7 +63,7 @@ def _from_one(conditions: tuple[Node, ...], sup: Node | None) -> Ranges | None:
         return None
     first, last = conditions[0], conditions[-1]
     if isinstance(last, Chain) and last.signs == ("=",) and spelled(last.parts[1]) == "1" and sup is not None:
-        return _ranges((*conditions[:-1], last.parts[0]), sup)                       # i, j = 1 below, m above
+        return _ranges((*conditions[:-1], last.parts[0]), sup)  # i, j = 1 below, m above
     if len(conditions) == 1 and isinstance(first, Chain) and len(first.parts) == 3 and set(first.signs) <= {*AT_MOST}:
         low, letter, high = first.parts
         return _ranges((letter,), high) if low == Number("1") and sup is None else None

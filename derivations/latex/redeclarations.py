@@ -25,7 +25,9 @@ SIGNS = {">": "positive", ">=": "nonnegative"}
 REDEFINED = re.compile(
     r"\b(redefin\w+|from now on|henceforth|now (define|set|let|denote|write))\b[^.]*$"
     r"|\b(generali[sz]e|extend|modify|change)[sd]?\b[^.]*\bto\b[^.]*$"
-    r"|\bthe (new|modified|generali[sz]ed|extended) (\w+ ){1,3}(is|reads|becomes)( now| then)?$", re.IGNORECASE)
+    r"|\bthe (new|modified|generali[sz]ed|extended) (\w+ ){1,3}(is|reads|becomes)( now| then)?$",
+    re.IGNORECASE,
+)
 DENOTES = re.compile(r"\bdenotes?\b[^.]*$", re.IGNORECASE)
 RECALLED = re.compile(r"\b(recall|where|also|again|equivalent\w*|remember)\b[^.]*$", re.IGNORECASE)
 EQUAL = ("=", ":=", "\\coloneqq", "\\triangleq")
@@ -180,8 +182,13 @@ def _refined(name: str, meaning: str, statements: Sequence[Node]) -> str:
         return {"positive": "interior", "nonnegative": "simplex"}[sign] + meaning.removeprefix("vector") if sign else "?"
     if mass:
         return meaning if meaning.startswith(("simplex", "interior", "stochastic")) else "?"
-    return f"{sign} {meaning}" if sign and meaning.startswith(("vector", "matrix")) else meaning.replace(
-        "simplex", "interior") if sign == "positive" else meaning
+    return (
+        f"{sign} {meaning}"
+        if sign and meaning.startswith(("vector", "matrix"))
+        else meaning.replace("simplex", "interior")
+        if sign == "positive"
+        else meaning
+    )
 
 
 def _is_entry(node: Node | None, name: str) -> bool:
@@ -192,8 +199,9 @@ def _declared(formula: Formula, tree: Node) -> Iterator[tuple[str, Chain]]:
     """The letters of p, q ∈ Δ with the clause that declares them, after words such as “for every”."""
     standing = STANDING.search(formula.words) is not None
     if formula.display or standing or QUANTIFIED.search(formula.words):
-        yield from ((name, chain) for name, chain in _clauses(tree) if chain.signs == ("\\in",) or (
-            standing and not formula.display))
+        yield from (
+            (name, chain) for name, chain in _clauses(tree) if chain.signs == ("\\in",) or (standing and not formula.display)
+        )
 
 
 def _clauses(tree: Node) -> Iterator[tuple[str, Chain]]:

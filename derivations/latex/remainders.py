@@ -158,4 +158,3 @@ def _without_dots(reader: Reader, node: Node) -> tuple[Node, Remainder | None]:
     if len(names) != 1 or not series.is_polynomial(names[0]):
         raise LatexError(f"⋯: expected the terms of a power series in one number, got {spelled(rest)}")
     return rest, Remainder(names[0], int(sp.degree(series, names[0])))
-

@@ -28,8 +28,11 @@ TRIED = 24  # mutants of the relation
 EDITED = 80  # edited versions of the formula
 SLIPS = 40  # and further ones
 TIGHT = 60  # points at which equality is looked for
-TURNED = {one: other for pair in (("<", ">"), ("\\le", "\\ge"), ("\\leq", "\\geq"), ("\\leqslant", "\\geqslant"))
-          for one, other in (pair, pair[::-1])}
+TURNED = {
+    one: other
+    for pair in (("<", ">"), ("\\le", "\\ge"), ("\\leq", "\\geq"), ("\\leqslant", "\\geqslant"))
+    for one, other in (pair, pair[::-1])
+}
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ def _rows(guesses: Guesses, node: Node) -> list[str]:
         return _columns(guesses, inside)
     if isinstance(node, Scripted) and node.sup is not None:
         return _rows(guesses, node.base) if spelled(node.sup) in INVERSE else []
-    if isinstance(node, Scripted):                           # x_i, a row of the matrix x
+    if isinstance(node, Scripted):  # x_i, a row of the matrix x
         words, indices = _meaning(guesses, node.base), index_parts(node.sub) if node.sub is not None else []
         return words[-1:] if _is_matrix(words) and len(indices) == 1 else []
     words = _meaning(guesses, node)

@@ -11,11 +11,21 @@ from derivations.latex.names import index_parts
 from derivations.latex.tree import Chain, Node, Number, Scripted, Sum, Symbol, spelled
 from derivations.latex.uses import RESERVED, is_index_list
 
-COMPARISONS = {"<": "<", ">": ">", "\\le": "<=", "\\leq": "<=", "\\leqslant": "<=", "\\ge": ">=", "\\geq": ">=",
-               "\\geqslant": ">=", "\\ne": "!=", "\\neq": "!="}
+COMPARISONS = {
+    "<": "<",
+    ">": ">",
+    "\\le": "<=",
+    "\\leq": "<=",
+    "\\leqslant": "<=",
+    "\\ge": ">=",
+    "\\geq": ">=",
+    "\\geqslant": ">=",
+    "\\ne": "!=",
+    "\\neq": "!=",
+}
 NUMBER = re.compile(r"(size|real|positive|nonnegative)( [<>!]=? \S+)*")
 LATEX = {"<=": "\\le", ">=": "\\ge", "!=": "\\ne"}
-ABOVE = ("positive", "interior", "size")                     # kinds with entries > 0, and ≥ 0
+ABOVE = ("positive", "interior", "size")  # kinds with entries > 0, and ≥ 0
 AT_LEAST = ("nonnegative", "simplex", "stochastic", "coupling")
 MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!="}
 
@@ -108,7 +118,7 @@ def _bound(guesses: Guesses, name: str, sign: str, number: str, why: str) -> boo
         guesses.record(name, f"{kind} {sign} {number}", why)
     elif known is not None and NUMBER.fullmatch(known.meaning) and f"{sign} {number}" not in known.meaning:
         if name in guesses.displayed and guesses.first_section.get(name, guesses.section) < guesses.section:
-            own = Guess(f"{known.meaning} {sign} {number}", why)   # earlier sections do not assume it
+            own = Guess(f"{known.meaning} {sign} {number}", why)  # earlier sections do not assume it
             guesses.local.setdefault(("section", guesses.section), {})[name] = own
             guesses.restrictions.append((int(why.split()[1].rstrip(":")), f"{name} {LATEX.get(sign, sign)} {number}"))
             return True

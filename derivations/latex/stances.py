@@ -33,20 +33,26 @@ DENYING = re.compile(
     r"|\bthere (is|are|exists?) no\b.*\b(such that|with|for which|satisf\w+)|\bno longer (have|holds?|true)\b"
     r"|\b(instead of|rather than)( \w+){0,2}:?$|\bnot (\w+ )?(bounded|given|equal|implied) (by|to)$"
     r"|\b(refute|disprove|reject|dispute)[sd]?\b|\bneither that$|\bby no means\b"
-    r"|^(no …|not (every|all)\b|hardly any\b)|\b(counterexample|misprint|unclear)\w*\b", re.IGNORECASE)
+    r"|^(no …|not (every|all)\b|hardly any\b)|\b(counterexample|misprint|unclear)\w*\b",
+    re.IGNORECASE,
+)
 QUESTION = re.compile(r"(is|are|does|do|can|could|why|which|for which|when (is|are|do|does|can))\b", re.IGNORECASE)
 DENIED_AFTER = re.compile(
     rf"^(\W|hold|…)*(but |which |and |yet )*((this|that|it|which|the {CLAIM}) )*(\w+ )?"
     rf"((does|do|is|are|can|need|will|would|could){NOT} {TRUE}|cannot\b|(is|are|was|would be) (\w+ )?({FALSE}|contradict\w+)\b|"
     rf"fails?\b|{FALSE}\b)|\bbut (this|that|it|which|we)? ?(\w+ )?(is {FALSE}|is not|does not|fails|cannot)\b|\bcannot hold\b"
     r"|\b(we would have|leads? to) a contradiction\b|\b(miss|overlook|forget|double-count)(e?s|ing)\b"
-    rf"|^[^,…]* (is|are|was) (\w+ )?{FALSE}$", re.IGNORECASE)
+    rf"|^[^,…]* (is|are|was) (\w+ )?{FALSE}$",
+    re.IGNORECASE,
+)
 NEXT = re.compile(
-    rf"^(but|however|yet|unfortunately|alas)?\W*((this|that|the) {CLAIM}|this|that|it) (?P<rest>.*)", re.IGNORECASE)
+    rf"^(but|however|yet|unfortunately|alas)?\W*((this|that|the) {CLAIM}|this|that|it) (?P<rest>.*)", re.IGNORECASE
+)
 HOLDS_IF = re.compile(
     r"^(holds|is (true|valid|tight|exact|correct|satisfied|possible|attained))?\W*(\w+ )?"
     r"(only|if|when|whenever|iff|exactly|precisely|for|provided|unless|as long as|up to|approximately|asymptotically)\b",
-    re.IGNORECASE)
+    re.IGNORECASE,
+)
 
 SOME = (
     r"\bthere (is|are|exists?|must be)\b|\bfor (some|at least|almost|most|infinitely|suitable|certain|a suitable|generic)\b"
@@ -85,14 +91,18 @@ QUALIFYING = re.compile("|".join((SOME, EQUIVALENT, APPROXIMATE, REQUIRED, CONDI
 QUALIFIED_AFTER = re.compile(
     rf"{SOME}|{EQUIVALENT}|{APPROXIMATE}|^\W*(if|when|whenever|provided|as long as|assuming|under)\b[^…]*$"
     r"|\bhas (a|two|exactly|no|at most|at least)\b.*\bsolutions?\b|^\W*for (constant|uniform|equal)\b"
-    r"|^\W*on …|^\W*(by|our|a|the) (\w+ )?(assumption|hypothesis|convention|normali[sz]ation|constraint)\b", re.IGNORECASE)
+    r"|^\W*on …|^\W*(by|our|a|the) (\w+ )?(assumption|hypothesis|convention|normali[sz]ation|constraint)\b",
+    re.IGNORECASE,
+)
 
 EXISTS = re.compile(r"(\bthere (is|are|exists?|must be)|\bfor (some|a suitable|a certain)|存在)( \w+){0,3}$", re.IGNORECASE)
 DECLARED = re.compile(r"\b(let|for (all|any|every|each)|fix|take|given|set)( \w+){0,3}$", re.IGNORECASE)
 SENTENCE = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bcf)(?<!\beq)(?<!\bfig)(?<!\bresp)[.;!?]\s", re.IGNORECASE)
 ASSUMING = re.compile(
     r"(suppose|assume|throughout|we (\w+ )?(assume|require|impose)|imposing)\b"
-    r"|(we )?(fix|choose|pick|take)\b.*\b(such|so) that\b", re.IGNORECASE)
+    r"|(we )?(fix|choose|pick|take)\b.*\b(such|so) that\b",
+    re.IGNORECASE,
+)
 ASSUMED = re.compile(r"(suppose|assume)\b", re.IGNORECASE)
 THEN = re.compile(r"(then|thus|hence|in this case|under)\b", re.IGNORECASE)
 KEPT = 120  # characters of the words
@@ -109,7 +119,7 @@ def read_stances(guesses: Guesses, formulas: Sequence[tuple[int, Formula, Node]]
             continue
         read = bool(guesses.premises.get(position) or guesses.local.get(("formula", position)))
         for kind, words in ((DENIED, denial(formula)), (QUALIFIED, qualification(formula))):
-            if words and not (read and kind == QUALIFIED and CASE.match(words)):   # a condition that a meaning expresses
+            if words and not (read and kind == QUALIFIED and CASE.match(words)):  # a condition that a meaning expresses
                 local = guesses.local.setdefault(("formula", position), {})
                 local[kind] = Guess(words[-KEPT:].lstrip(), f"line {formula.line}")
                 if kind == QUALIFIED and (ASSUMING.match(words) or words == formula.environment):

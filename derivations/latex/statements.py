@@ -31,16 +31,7 @@ from derivations.latex.reader import Reader
 from derivations.latex.spaces import check_point, dimensions, sign_of
 from derivations.latex.sums import check_pairs
 from derivations.latex.syntax import parse
-from derivations.latex.tree import (
-    Bracket,
-    Chain,
-    LatexError,
-    Listing,
-    Node,
-    Product,
-    Scripted,
-    spelled,
-)
+from derivations.latex.tree import Bracket, Chain, LatexError, Listing, Node, Product, Scripted, spelled
 from derivations.latex.values import Value, at, bound, fits
 from derivations.relations import AtLeast, Equation, ForAll, Limit, Relation
 from derivations.relations.base import Hypothesis
@@ -81,7 +72,7 @@ def _check_cancelled(reader: Reader, relations: Sequence[Relation]) -> None:
     for each in reader.required:
         bound_inside = any("#" in symbol.name for symbol in each.expr.free_symbols)
         if bound_inside or sums.appearance(each.expr) in remaining or nonnegative(each.expr, facts):
-            continue                                         # 0 log 0 = 0
+            continue  # 0 log 0 = 0
         raise LatexError(f"expected a statement with values everywhere, it is not shown that {each}")
 
 
@@ -102,6 +93,7 @@ def _given(relation: Relation, hypotheses: Sequence[Hypothesis], bounds: Sequenc
 
 
 # ── conditions ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
 
 def under(reader: Reader, conditions: Sequence[Chain]) -> tuple[Reader, tuple[Hypothesis, ...]]:
     """Return a reader with distinct indices, and the hypotheses that the notation does not imply."""
@@ -213,7 +205,7 @@ def limits(reader: Reader, left: Node, right: Node) -> Iterator[Relation]:
     if end == 0 and below:
         raise LatexError(f"\\lim: expected a limit from both sides or from above at 0, got {spelled(head)}")
     if isinstance(x, Variable) and (below or (above and x.domain.kind is Kind.REAL)):
-        side = positive(x.name)                              # the kernel's limit of a real variable is from both sides
+        side = positive(x.name)  # the kernel's limit of a real variable is from both sides
         path, x, end = path.xreplace({x: side if above else end - side}), side, sp.S.Zero
     yield Limit(path, x, end, value)
 

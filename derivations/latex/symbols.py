@@ -120,8 +120,10 @@ def _all_indices(reader: Reader, bracket: Bracket) -> bool:
         for part in parts(bracket.inside)
     ]
     return all(
-        isinstance(reader.meaning(name), Support) or
-        reader.may_index(name) or isinstance(getattr(reader.scope.get(name), "entry", str)(), Variable) for name in names
+        isinstance(reader.meaning(name), Support)
+        or reader.may_index(name)
+        or isinstance(getattr(reader.scope.get(name), "entry", str)(), Variable)
+        for name in names
     )
 
 
@@ -229,10 +231,12 @@ def _check_no_product(name: str, sub: Node | None, rest: Sequence[Node]) -> None
 def _fits_arguments(reader: Reader, arguments: Sequence[str], nodes: Sequence[Node]) -> bool:
     """Return whether parentheses can hold arguments; after a function of a vector, a number is a factor: p_k(1 − p_k)."""
     if len(arguments) != len(nodes):
-        return True                                          # which is an error, and said there
+        return True  # which is an error, and said there
     declared = [reader.notation.meanings.get(argument) for argument in arguments]
-    return all(not (isinstance(meaning, Value) and meaning.shape) or bool(reader.value(part).shape)
-               for meaning, part in zip(declared, nodes, strict=True))
+    return all(
+        not (isinstance(meaning, Value) and meaning.shape) or bool(reader.value(part).shape)
+        for meaning, part in zip(declared, nodes, strict=True)
+    )
 
 
 def _given(reader: Reader, meaning: Definition, arguments: Sequence[str], nodes: Sequence[Node]) -> dict[str, Value]:

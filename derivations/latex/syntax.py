@@ -106,7 +106,7 @@ def _without_quads(items: Sequence[Item]) -> Iterator[Item]:
         end = next((each for each in ends if each > position), len(items))
         left, right = kinds[start:position], kinds[position + 1 : end]
         related = "RELATION" in left and "RELATION" in right
-        words = related and (right[0] == "TEXT" or str(items[position + 1]) == "\\forall")    # which separate clauses
+        words = related and (right[0] == "TEXT" or str(items[position + 1]) == "\\forall")  # which separate clauses
         if related and not words and not {left[-1], right[0]} & {"RELATION", "OPERATOR", "QUAD"}:
             yield Token("BREAK", "\\\\")
             start = position + 1
@@ -162,8 +162,12 @@ def _double_bars(items: Sequence[Item]) -> Sequence[Item]:
     if len(bars) % 2 or not all(first + 1 == second and isinstance(items[first], Token) for first, second in pairs):
         return items
     second = {position: items[position] for _, position in pairs}
-    norms = {position: Token("NORM", "\\|") if isinstance(item, Token) else
-             Tree("scripted", [Token("NORM", "\\|"), *item.children[1:]]) for position, item in second.items()}
+    norms = {
+        position: Token("NORM", "\\|")
+        if isinstance(item, Token)
+        else Tree("scripted", [Token("NORM", "\\|"), *item.children[1:]])
+        for position, item in second.items()
+    }
     return [norms.get(position, item) for position, item in enumerate(items) if position not in {first for first, _ in pairs}]
 
 
@@ -254,7 +258,7 @@ def _node(item: Item) -> Node:
         return _leaf(item)
     parts = item.children
     if item.data == "scripted":
-        braced = isinstance(parts[0], Tree) and parts[0].data == "braced"    # whose script is a remark
+        braced = isinstance(parts[0], Tree) and parts[0].data == "braced"  # whose script is a remark
         base = _node(parts[0])
         euler = base == Symbol("\\mathrm{e}") and [script.data for script in parts[1:] if isinstance(script, Tree)] == ["sup"]
         return base if braced else _scripted(Symbol("e") if euler else base, parts[1:])

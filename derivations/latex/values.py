@@ -212,8 +212,13 @@ def product_of(factors: Sequence[sp.Expr]) -> sp.Expr:
 
 def _vanishing(terms: sp.Add, factors: Sequence[sp.Expr]) -> bool:
     """Return whether a sum has the logarithm of a factor that may be 0 outside of it, as y (log y − 1) has."""
-    inside = [part for term in terms.args for each in sp.Mul.make_args(term) if isinstance(each, sp.log)
-              for part in sp.Mul.make_args(each.args[0])]
+    inside = [
+        part
+        for term in terms.args
+        for each in sp.Mul.make_args(term)
+        if isinstance(each, sp.log)
+        for part in sp.Mul.make_args(each.args[0])
+    ]
     return any(part in factors and part.is_nonnegative and not part.is_positive for part in inside)
 
 

@@ -26,12 +26,12 @@ from derivations.claims import Witness
 from derivations.records import Exact, exact
 from derivations.theorems import Theorem
 
-Entry = Callable[[sp.Expr], sp.Expr]                         # j ↦ the j-th entry of a vector
+Entry = Callable[[sp.Expr], sp.Expr]  # j ↦ the j-th entry of a vector
 
-SHOWN = (12, 24, 48, 500, 5000)                              # digits of two sides, as many as tell them apart
-DRAWS = 4                                                    # samples in which points that satisfy hypotheses are looked for
-PROVED = ""                                                  # nothing is left to explain
-MOVABLE = (Kind.REAL, Kind.NONNEGATIVE, Kind.POSITIVE)       # the scalars that can vary alone
+SHOWN = (12, 24, 48, 500, 5000)  # digits of two sides, as many as tell them apart
+DRAWS = 4  # samples in which points that satisfy hypotheses are looked for
+PROVED = ""  # nothing is left to explain
+MOVABLE = (Kind.REAL, Kind.NONNEGATIVE, Kind.POSITIVE)  # the scalars that can vary alone
 
 EXPRESSIONS = (sp.Expr, sp.Expr | None)
 """The types of the fields of a statement that are single expressions; annotations have to be types for that, and no texts."""
@@ -97,7 +97,7 @@ class Relation(ABC):
     def facts(self) -> Facts:
         """The hypotheses, as expressions of known sign."""
         written = [hypothesis.fact for hypothesis in self.given]
-        with suppress(ValueError):                           # without a normal form, keep the expression as written
+        with suppress(ValueError):  # without a normal form, keep the expression as written
             written += [(normal(expr), sense, over) for expr, sense, over in written]
         return tuple(written)
 
@@ -135,7 +135,7 @@ class Relation(ABC):
         names = self.variables()
         if reserved := [v for v in names if NAME.fullmatch(v.name) is None]:
             return f"{reserved[0].name!r} is no name of a variable"
-        for part in (*self.given, *self.premises):           # at a point, such an index would restrict the hypothesis
+        for part in (*self.given, *self.premises):  # at a point, such an index would restrict the hypothesis
             over = part.fact[2] if isinstance(part, Hypothesis) else ()
             if differing := [v for v in names if v not in over and not set(over).isdisjoint(v.domain.other_than)]:
                 return f"{differing[0]}: expected an index that differs from none that a hypothesis ranges over, got {part}"
@@ -257,7 +257,7 @@ class Hypothesis(Relation):
         """An expression that is ≥ 0 (False), > 0 (True) or ≠ 0 (None), and the indices for all values of which it is."""
 
 
-HYPOTHESES: list[type[Hypothesis]] = []                      # the kernel's classes; subclasses defined elsewhere are rejected
+HYPOTHESES: list[type[Hypothesis]] = []  # the kernel's classes; subclasses defined elsewhere are rejected
 
 
 def inputs(point: Point) -> dict[str, Exact]:
@@ -273,6 +273,7 @@ def inputs(point: Point) -> dict[str, Exact]:
 
 def witness(point: Point, left: arb | str, right: arb | str, sign: str, what: str = "") -> Witness:
     """The record of a failure at an exact point."""
+
     def shown(side: arb | str, count: int) -> str:
         return side if isinstance(side, str) else digits(side, count)
 

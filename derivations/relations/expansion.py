@@ -135,8 +135,12 @@ class Expansion(Relation):
         facts = self.facts()
         coefficients = (coefficient for pair in self.expanded for coefficient in pair)
         missing = [condition for coefficient in coefficients for condition in undefined(coefficient, facts)]
-        missing += [condition for part in (self.left, self.right, *self.images) for condition in conditions(part)
-                    if not self._holds_near_0(condition, facts)]
+        missing += [
+            condition
+            for part in (self.left, self.right, *self.images)
+            for condition in conditions(part)
+            if not self._holds_near_0(condition, facts)
+        ]
         return f"it is not shown that {missing[0]}" if missing else ""
 
     def _holds_near_0(self, condition: Condition, facts: Facts) -> bool:

@@ -23,21 +23,27 @@ from derivations.relations.equation import Differs, Equation
 from derivations.relations.objectives import Height, heights, ordered, relative
 from derivations.relations.tried import Tried
 
-STARTS = 4                                                   # starting points of a descent
-EFFORT = 60_000                                              # nodes evaluated from each of them, for a mutant
-FAR, DOWN = 1_000_000, 500_000                               # nodes evaluated far away, and on each way down, if undecided
-DEAREST, CHEAP = 100_000, 5_000                              # nodes of a point that is tried, and of one to start from
-FIRST, FEWEST = 6, 2                                         # points of small sizes that are starts, and of every other size
-CLOSE = 12                                                   # starts where nearly equal values are told apart, twice
-RANDOM = 500                                                 # random steps of a descent before those along coordinates
-BRIEF = 15_000                                               # nodes evaluated for a statement that is proved
-SKEWED = (                                                   # how its entries differ: one dominates, is tiny, and so on
-    far.Look(far.Pattern.ONE, 3), far.Look(far.Pattern.RAMP), far.Look(far.Pattern.ONE, -3), far.Look(far.Pattern.HALVING),
-    far.Look(far.Pattern.RAMP, signs=far.Signs.ALTERNATING), far.Look(far.Pattern.SPREAD, 2, far.Signs.FIRST), far.Look())
-MOST = 400                                                   # points near the numbers of a statement
-FINEST = Fraction(1, 10**15)                                 # step of a search for a failure near a point where it is tight
-NUMBERS = 8                                                  # numbers of a statement that are tried
-SPREAD = (3, 60, 19)                                         # of the sample at each value: a few points apart
+STARTS = 4  # starting points of a descent
+EFFORT = 60_000  # nodes evaluated from each of them, for a mutant
+FAR, DOWN = 1_000_000, 500_000  # nodes evaluated far away, and on each way down, if undecided
+DEAREST, CHEAP = 100_000, 5_000  # nodes of a point that is tried, and of one to start from
+FIRST, FEWEST = 6, 2  # points of small sizes that are starts, and of every other size
+CLOSE = 12  # starts where nearly equal values are told apart, twice
+RANDOM = 500  # random steps of a descent before those along coordinates
+BRIEF = 15_000  # nodes evaluated for a statement that is proved
+SKEWED = (  # how its entries differ: one dominates, is tiny, and so on
+    far.Look(far.Pattern.ONE, 3),
+    far.Look(far.Pattern.RAMP),
+    far.Look(far.Pattern.ONE, -3),
+    far.Look(far.Pattern.HALVING),
+    far.Look(far.Pattern.RAMP, signs=far.Signs.ALTERNATING),
+    far.Look(far.Pattern.SPREAD, 2, far.Signs.FIRST),
+    far.Look(),
+)
+MOST = 400  # points near the numbers of a statement
+FINEST = Fraction(1, 10**15)  # step of a search for a failure near a point where it is tight
+NUMBERS = 8  # numbers of a statement that are tried
+SPREAD = (3, 60, 19)  # of the sample at each value: a few points apart
 
 
 def counterexample(relation: Relation) -> Counterexample | None:
@@ -128,7 +134,7 @@ class _Search:
         for height, look in product(chain(*heights(self.relation)), looks):
             placed = (point for _, sizes in ladders for point in islice(far.placed(self.names, sizes, look), 1))
             if best := min(filter(self.admitted, placed), key=height, default=None):
-                yield from islice(self._nearer(best, height, look), MOST)    # 1/m has no lowest value
+                yield from islice(self._nearer(best, height, look), MOST)  # 1/m has no lowest value
 
     def _nearer(self, best: Point, height: Height, look: far.Look) -> Iterator[Point]:
         sizes, lowest, share = _sizes(best), height(best), Fraction(1, 2)

@@ -68,8 +68,12 @@ class AtLeast(Hypothesis):
     def _deduced(self, gap: sp.Expr, difference: sp.Expr) -> bool:
         """Whether the sign is found in another way than from the normal form as it is, the quick ways first."""
         forms = (form(gap) for form in (oriented, factored, _gathered))
-        return (self._signed(difference) or any(map(self._signed, forms)) or self._squared()
-                or deduced(gap, self.strict, self.facts()))
+        return (
+            self._signed(difference)
+            or any(map(self._signed, forms))
+            or self._squared()
+            or deduced(gap, self.strict, self.facts())
+        )
 
     def _signed(self, gap: sp.Expr) -> bool:
         return strictly_positive(gap, self.facts()) if self.strict else nonnegative(gap, self.facts())
@@ -112,7 +116,7 @@ def _gathered(gap: sp.Expr) -> sp.Expr:
         index, *ends = inside[0].limits[0]
         own = indices.setdefault((ends[0], ends[1]), fresh(index))  # no other factor, nor a sum inside, has this index
         body = inside[0].function.xreplace({index: own})
-        others = (factor for factor in factors if factor is not inside[0])   # the same sum inside of another is not replaced
+        others = (factor for factor in factors if factor is not inside[0])  # the same sum inside of another is not replaced
         bodies.setdefault((ends[0], ends[1]), []).append(sp.Mul(*others, body))
     return sp.Add(*rest, *(sp.Sum(factored(sp.Add(*parts)), (indices[ends], *ends)) for ends, parts in bodies.items()))
 

@@ -30,7 +30,7 @@ from derivations.claims import Witness
 from derivations.relations.base import MOVABLE, PROVED, Relation, differ, first, remaining, witness
 from derivations.relations.inequality import AtLeast
 
-POINTS = 16                                                  # at which SymPy's limit is compared
+POINTS = 16  # at which SymPy's limit is compared
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Limit(Relation):
         if isinstance(self.variable, sp.Indexed):
             label = self.variable.base.label
             return Variable(f"{label.name}#moving", Domain(label.domain.kind))
-        return self.variable                                 # type: ignore[no-any-return]
+        return self.variable  # type: ignore[no-any-return]
 
     @property
     def path(self) -> sp.Expr:
@@ -96,8 +96,14 @@ class Limit(Relation):
 
     def ill_posed(self) -> str:
         """Return why the statement is not well posed: an invalid variable, target or limit; empty if it is."""
-        return (self.malformed() or self._undefined_end() or self._outside() or self._moving_domain() or self._empty()
-                or self._vacuous())
+        return (
+            self.malformed()
+            or self._undefined_end()
+            or self._outside()
+            or self._moving_domain()
+            or self._empty()
+            or self._vacuous()
+        )
 
     def _undefined_end(self) -> str:
         for name, part in (("limit", self.limit), ("to", self.to)):
@@ -210,7 +216,7 @@ class Limit(Relation):
         """The first exact points for all variables but the one that moves."""
         moves = any(self.moving in size.free_symbols for v in self.variables() for size in v.domain.shape)
         if moves or any(self.variable in hypothesis.variables() for hypothesis in self.given):
-            return iter(())                                  # such a statement is ill posed
+            return iter(())  # such a statement is ill posed
         sample = islice(points(self.variables(), self.at), POINTS)
         return (point for point in sample if all(hypothesis.holds_at(point) for hypothesis in self.given))
 
@@ -301,12 +307,15 @@ def _moved(expr: sp.Expr, entry: sp.Indexed, moving: Variable) -> sp.Expr:
         raise ValueError(f"variable: expected an entry at an index, got {entry}")
     if label not in expr.free_symbols:
         return expr
-    if isinstance(expr, sp.Sum) and len(expr.limits) == 1 and any(
-            e.base.label == label and expr.limits[0][0] in e.free_symbols for e in expr.function.atoms(sp.Indexed)):
+    if (
+        isinstance(expr, sp.Sum)
+        and len(expr.limits) == 1
+        and any(e.base.label == label and expr.limits[0][0] in e.free_symbols for e in expr.function.atoms(sp.Indexed))
+    ):
         (bound, low, high), body = expr.limits[0], expr.function
         if (low, high) != (1, entry.base.shape[0]) or bound.domain.shape != (high,):
             raise ValueError(f"variable: expected sums over the whole range of {entry}, got {expr.limits[0]}")
-        own = _moved(body.xreplace({bound: k}), entry, moving)   # no sum inside binds k or the same index: they are apart
+        own = _moved(body.xreplace({bound: k}), entry, moving)  # no sum inside binds k or the same index: they are apart
         rest = Variable(bound.name, Domain(Kind.INDEX, bound.domain.shape, (k,)))
         others = _moved(body.xreplace({bound: rest}), entry, moving).xreplace({rest: bound})
         return own + sp.Sum((1 - delta(bound, k)) * others, expr.limits[0])

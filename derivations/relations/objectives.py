@@ -21,7 +21,7 @@ from derivations.relations.inequality import AtLeast, StrictUnlessEqual
 
 Height = Callable[[Point], float]
 
-MOST = 6                                                     # arguments, and kinks, of one statement
+MOST = 6  # arguments, and kinks, of one statement
 KINKS = (plus, sp.Abs, sp.sign)
 
 

@@ -29,16 +29,16 @@ from derivations.relations.base import PROVED, Entry, Relation, first, foreign, 
 from derivations.relations.equation import Equation
 from derivations.relations.inequality import AtLeast, divergence
 
-LARGEST = 4                                                  # entries of a candidate whose rivals are tried
+LARGEST = 4  # entries of a candidate whose rivals are tried
 
-Entries = Callable[[sp.Expr, sp.Expr], sp.Expr]              # (i, j) ↦ the entry of a matrix
+Entries = Callable[[sp.Expr, sp.Expr], sp.Expr]  # (i, j) ↦ the entry of a matrix
 
 
 @dataclass(frozen=True)
 class _Minimizer(Relation):
     """The common part of both problems: `axes` are the ranges of the entries, and along the last axis entries sum to 1."""
 
-    _sense: ClassVar[int] = 1                                # −1 where the objective is maximized
+    _sense: ClassVar[int] = 1  # −1 where the objective is maximized
 
     @property
     @abstractmethod
@@ -84,6 +84,7 @@ class _Minimizer(Relation):
     @property
     def own_value(self) -> sp.Expr:
         """The objective at the candidate."""
+
         def write() -> sp.Expr:
             entries = self.open_objective.atoms(sp.Indexed)
             own = {e: self.candidate_at(e.indices) for e in entries if e.base.label == self.base.label}
@@ -110,7 +111,7 @@ class _Minimizer(Relation):
 
     def points(self) -> Iterator[dict[Variable, Value]]:
         """Exact sample points; larger candidates than of four entries have too many rivals."""
-        return (point for point in super().points() if all(axis not in point or point[axis] <= LARGEST for axis in self.axes))   # type: ignore[operator]
+        return (point for point in super().points() if all(axis not in point or point[axis] <= LARGEST for axis in self.axes))  # type: ignore[operator]
 
     def malformed(self) -> str:
         """Return why there is no candidate or no value of the objective at it; empty otherwise."""
@@ -142,21 +143,28 @@ class _Minimizer(Relation):
             return f"factor, slack: expected variables of the problem, got {', '.join(sorted(v.name for v in strangers))}"
         sign = strictly_positive if inside else nonnegative
         objective = self.open_objective - self.own_value
-        return first((
-            PROVED if strictly_positive(factor, facts) else f"factor: expected > 0, no sign of {text(factor)}",
-            PROVED if nonnegative(self.spare, facts) else f"slack: expected ≥ 0, no sign of {text(self.spare)}",
-            PROVED if sums.equal(sums.total(last, own), 1) else "it is not shown that the candidate has total mass 1",
-            PROVED if sign(own, facts) or sign(sums.normal(own), facts) else f"no sign of the candidate {text(own)}",
-            PROVED if sums.equal(objective, self.gap) else
-            f"objective(rival) − objective(candidate) is not the divergence: they differ by "
-            f"{text(sums.normal(objective - self.gap))}",
-        ))
+        return first(
+            (
+                PROVED if strictly_positive(factor, facts) else f"factor: expected > 0, no sign of {text(factor)}",
+                PROVED if nonnegative(self.spare, facts) else f"slack: expected ≥ 0, no sign of {text(self.spare)}",
+                PROVED if sums.equal(sums.total(last, own), 1) else "it is not shown that the candidate has total mass 1",
+                PROVED if sign(own, facts) or sign(sums.normal(own), facts) else f"no sign of the candidate {text(own)}",
+                PROVED
+                if sums.equal(objective, self.gap)
+                else f"objective(rival) − objective(candidate) is not the divergence: they differ by "
+                f"{text(sums.normal(objective - self.gap))}",
+            )
+        )
 
     def consequences(self) -> tuple[Relation, ...]:
         """Return the identity with the divergence, the mass of the candidate and the sign of the slack."""
         objective, given = self.open_objective - self.own_value, self.given
-        return (Equation(objective, self.gap, given=given), Equation(sums.total(self.places[-1], self.entry), 1, given=given),
-                AtLeast(self.entry, 0, given=given), AtLeast(self.spare, 0, given=given))
+        return (
+            Equation(objective, self.gap, given=given),
+            Equation(sums.total(self.places[-1], self.entry), 1, given=given),
+            AtLeast(self.entry, 0, given=given),
+            AtLeast(self.spare, 0, given=given),
+        )
 
     def _infeasible(self, point: Point, entries: Sequence[arb]) -> Witness | None:
         mass = sum(entries, arb(0))
@@ -188,7 +196,7 @@ class _Minimizer(Relation):
         used, shown = {v.name for v in self.variables()}, {}
         for own in (self.base.label, *self.places):
             letter = own.name.split("#")[0]
-            while letter in used:                            # an author's variable has this letter
+            while letter in used:  # an author's variable has this letter
                 letter += "′"
             shown[own] = Variable(f"{letter}#shown", own.domain)
         entry, objective = (text(part.xreplace(shown)) for part in (self.entry, self._sense * self.open_objective))
@@ -238,7 +246,7 @@ class UniqueMinimum(_Minimizer):
     @property
     def spare(self) -> sp.Expr:
         """The slack at the rival."""
-        return sp.S.Zero if self.slack is None else _once(self, "slack", lambda: self.slack(lambda i: self.base[i]))   # type: ignore[misc]
+        return sp.S.Zero if self.slack is None else _once(self, "slack", lambda: self.slack(lambda i: self.base[i]))  # type: ignore[misc]
 
     @property
     def gap(self) -> sp.Expr:
@@ -313,14 +321,15 @@ class UniquePlan(_Minimizer):
     def weight(self) -> sp.Expr:
         """The factor of the row that is shown."""
         factor, row = self.factor, self.places[0]
-        written = callable(factor) and not isinstance(factor, sp.Basic)      # a symbol can be called, too
+        written = callable(factor) and not isinstance(factor, sp.Basic)  # a symbol can be called, too
         return _once(self, "factor", lambda: factor(row) if written else factor)
 
     @property
     def gap(self) -> sp.Expr:
         """Σ_i factor_i · Σ_j kl(R_ij ‖ candidate_ij)."""
-        return _once(self, "terms", lambda: sums.total(
-            self.places, self.weight * divergence(self.base[self.places], self.entry)))
+        return _once(
+            self, "terms", lambda: sums.total(self.places, self.weight * divergence(self.base[self.places], self.entry))
+        )
 
     def remainder(self) -> str:
         """Which part of the proof failed: the factor of a row must not depend on the column or on the rival."""
@@ -373,17 +382,21 @@ def feasible_near(entries: Sequence[arb]) -> Iterator[list[Fraction]]:
     pairs = list(permutations(range(len(entries)), 2))
     neighbours = [pair for pair in pairs if (pair[0] - pair[1]) % len(entries) in (1, len(entries) - 1)]
     coarse, fine = (Fraction(1, 2), Fraction(1, 8), Fraction(1, 64)), (Fraction(1, 10**4), Fraction(1, 10**8))
-    tries = ((8, coarse, pairs), (64, coarse, pairs), (10**6, coarse, pairs),        # simple numbers first
-             (10**15, fine, neighbours))                     # for candidates that are only just wrong
+    tries = (
+        (8, coarse, pairs),
+        (64, coarse, pairs),
+        (10**6, coarse, pairs),  # simple numbers first
+        (10**15, fine, neighbours),
+    )  # for candidates that are only just wrong
     for resolution, shares, exchanged in tries:
         start = _rounded(entries, resolution)
-        if sum(start) == 1:                                  # this coordinate has a mass to move
+        if sum(start) == 1:  # this coordinate has a mass to move
             yield from (_moved(start, share, *pair) for share in shares for pair in exchanged)
 
 
 def _rounded(entries: Sequence[arb], resolution: int) -> list[Fraction]:
     """The point of the simplex with this denominator near the entries."""
-    counts = [max(0, round(float(entry.mid()) * resolution)) for entry in entries]   # works for exp(−10⁹), too
+    counts = [max(0, round(float(entry.mid()) * resolution)) for entry in entries]  # works for exp(−10⁹), too
     return [Fraction(count, max(1, sum(counts))) for count in counts]
 
 

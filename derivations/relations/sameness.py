@@ -20,11 +20,12 @@ from derivations.relations.limit import Limit
 from derivations.relations.optimum import UniqueMaximum, UniqueMinimum, UniquePlan
 from derivations.relations.universal import ForAll
 
-RELATIONS: frozenset[type[Relation]] = frozenset({
-    Equation, Differs, AtLeast, StrictUnlessEqual, Limit, Expansion, Follows, UniqueMinimum, UniqueMaximum, UniquePlan, Fails})
+RELATIONS: frozenset[type[Relation]] = frozenset(
+    {Equation, Differs, AtLeast, StrictUnlessEqual, Limit, Expansion, Follows, UniqueMinimum, UniqueMaximum, UniquePlan, Fails}
+)
 """The kernel's own kinds of statement; nothing else is examined, subclasses neither."""
 
-POINTS, APART = 4, 11                                        # number of points to try, and stride through the sample
+POINTS, APART = 4, 11  # number of points to try, and stride through the sample
 
 
 def same(one: Relation, other: Relation) -> bool:
@@ -60,7 +61,7 @@ def _differ(one: sp.Expr, other: sp.Expr) -> bool:
     names = variables_of(sp.Tuple(one, other))
     try:
         return any(differ(point, one, other) for point in islice(points(names), 0, POINTS * APART, APART))
-    except (KeyError, ValueError):                           # raised where there is no exact value, or no sample point
+    except (KeyError, ValueError):  # raised where there is no exact value, or no sample point
         return False
 
 

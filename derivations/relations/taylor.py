@@ -66,9 +66,12 @@ class Taylor:
             if missing := undefined(slope, facts):
                 return f"taylor: it is not shown that {missing[0]} in the derivative of order {order}"
             if order == self.order:
-                return "" if any(nonnegative(form, facts) for form in _forms(slope)) else \
-                    f"taylor: no sign of the derivative of order {order}, {text(sums.normal(slope))}"
-            value = sums.normal(slope.xreplace({self.variable: self.at}))    # no sum binds an index of the point: all are fresh
+                return (
+                    ""
+                    if any(nonnegative(form, facts) for form in _forms(slope))
+                    else f"taylor: no sign of the derivative of order {order}, {text(sums.normal(slope))}"
+                )
+            value = sums.normal(slope.xreplace({self.variable: self.at}))  # no sum binds an index of the point: all are fresh
             if not self._is_signed(value, order, strict and order == 0, facts):
                 return f"taylor: the derivative of order {order} at {text(self.at)} is {text(value)}"
         raise AssertionError("unreachable")

@@ -31,8 +31,11 @@ class ForAll(Hypothesis):
         super().__post_init__()
         if type(self.bound) is not AtLeast or self.bound.given:
             raise ValueError(f"bound: expected an inequality without hypotheses, got {self.bound}")
-        if not self.over or len({*self.over}) < len(self.over) or any(
-                type(v) is not Variable or v.domain.kind is not Kind.INDEX for v in self.over):
+        if (
+            not self.over
+            or len({*self.over}) < len(self.over)
+            or any(type(v) is not Variable or v.domain.kind is not Kind.INDEX for v in self.over)
+        ):
             raise ValueError(f"over: expected one or several different indices, got {self.over}")
 
     @property

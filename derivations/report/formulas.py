@@ -16,21 +16,26 @@ from xml.etree.ElementTree import Element, fromstring, tostring
 from latex2mathml.converter import convert
 from markupsafe import Markup
 
-NAMESPACE = ' xmlns="http://www.w3.org/1998/Math/MathML"'          # HTML needs none
+NAMESPACE = ' xmlns="http://www.w3.org/1998/Math/MathML"'  # HTML needs none
 
 LIMITS = {"max", "min", "sup", "inf", "lim"}
 WITH_LIMITS = LIMITS | {"⋃", "⋂", *(f"arg\u2009{name}" for name in LIMITS)}
 JOINED = {f"arg{name}": f"arg\u2009{name}" for name in LIMITS}
 ROWS = {"math", "mrow", "mstyle", "mtd"}
 UNDER = {"msub": "munder", "msup": "mover", "msubsup": "munderover"}
-SPACES = {"⟹": "0.5em", "⟺": "0.5em", ":": "0.2em", "~": "0.28em", "±": "0.22em", ";": "0.15em"}    # operators read as names
+SPACES = {"⟹": "0.5em", "⟺": "0.5em", ":": "0.2em", "~": "0.28em", "±": "0.22em", ";": "0.15em"}  # operators read as names
 SPELLED = {**JOINED, "\\|": "‖"}
-RAISED = {"⋆", "*", "∗", "⊤"}                                       # signs that are names, not operators, in a script
+RAISED = {"⋆", "*", "∗", "⊤"}  # signs that are names, not operators, in a script
 OPENING = set("([{⟨‖|")
-ALPHABETS = {"script": "SCRIPT", "double-struck": "DOUBLE-STRUCK", "bold": "BOLD", "fraktur": "FRAKTUR",
-             "monospace": "MONOSPACE"}
+ALPHABETS = {
+    "script": "SCRIPT",
+    "double-struck": "DOUBLE-STRUCK",
+    "bold": "BOLD",
+    "fraktur": "FRAKTUR",
+    "monospace": "MONOSPACE",
+}
 STROKE = "⧸"
-LONGEST = 5000                         # longest formula that is converted
+LONGEST = 5000  # longest formula that is converted
 OVERLAY = "\N{COMBINING LONG SOLIDUS OVERLAY}"
 
 
@@ -48,7 +53,7 @@ def mathml(latex: str) -> Markup:
     if any("\\" in (node.text or "") for node in tree.iter()):
         return source
     tree.set("alttext", latex)
-    return Markup(tostring(tree, encoding="unicode"))              # escaped by the serializer
+    return Markup(tostring(tree, encoding="unicode"))  # escaped by the serializer
 
 
 def _mend(node: Element) -> None:
@@ -56,10 +61,16 @@ def _mend(node: Element) -> None:
     for child in node:
         _mend(child)
     _spell(node)
-    _join(node, lambda first, after: first.text == "\\arg" and _core(after).text in LIMITS,
-          lambda first, after: f"arg\u2009{_core(after).text}")
-    _join(node, lambda first, after: "".join(first.itertext()) == STROKE and bool(after.text),
-          lambda first, after: unicodedata.normalize("NFC", f"{after.text}{OVERLAY}"))
+    _join(
+        node,
+        lambda first, after: first.text == "\\arg" and _core(after).text in LIMITS,
+        lambda first, after: f"arg\u2009{_core(after).text}",
+    )
+    _join(
+        node,
+        lambda first, after: "".join(first.itertext()) == STROKE and bool(after.text),
+        lambda first, after: unicodedata.normalize("NFC", f"{after.text}{OVERLAY}"),
+    )
     if node.tag in UNDER:
         for script in list(node)[1:]:
             _raise(script)
@@ -109,7 +120,7 @@ def _spell(node: Element) -> None:
         node.attrib |= {"lspace": "0" if node.text == ";" else width, "rspace": width, "stretchy": "false"}
         node.text = "∼" if node.text == "~" else node.text
     if node.tag == "mo":
-        if node.get("minsize"):                                    # \\big and its kin, also under an exponent
+        if node.get("minsize"):  # \\big and its kin, also under an exponent
             node.attrib |= {"stretchy": "true", "symmetric": "true"}
         node.text = SPELLED.get(node.text or "", node.text)
 

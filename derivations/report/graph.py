@@ -8,11 +8,11 @@ from itertools import pairwise
 
 from derivations.report.merging import Report
 
-WIDTH, HEIGHT = 150, 30                # of a node
-APART, BETWEEN = 36, 10                # columns, and nodes in a column
+WIDTH, HEIGHT = 150, 30  # of a node
+APART, BETWEEN = 36, 10  # columns, and nodes in a column
 DEPTH = 2
-MOST = 12                              # nodes in a column that is not next to the claim
-LETTERS = 19                           # that fit in a node
+MOST = 12  # nodes in a column that is not next to the claim
+LETTERS = 19  # that fit in a node
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,10 @@ def neighbourhood(report: Report, id: str) -> Drawing | None:
         left_out = len(total) - len(column)
         labels = [(_label(other, id), other) for other in column] + ([(f"and {left_out} more", None)] if left_out else [])
         top = (height - len(labels) * (HEIGHT + BETWEEN) + BETWEEN) / 2
-        nodes += [Node(position * (WIDTH + APART), top + row * (HEIGHT + BETWEEN), label, other)
-                  for row, (label, other) in enumerate(labels)]
+        nodes += [
+            Node(position * (WIDTH + APART), top + row * (HEIGHT + BETWEEN), label, other)
+            for row, (label, other) in enumerate(labels)
+        ]
     return Drawing(len(columns) * (WIDTH + APART) - APART, height, tuple(nodes), _edges(report, shown, nodes))
 
 

@@ -208,13 +208,22 @@ def load(paths: Sequence[Path]) -> Report:
     labels: list[str] = []
     for number, path in enumerate(paths, start=1):
         data = ledger.read(path)
-        if data["environment"].get("shard"):                 # what a claim rests on may be in another
+        if data["environment"].get("shard"):  # what a claim rests on may be in another
             raise ValueError(f"ledger: expected whole runs, got {path}, a shard of one; `merge` joins shards")
         label = _label(data["environment"])
         labels.append(label)
         numbered = f"{label} · run {labels.count(label)}" if label in labels[:-1] else label
-        runs.append(Run(number, numbered, data["environment"], {row["id"]: row for row in data["claims"]}, path.name,
-                        data.get("documents", {}), outdated(data)))
+        runs.append(
+            Run(
+                number,
+                numbered,
+                data["environment"],
+                {row["id"]: row for row in data["claims"]},
+                path.name,
+                data.get("documents", {}),
+                outdated(data),
+            )
+        )
     return merge(runs)
 
 
@@ -237,6 +246,9 @@ def merge(runs: Sequence[Run]) -> Report:
 
 
 def _label(environment: Mapping[str, Any]) -> str:
-    parts = [", ".join(map(str, environment.get("devices") or ["device unknown"])), f"Python {environment.get('python', '?')}",
-             str(environment["commit"])[:7] if environment.get("commit") else "no commit"]
+    parts = [
+        ", ".join(map(str, environment.get("devices") or ["device unknown"])),
+        f"Python {environment.get('python', '?')}",
+        str(environment["commit"])[:7] if environment.get("commit") else "no commit",
+    ]
     return " · ".join(parts)

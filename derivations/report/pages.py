@@ -19,11 +19,20 @@ from derivations.report.formulas import mathml
 from derivations.report.merging import ClaimPage, Report, Row
 from derivations.report.prose import TITLES, documented
 
-NAMES = {"thm": "Theorem", "lem": "Lemma", "prop": "Proposition", "cor": "Corollary", "def": "Definition", "rem": "Remark",
-         "fig": "Figure", "tab": "Table", "fn": "Footnote"}
+NAMES = {
+    "thm": "Theorem",
+    "lem": "Lemma",
+    "prop": "Proposition",
+    "cor": "Corollary",
+    "def": "Definition",
+    "rem": "Remark",
+    "fig": "Figure",
+    "tab": "Table",
+    "fn": "Footnote",
+}
 GROUPS = {"stands": "stand as printed", "fails": "do not", "open": "are open", DIFFERS: "are in dispute between the ledgers"}
 
-NAMED = 60                             # unsupported claims below one that its page lists, at most
+NAMED = 60  # unsupported claims below one that its page lists, at most
 
 
 def pages(report: Report) -> Iterator[tuple[str, str]]:
@@ -33,23 +42,42 @@ def pages(report: Report) -> Iterator[tuple[str, str]]:
     common = {"report": report, "documents": report.documents(), "documented": prose}
     for name, text in prose.items():
         yield f"{name}.html", environment.get_template("prose.html").render(common, root="", title=TITLES[name], text=text)
-    yield "index.html", environment.get_template("index.html").render(
-        common, root="", counts=Counter(s.verdict for s in report.claims.values()), verdict_groups=verdict_groups(report),
-        kinds=[kind for kind in Kind if any(s.row["kind"] == kind for s in report.claims.values())],
-        severities=[s for s in SEVERITIES if any(claim.severity == s for claim in report.claims.values())],
+    yield (
+        "index.html",
+        environment.get_template("index.html").render(
+            common,
+            root="",
+            counts=Counter(s.verdict for s in report.claims.values()),
+            verdict_groups=verdict_groups(report),
+            kinds=[kind for kind in Kind if any(s.row["kind"] == kind for s in report.claims.values())],
+            severities=[s for s in SEVERITIES if any(claim.severity == s for claim in report.claims.values())],
+        ),
     )
     for document in report.documents():
-        yield errata_path(document), environment.get_template("errata.html").render(
-            common, root="", document=document, groups=errata(report, document))
+        yield (
+            errata_path(document),
+            environment.get_template("errata.html").render(common, root="", document=document, groups=errata(report, document)),
+        )
     order = list(report.claims)
     for at, id in enumerate(order):
         below = report.closure(id, forward=False)
-        yield claim_path(id), environment.get_template("claim.html").render(
-            common, root="../", claim=report.claims[id], drawing=graph.neighbourhood(report, id),
-            before=order[at - 1] if at else None, after=order[at + 1] if at + 1 < len(order) else None,
-            needs=report.needs(id), supports=report.supports[id], quoted=report.quoted(id),
-            fallen=[other for other in below if _fell(report, other)], named=NAMED,
-            all_needs=below, all_supports=report.closure(id, forward=True),
+        yield (
+            claim_path(id),
+            environment.get_template("claim.html").render(
+                common,
+                root="../",
+                claim=report.claims[id],
+                drawing=graph.neighbourhood(report, id),
+                before=order[at - 1] if at else None,
+                after=order[at + 1] if at + 1 < len(order) else None,
+                needs=report.needs(id),
+                supports=report.supports[id],
+                quoted=report.quoted(id),
+                fallen=[other for other in below if _fell(report, other)],
+                named=NAMED,
+                all_needs=below,
+                all_supports=report.closure(id, forward=True),
+            ),
         )
 
 
@@ -70,8 +98,9 @@ def errata_path(document: str) -> str:
 def errata(report: Report, document: str) -> dict[str, list[ClaimPage]]:
     """The faults of a document by severity, worst first, each group in printed order."""
     faults = sorted((s for s in report.of(document) if s.faulty), key=lambda s: rank(s.severity))
-    return {severity: [s for s in faults if s.severity == severity]
-            for severity in dict.fromkeys(str(s.severity) for s in faults)}
+    return {
+        severity: [s for s in faults if s.severity == severity] for severity in dict.fromkeys(str(s.severity) for s in faults)
+    }
 
 
 def verdict_groups(report: Report) -> list[tuple[int, str]]:
@@ -108,22 +137,34 @@ def search_text(claim: ClaimPage) -> str:
     """Return the text that the search box matches a claim against, in lower case."""
     row = claim.row
     corrected = [row["correction"]["text"], row["correction"]["latex"]] if row["correction"] else []
-    texts = [claim.id, printed_location(row["number"]), row["title"], row["statement"]["text"], row["statement"]["latex"],
-             *row["hypotheses"], *corrected]
+    texts = [
+        claim.id,
+        printed_location(row["number"]),
+        row["title"],
+        row["statement"]["text"],
+        row["statement"]["latex"],
+        *row["hypotheses"],
+        *corrected,
+    ]
     return " ".join(" ".join(texts).lower().split())
 
 
 def _beginning(word: str, ids: Container[str], longest: int) -> str:
     """Return the longest prefix of a dotted word that is one of these ids, or an empty text; `longest` bounds its length."""
-    word = word if len(word) <= longest else word[:longest + 1].rpartition(".")[0]
+    word = word if len(word) <= longest else word[: longest + 1].rpartition(".")[0]
     while word and word not in ids:
         word = word.rpartition(".")[0]
     return word
 
 
 def _environment(report: Report) -> Environment:
-    environment = Environment(loader=PackageLoader("derivations.report"), autoescape=True, undefined=StrictUndefined,
-                              trim_blocks=True, lstrip_blocks=True)
+    environment = Environment(
+        loader=PackageLoader("derivations.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
     longest = max(map(len, report.claims))
     known = re.compile(r"`([^`]+)`|\b([A-Za-z][\w-]*(?:\.[\w-]+)+)")
 
@@ -139,13 +180,27 @@ def _environment(report: Report) -> Environment:
                 piece = Markup('<a href="{}">{}</a>').format(context["root"] + claim_path(id), id)
             else:
                 continue
-            pieces += escape(text[done:match.start()]) + piece
+            pieces += escape(text[done : match.start()]) + piece
             done = end
         return pieces + escape(text[done:])
 
-    environment.filters |= {"mathml": mathml, "prose": prose, "location": printed_location, "worked": worked,
-                            "survivor": rendering.survivor}
-    environment.globals |= {"LOOKS": LOOKS, "ORIGINS": ORIGINS, "SEVERITIES": SEVERITIES, "claim_path": claim_path,
-                            "errata_path": errata_path, "errata": errata, "why": why, "search_text": search_text, "BOX": graph,
-                            "words": rendering}
+    environment.filters |= {
+        "mathml": mathml,
+        "prose": prose,
+        "location": printed_location,
+        "worked": worked,
+        "survivor": rendering.survivor,
+    }
+    environment.globals |= {
+        "LOOKS": LOOKS,
+        "ORIGINS": ORIGINS,
+        "SEVERITIES": SEVERITIES,
+        "claim_path": claim_path,
+        "errata_path": errata_path,
+        "errata": errata,
+        "why": why,
+        "search_text": search_text,
+        "BOX": graph,
+        "words": rendering,
+    }
     return environment

@@ -49,7 +49,8 @@ def _table(lines: list[str]) -> Markup:
     head, *body = [row for row in cells if not set("".join(row)) <= set("-: ")]
     rows = [_joined("<td>{}</td>", map(inline, row)) for row in body]
     return Markup('<div class="scroll"><table><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>').format(
-        _joined('<th scope="col">{}</th>', map(inline, head)), _joined("<tr>{}</tr>", rows))
+        _joined('<th scope="col">{}</th>', map(inline, head)), _joined("<tr>{}</tr>", rows)
+    )
 
 
 def _joined(form: str, parts: Iterable[Markup]) -> Markup:

@@ -38,20 +38,30 @@ def deviation(right: sp.Expr, reason: str = "", at: dict[Variable, Value] | None
     return Equation(total((i, key), kl(P[i, key], attention(i, key))), right, at=at or {}, reason=reason)
 
 
-@claim("transport.listing.compute_attention_ot_divergence.deviation", "listing", title="How far attention is from transport",
-       latex=r"\mathrm{KL}(P\|A)=S_\varepsilon(\tfrac1n\mathbf 1,\tfrac1n\mathbf 1)",
-       needs=("transport.listing.compute_attention_ot_divergence", "transport.listing.AttentionAsOT"))
+@claim(
+    "transport.listing.compute_attention_ot_divergence.deviation",
+    "listing",
+    title="How far attention is from transport",
+    latex=r"\mathrm{KL}(P\|A)=S_\varepsilon(\tfrac1n\mathbf 1,\tfrac1n\mathbf 1)",
+    needs=("transport.listing.compute_attention_ot_divergence", "transport.listing.AttentionAsOT"),
+)
 def deviates() -> Steps:
     """The value is called the deviation of attention from true optimal transport, whose plan has even columns too."""
     even = [HALF, HALF]
-    yield Fails(deviation(measure(sp.S.One, HALF, HALF), at={
-        n: 2, a.label: even, P.label: [[HALF / 2] * 2] * 2, S.label: [[0, 1], [0, 1]], eps: 1}),
-        reason="two queries that prefer one key: softmax gives it 0.73 of both, transport gives it half, and the value is 0")
+    yield Fails(
+        deviation(
+            measure(sp.S.One, HALF, HALF),
+            at={n: 2, a.label: even, P.label: [[HALF / 2] * 2] * 2, S.label: [[0, 1], [0, 1]], eps: 1},
+        ),
+        reason="two queries that prefer one key: softmax gives it 0.73 of both, transport gives it half, and the value is 0",
+    )
 
 
 @deviates.corrected(
     r"\mathrm{KL}(P\|A)=\frac{(\langle P,-S\rangle-\varepsilon H(P))-(\langle A,-S\rangle-\varepsilon H(A))}\varepsilon",
-    Severity.FATAL, replaces="the Sinkhorn divergence of the marginals, which is 0")
+    Severity.FATAL,
+    replaces="the Sinkhorn divergence of the marginals, which is 0",
+)
 def excess_of_the_balanced_plan() -> Steps:
     """A plan with even columns deviates from attention by what it costs more, over ε: the difference of two least values."""
     yield deviation((least(plan) - least(attention)) / eps, "A is best among the plans with the rows a; P has these rows too")
@@ -61,10 +71,15 @@ deviates.twin("costs alone", lambda: deviation((least(plan, sp.S.Zero) - least(a
 deviates.twin("not divided by ε", lambda: deviation(least(plan) - least(attention)))
 
 
-@claim("transport.listing.compute_attention_ot_divergence.quality", "listing", title="A measure of the quality of attention",
-       latex=r"S_\varepsilon\text{ as a measure of attention quality}",
-       needs=("transport.listing.compute_attention_ot_divergence",))
+@claim(
+    "transport.listing.compute_attention_ot_divergence.quality",
+    "listing",
+    title="A measure of the quality of attention",
+    latex=r"S_\varepsilon\text{ as a measure of attention quality}",
+    needs=("transport.listing.compute_attention_ot_divergence",),
+)
 def quality() -> Undecidable:
     """The value is called a measure of attention's quality."""
-    return Undecidable("no quality is defined; the value is 0 for all queries and keys, so it tells no two of them apart, "
-                       "whatever quality is")
+    return Undecidable(
+        "no quality is defined; the value is 0 for all queries and keys, so it tells no two of them apart, whatever quality is"
+    )

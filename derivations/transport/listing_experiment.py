@@ -39,19 +39,24 @@ def mean_of_all() -> sp.Expr:
 
 def at_least(bound: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
     """The entropy of the averaged head."""
-    return AtLeast(of_the_mean(), bound, because=because,
-                   reason="what is left is the mean divergence of the heads from their mean")
+    return AtLeast(
+        of_the_mean(), bound, because=because, reason="what is left is the mean divergence of the heads from their mean"
+    )
 
 
-@claim("transport.listing.OTAttentionExperiment", "listing", title="Two entropies, compared",
-       latex=r"H_{\mathrm{std}}\ \text{vs}\ H_{\mathrm{OT}}",
-       needs=("transport.listing.OptimalTransportAttention",))
+@claim(
+    "transport.listing.OTAttentionExperiment",
+    "listing",
+    title="Two entropies, compared",
+    latex=r"H_{\mathrm{std}}\ \text{vs}\ H_{\mathrm{OT}}",
+    needs=("transport.listing.OptimalTransportAttention",),
+)
 def experiment() -> Steps:
     """The entropies of both kinds of attention are printed side by side, as the same quantity."""
-    yield Fails(Equation(of_the_mean(), mean_of_all(),
-                         at={H: 2, m: 2, W.label: [[3 * QUARTER, QUARTER], [QUARTER, 3 * QUARTER]]}),
-                reason="the same weights in both: one side averages the heads first, so that two heads that "
-                "disagree look spread out")
+    yield Fails(
+        Equation(of_the_mean(), mean_of_all(), at={H: 2, m: 2, W.label: [[3 * QUARTER, QUARTER], [QUARTER, 3 * QUARTER]]}),
+        reason="the same weights in both: one side averages the heads first, so that two heads that disagree look spread out",
+    )
 
 
 @experiment.corrected(r"H\Big(\frac1H\sum_gA_g\Big)\ge\frac1H\sum_gH(A_g)", Severity.SLIP)
@@ -89,18 +94,29 @@ def by_weights(sign: int) -> sp.Expr:
     return total(j, (P[j] - sign * B[j]) * first * X[j])
 
 
-@claim("transport.listing.run_ot_attention_experiment", "listing", title="Are the outputs close?",
-       latex=r"\mathrm{out}_{\mathrm{std}}-\mathrm{out}_{\mathrm{OT}}=\sum_j(P_j-B_j)\,v_j",
-       needs=("transport.listing.OTAttentionExperiment",))
+@claim(
+    "transport.listing.run_ot_attention_experiment",
+    "listing",
+    title="Are the outputs close?",
+    latex=r"\mathrm{out}_{\mathrm{std}}-\mathrm{out}_{\mathrm{OT}}=\sum_j(P_j-B_j)\,v_j",
+    needs=("transport.listing.OTAttentionExperiment",),
+)
 def outputs() -> Steps:
     """Whether the outputs agree on a simple task is printed, as if it told whether the two kinds of attention do."""
-    yield Fails(Equation(difference(first, second), by_weights(1),
-                         at={m: 1, P.label: [1], B.label: [1], X.label: [1], first: 1, second: 2}),
-                reason="one token, where all attention is the same: the two modules start from different random projections")
+    yield Fails(
+        Equation(
+            difference(first, second), by_weights(1), at={m: 1, P.label: [1], B.label: [1], X.label: [1], first: 1, second: 2}
+        ),
+        reason="one token, where all attention is the same: the two modules start from different random projections",
+    )
 
 
-@outputs.corrected(r"\mathrm{out}_{\mathrm{std}}-\mathrm{out}_{\mathrm{OT}}=\sum_j(P_j-B_j)\,v_j", Severity.HYPOTHESIS,
-                   under="both modules have the same projections", replaces="outputs through two different projections")
+@outputs.corrected(
+    r"\mathrm{out}_{\mathrm{std}}-\mathrm{out}_{\mathrm{OT}}=\sum_j(P_j-B_j)\,v_j",
+    Severity.HYPOTHESIS,
+    under="both modules have the same projections",
+    replaces="outputs through two different projections",
+)
 def outputs_with_shared_projections() -> Steps:
     """With shared projections the outputs differ by what the weights differ, and their closeness says something."""
     yield shared(by_weights(1))
@@ -110,8 +126,12 @@ outputs.twin("the sum of the weights", lambda: shared(by_weights(-1)))
 outputs.twin("half the difference", lambda: shared(by_weights(1) / 2))
 
 
-@claim("transport.listing.run_ot_attention_experiment.printed", "empirical", title="What the experiment prints",
-       latex=r"H_{\mathrm{std}},\ H_{\mathrm{OT}},\ \text{shape},\ \text{close}",
-       needs=("transport.listing.run_ot_attention_experiment",))
+@claim(
+    "transport.listing.run_ot_attention_experiment.printed",
+    "empirical",
+    title="What the experiment prints",
+    latex=r"H_{\mathrm{std}},\ H_{\mathrm{OT}},\ \text{shape},\ \text{close}",
+    needs=("transport.listing.run_ot_attention_experiment",),
+)
 def printed() -> None:
     """The experiment is to run on a simple task, and to print two entropies, a shape and whether the outputs agree."""

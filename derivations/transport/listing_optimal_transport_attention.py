@@ -97,18 +97,27 @@ def rescaled_odds(right_side: sp.Expr) -> Equation:
 DOUBLY: dict[Variable, Value] = {n: 2, m: 2, A.label: [[3 * QUARTER, QUARTER], [QUARTER, 3 * QUARTER]], eps: 1}
 
 
-@claim("transport.listing.OptimalTransportAttention", "listing", title="Sinkhorn iterations for a tighter solution",
-       latex=r"\frac{A_{ij}A_{kl}}{A_{il}A_{kj}}\ \text{is kept by an iteration}")
+@claim(
+    "transport.listing.OptimalTransportAttention",
+    "listing",
+    title="Sinkhorn iterations for a tighter solution",
+    latex=r"\frac{A_{ij}A_{kl}}{A_{il}A_{kj}}\ \text{is kept by an iteration}",
+)
 def tighter() -> Steps:
     """Further iterations are to bring the weights nearer to the transport plan for the same scores."""
     third = softened(by_columns(by_rows(given, GUARD), GUARD))
-    yield Fails(Equation(odds(third), odds(given), at=DOUBLY),
-                reason="doubly stochastic weights (¾ ¼; ¼ ¾), optimal already: `re-normalize rows` is a softmax of the "
-                "weights, not a division by sums, and makes 0.62 of ¾")
+    yield Fails(
+        Equation(odds(third), odds(given), at=DOUBLY),
+        reason="doubly stochastic weights (¾ ¼; ¼ ¾), optimal already: `re-normalize rows` is a softmax of the "
+        "weights, not a division by sums, and makes 0.62 of ¾",
+    )
 
 
-@tighter.corrected(r"A\leftarrow A/A\mathbf 1\text{ for }\mathrm{softmax}(A/\varepsilon)", Severity.FATAL,
-                   replaces="the softmax in the third step, and the 1e-8")
+@tighter.corrected(
+    r"A\leftarrow A/A\mathbf 1\text{ for }\mathrm{softmax}(A/\varepsilon)",
+    Severity.FATAL,
+    replaces="the softmax in the third step, and the 1e-8",
+)
 def tighter_by_division() -> Steps:
     """If the third step divides by the row sums, without the 1e-8, an iteration rescales lines and keeps the costs."""
     yield rescaled_odds(odds(given))
@@ -126,18 +135,27 @@ def even(right_side: sp.Expr) -> Equation:
     return Equation(total(i, divided(i, j)), right_side, reason="columns are divided last")
 
 
-@claim("transport.listing.OptimalTransportAttention.doubly-stochastic", "listing", title="A doubly stochastic tendency",
-       latex=r"A\mathbf 1=\mathbf 1,\ A^\top\mathbf 1=\mathbf 1\text{ is kept}",
-       needs=("transport.listing.OptimalTransportAttention",))
+@claim(
+    "transport.listing.OptimalTransportAttention.doubly-stochastic",
+    "listing",
+    title="A doubly stochastic tendency",
+    latex=r"A\mathbf 1=\mathbf 1,\ A^\top\mathbf 1=\mathbf 1\text{ is kept}",
+    needs=("transport.listing.OptimalTransportAttention",),
+)
 def tendency() -> Steps:
     """A comment says that columns are normalized for a doubly stochastic tendency; what has unit columns is to keep them."""
     third = softened(by_columns(by_rows(given, GUARD), GUARD))
-    yield Fails(Equation(total(i, third(i, j)), 1, at=EVEN),
-                reason="doubly stochastic weights: the softmax that comes last gives the first key 1.003 and the second 0.994")
+    yield Fails(
+        Equation(total(i, third(i, j)), 1, at=EVEN),
+        reason="doubly stochastic weights: the softmax that comes last gives the first key 1.003 and the second 0.994",
+    )
 
 
-@tendency.corrected(r"A\leftarrow A/A\mathbf 1,\ A\leftarrow A/\mathbf 1^\top A\implies A^\top\mathbf 1=\mathbf 1",
-                    Severity.SLIP, replaces="the softmax that comes last, and the 1e-8")
+@tendency.corrected(
+    r"A\leftarrow A/A\mathbf 1,\ A\leftarrow A/\mathbf 1^\top A\implies A^\top\mathbf 1=\mathbf 1",
+    Severity.SLIP,
+    replaces="the softmax that comes last, and the 1e-8",
+)
 def unit_columns() -> Steps:
     """The columns have the sum one before the last step, which undoes it; repeated, it tends to uniform weights instead."""
     yield even(sp.S.One)
@@ -152,12 +170,19 @@ def similarity_slope(right_side: sp.Expr) -> Equation:
     return Equation(derivative(scaled_product(i, j), Q[i, r]), right_side, reason="linear in the query")
 
 
-@claim("transport.listing.OptimalTransportAttention.cost", "listing", title="“Cost matrix (negative similarity)”",
-       latex=r"S=-QK^\top/\sqrt{d_k}", needs=("transport.s2.cost",))
+@claim(
+    "transport.listing.OptimalTransportAttention.cost",
+    "listing",
+    title="“Cost matrix (negative similarity)”",
+    latex=r"S=-QK^\top/\sqrt{d_k}",
+    needs=("transport.s2.cost",),
+)
 def cost() -> Steps:
     """A comment above S calls it the cost matrix, the negative similarity."""
-    yield Fails(similarity_slope(-K[j, r] / sp.sqrt(d)), reason="S is +QKᵀ/√d, the similarity: a query that moves along a key "
-                "raises its S")
+    yield Fails(
+        similarity_slope(-K[j, r] / sp.sqrt(d)),
+        reason="S is +QKᵀ/√d, the similarity: a query that moves along a key raises its S",
+    )
 
 
 @cost.corrected(r"S=QK^\top/\sqrt{d_k},\quad C=-S", Severity.WORDING)
@@ -177,16 +202,25 @@ def begins(right_side: sp.Expr) -> Equation:
     return Equation(sp.log(1 + sp.exp(eps) * (1 - sp.exp(-eps))), right_side, reason="softplus undone")
 
 
-@claim("transport.listing.OptimalTransportAttention.epsilon", "listing", title="The argument ε",
-       latex=r"\varepsilon_{\mathrm{start}}=\varepsilon")
+@claim(
+    "transport.listing.OptimalTransportAttention.epsilon",
+    "listing",
+    title="The argument ε",
+    latex=r"\varepsilon_{\mathrm{start}}=\varepsilon",
+)
 def start() -> Steps:
     """The module is made with a temperature, 0.1 by default and in the experiment; training may move it from there."""
-    yield Fails(Equation(sp.log(1 + sp.exp(y)), eps, at={y: 0, eps: sp.Rational(1, 10)}),
-                reason="the argument is stored and never read: every head starts at softplus(0) = log 2 = 0.69")
+    yield Fails(
+        Equation(sp.log(1 + sp.exp(y)), eps, at={y: 0, eps: sp.Rational(1, 10)}),
+        reason="the argument is stored and never read: every head starts at softplus(0) = log 2 = 0.69",
+    )
 
 
-@start.corrected(r"\mathtt{log\_epsilon}=\log(e^{\varepsilon}-1)\implies\mathrm{softplus}(\mathtt{log\_epsilon})=\varepsilon",
-                 Severity.SLIP, replaces="the parameter 0, from which every head starts")
+@start.corrected(
+    r"\mathtt{log\_epsilon}=\log(e^{\varepsilon}-1)\implies\mathrm{softplus}(\mathtt{log\_epsilon})=\varepsilon",
+    Severity.SLIP,
+    replaces="the parameter 0, from which every head starts",
+)
 def start_at_epsilon() -> Steps:
     """If the parameter starts at log(exp ε − 1), the temperature starts at ε."""
     yield begins(eps)
@@ -199,14 +233,22 @@ start.twin("twice of it", lambda: begins(2 * eps))
 def above(bound: sp.Expr) -> AtLeast:
     """Softplus(y)."""
     x = sp.exp(y)
-    return AtLeast(sp.log(1 + x), bound, strict=True, because=kl(1, 1 / (1 + x)) + x / (1 + x) if bound == 0 else None,
-                   reason="log(1 + x) > 0 for x = exp y > 0")
+    return AtLeast(
+        sp.log(1 + x),
+        bound,
+        strict=True,
+        because=kl(1, 1 / (1 + x)) + x / (1 + x) if bound == 0 else None,
+        reason="log(1 + x) > 0 for x = exp y > 0",
+    )
 
 
-@claim("transport.listing.OptimalTransportAttention.temperature", "listing",
-       title="A temperature for each head that can be learned",
-       hypotheses=("real arithmetic: in float32 softplus(y) is 0 for y < −104, and the scores are divided by it",),
-       latex=r"\mathrm{softplus}(y)>0")
+@claim(
+    "transport.listing.OptimalTransportAttention.temperature",
+    "listing",
+    title="A temperature for each head that can be learned",
+    hypotheses=("real arithmetic: in float32 softplus(y) is 0 for y < −104, and the scores are divided by it",),
+    latex=r"\mathrm{softplus}(y)>0",
+)
 def learned() -> Steps:
     """Whatever value training gives to its parameter, the temperature of a head is positive."""
     yield above(sp.S.Zero)
@@ -231,20 +273,29 @@ def by_columns_of_one(of: Entries, guard: sp.Expr) -> Entries:
 
 def uniform(right_side: sp.Expr) -> Equation:
     """The weight of key j for a single query, without the 1e-8."""
-    return Equation(one_query(sp.S.Zero)(sp.S.One, j), right_side, reason="each column is its one entry over itself: 1",
-                    about=(row[1, j],))
+    return Equation(
+        one_query(sp.S.Zero)(sp.S.One, j), right_side, reason="each column is its one entry over itself: 1", about=(row[1, j],)
+    )
 
 
-@claim("transport.listing.OptimalTransportAttention.single-query", "listing", title="A single query",
-       latex=r"n=1\implies A_{1j}=\mathrm{softmax}(S/\varepsilon)_{1j}", needs=("transport.listing.OptimalTransportAttention",))
+@claim(
+    "transport.listing.OptimalTransportAttention.single-query",
+    "listing",
+    title="A single query",
+    latex=r"n=1\implies A_{1j}=\mathrm{softmax}(S/\varepsilon)_{1j}",
+    needs=("transport.listing.OptimalTransportAttention",),
+)
 def single_query() -> Steps:
     """One query, as in decoding, is to weigh the keys by its scores: with free columns softmax is the solution already."""
-    yield Fails(Equation(one_query(GUARD)(sp.S.One, j), row[1, j], at={m: 2, row.label: [[3 * QUARTER, QUARTER]], eps: 1}),
-                reason="dividing the columns of a single row by their sums leaves ones: the scores are gone")
+    yield Fails(
+        Equation(one_query(GUARD)(sp.S.One, j), row[1, j], at={m: 2, row.label: [[3 * QUARTER, QUARTER]], eps: 1}),
+        reason="dividing the columns of a single row by their sums leaves ones: the scores are gone",
+    )
 
 
-@single_query.corrected(r"n=1\implies A_{1j}=1/m", Severity.FATAL,
-                        replaces="what an iteration makes of a row, but for the 1e-8")
+@single_query.corrected(
+    r"n=1\implies A_{1j}=1/m", Severity.FATAL, replaces="what an iteration makes of a row, but for the 1e-8"
+)
 def single_query_is_uniform() -> Steps:
     """A single query attends to all keys alike, whatever they are, with the iterations that run by default."""
     yield uniform(1 / m)
@@ -260,8 +311,12 @@ def rows_after(right_side: sp.Expr) -> Equation:
     return Equation(total(j, third(i, j)), right_side, reason="the softmax comes last")
 
 
-@claim("transport.listing.OptimalTransportAttention.rows", "listing", title="Rows after the iterations",
-       latex=r"A\mathbf 1=\mathbf 1")
+@claim(
+    "transport.listing.OptimalTransportAttention.rows",
+    "listing",
+    title="Rows after the iterations",
+    latex=r"A\mathbf 1=\mathbf 1",
+)
 def rows() -> Steps:
     """However many iterations run, or none, the last step is a softmax, so that each row sums to one."""
     yield rows_after(sp.S.One)
@@ -280,17 +335,26 @@ def rounds(right_side: sp.Expr) -> Equation:
     return Equation(total(turn, sp.S.One), right_side, reason="a count only: that so many run is seen by running the module")
 
 
-@claim("transport.listing.OptimalTransportAttention.iterations", "listing", title="The argument for the number of iterations",
-       latex=r"\mathtt{sinkhorn\_iters}=T\ge1\implies T\text{ iterations run}",
-       needs=("transport.listing.OptimalTransportAttention",))
+@claim(
+    "transport.listing.OptimalTransportAttention.iterations",
+    "listing",
+    title="The argument for the number of iterations",
+    latex=r"\mathtt{sinkhorn\_iters}=T\ge1\implies T\text{ iterations run}",
+    needs=("transport.listing.OptimalTransportAttention",),
+)
 def iterations() -> Steps:
     """The module is made with a number of iterations, which is to be the number that runs."""
-    yield Fails(Equation(sp.Integer(3), T, at={T: 1}),
-                reason="the argument is a switch: the loop has a default of its own, 3, that nothing overrides")
+    yield Fails(
+        Equation(sp.Integer(3), T, at={T: 1}),
+        reason="the argument is a switch: the loop has a default of its own, 3, that nothing overrides",
+    )
 
 
-@iterations.corrected(r"\mathtt{self.\_sinkhorn\_iteration(A,\ eps,\ self.sinkhorn\_iters)}:\ T\text{ iterations run}",
-                      Severity.SLIP, replaces="the loop's own default, 3")
+@iterations.corrected(
+    r"\mathtt{self.\_sinkhorn\_iteration(A,\ eps,\ self.sinkhorn\_iters)}:\ T\text{ iterations run}",
+    Severity.SLIP,
+    replaces="the loop's own default, 3",
+)
 def iterations_passed_on() -> Steps:
     """If the number is passed on to the loop, as many iterations run as were asked for."""
     yield rounds(T)
@@ -311,8 +375,12 @@ def seen(right_side: sp.Expr) -> Equation:
     """The weight of key j where a mask hides key h: −∞ in place of S_ih makes exp(S_ih/ε) zero."""
     visible = 1 - sp.KroneckerDelta(j, hidden)
     left = total(l, scores(i, l) * (1 - sp.KroneckerDelta(l, hidden)))
-    return Equation(visible * scores(i, j) / left, right_side, given=(AtLeast(left, 0, strict=True),),
-                    reason="what is left of the row, if anything is, is divided by its own sum")
+    return Equation(
+        visible * scores(i, j) / left,
+        right_side,
+        given=(AtLeast(left, 0, strict=True),),
+        reason="what is left of the row, if anything is, is divided by its own sum",
+    )
 
 
 def blocked(mass: sp.Expr) -> sp.Expr:
@@ -320,17 +388,26 @@ def blocked(mass: sp.Expr) -> sp.Expr:
     return (1 - sp.KroneckerDelta(j, hidden)) * scores(i, j) / mass
 
 
-@claim("transport.listing.OptimalTransportAttention.mask", "listing", title="The argument for a mask",
-       latex=r"M_{ih}=0\implies A_{ih}=0")
+@claim(
+    "transport.listing.OptimalTransportAttention.mask",
+    "listing",
+    title="The argument for a mask",
+    latex=r"M_{ih}=0\implies A_{ih}=0",
+)
 def mask() -> Steps:
     """The call takes a mask, which is to keep queries from keys."""
-    yield Fails(Equation(scores(i, hidden) / total(l, scores(i, l)), 0, at={n: 1, m: 2, S.label: [[0, 0]], eps: 1}),
-                reason="the argument is never read: a masked key keeps its weight, with iterations or without")
+    yield Fails(
+        Equation(scores(i, hidden) / total(l, scores(i, l)), 0, at={n: 1, m: 2, S.label: [[0, 0]], eps: 1}),
+        reason="the argument is never read: a masked key keeps its weight, with iterations or without",
+    )
 
 
-@mask.corrected(r"S_{ih}\leftarrow-\infty\implies A_{ih}=0,\ A_{ij}=\frac{e^{S_{ij}/\varepsilon}}"
-                r"{\sum_le^{S_{il}/\varepsilon}-e^{S_{ih}/\varepsilon}}\ (j\ne h)", Severity.FATAL,
-                replaces="weights that do not know the mask")
+@mask.corrected(
+    r"S_{ih}\leftarrow-\infty\implies A_{ih}=0,\ A_{ij}=\frac{e^{S_{ij}/\varepsilon}}"
+    r"{\sum_le^{S_{il}/\varepsilon}-e^{S_{ih}/\varepsilon}}\ (j\ne h)",
+    Severity.FATAL,
+    replaces="weights that do not know the mask",
+)
 def mask_before_the_softmax() -> Steps:
     """With −∞ for masked keys before each softmax, those of the iterations included, the other keys, if any, share the mass."""
     yield seen(blocked(total(l, scores(i, l)) - scores(i, hidden)))
@@ -356,15 +433,24 @@ def spread(bound: sp.Expr) -> AtLeast:
     return AtLeast(bound, share(i, j) - share(i, l), because=rest + bound - 1, reason="a share of a column is at most 1")
 
 
-@claim("transport.listing.OptimalTransportAttention.forgets", "listing", title="Iterations for a better approximation",
-       latex=r"\varepsilon\log(A_{ij}/A_{il})=S_{ij}-S_{il}\ \text{where softmax is doubly stochastic}",
-       needs=("transport.listing.OptimalTransportAttention",))
+@claim(
+    "transport.listing.OptimalTransportAttention.forgets",
+    "listing",
+    title="Iterations for a better approximation",
+    latex=r"\varepsilon\log(A_{ij}/A_{il})=S_{ij}-S_{il}\ \text{where softmax is doubly stochastic}",
+    needs=("transport.listing.OptimalTransportAttention",),
+)
 def forgets() -> Steps:
     """Further iterations are to approximate the transport plan for the scores better than their softmax does."""
     third = softened(by_columns(by_rows(softmax(score, eps), GUARD), GUARD))
-    yield Fails(Equation(eps * sp.log(third(i, j) / third(i, l)), S[i, j] - S[i, l],
-                         at={n: 2, m: 2, S.label: [[2, 0], [0, 2]], eps: 1, i: 1, j: 1, l: 2}),
-                reason="here softmax is the plan, with unit rows and columns; an iteration leaves less than half of the score")
+    yield Fails(
+        Equation(
+            eps * sp.log(third(i, j) / third(i, l)),
+            S[i, j] - S[i, l],
+            at={n: 2, m: 2, S.label: [[2, 0], [0, 2]], eps: 1, i: 1, j: 1, l: 2},
+        ),
+        reason="here softmax is the plan, with unit rows and columns; an iteration leaves less than half of the score",
+    )
 
 
 ratio, others = positive("ρ"), size("others")
@@ -378,14 +464,23 @@ def share_of_a_column(bound: sp.Expr) -> Follows:
     """a/(a + Σ_k (1/(ρm) + s_k)) for a ≤ ρ/m: what a softmax gets in a further iteration."""
     rest = total(other, 1 / (ratio * m) + more[other])
     column_sum, full = weight + rest, ratio / m + others / (ratio * m)
-    return Follows((HIGHEST,), AtLeast(bound, weight / column_sum), (others / (ratio * m) / (column_sum * full),),
-                   ratio / m * total(other, more[other]) / (column_sum * full), given=(HIGHEST,), at=ALIKE,
-                   reason="so a further iteration leaves the ratio exp(ρ²/((ρ² + n − 1)ε)): near 1 for many queries")
+    return Follows(
+        (HIGHEST,),
+        AtLeast(bound, weight / column_sum),
+        (others / (ratio * m) / (column_sum * full),),
+        ratio / m * total(other, more[other]) / (column_sum * full),
+        given=(HIGHEST,),
+        at=ALIKE,
+        reason="so a further iteration leaves the ratio exp(ρ²/((ρ² + n − 1)ε)): near 1 for many queries",
+    )
 
 
-@forgets.corrected(r"A_{ij}/A_{il}\le\rho_1=e^{1/\varepsilon},\quad\rho_{t+1}=\exp\frac{\rho_t^2}{(\rho_t^2+n-1)\varepsilon}"
-                   r"\quad\text{after }t\text{ iterations, whatever }S", Severity.FATAL,
-                   replaces="the odds that are to be those of the scores")
+@forgets.corrected(
+    r"A_{ij}/A_{il}\le\rho_1=e^{1/\varepsilon},\quad\rho_{t+1}=\exp\frac{\rho_t^2}{(\rho_t^2+n-1)\varepsilon}"
+    r"\quad\text{after }t\text{ iterations, whatever }S",
+    Severity.FATAL,
+    replaces="the odds that are to be those of the scores",
+)
 def forgets_the_scores() -> Steps:
     """The softmax of an iteration sees shares of columns: no weight exceeds another of its row by more than exp(1/ε).
 
@@ -396,8 +491,11 @@ def forgets_the_scores() -> Steps:
     yield Equation(third(i, j) / third(i, l), sp.exp((share(i, j) - share(i, l)) / eps), reason="the odds of a softmax")
     yield spread(sp.S.One)
     yield Limit(ratio / (ratio + 1) - 1 / (1 + ratio), ratio, sp.oo, sp.S.One, reason="sharp: (ρ 1; 1 ρ)/(ρ + 1) for large ρ")
-    yield Equation(total(l, ratio * W[i, l] - W[i, j]), ratio - m * W[i, j],
-                   reason="a row with ratios up to ρ: its weights are at most ρ/m, and so at least 1/(ρm)")
+    yield Equation(
+        total(l, ratio * W[i, l] - W[i, j]),
+        ratio - m * W[i, j],
+        reason="a row with ratios up to ρ: its weights are at most ρ/m, and so at least 1/(ρm)",
+    )
     yield share_of_a_column(ratio**2 / (ratio**2 + others))
 
 

@@ -92,7 +92,13 @@ def returned(costs: Entries, start: Entry, guard: sp.Expr) -> Entries:
 
 q, z, s = positive("q"), positive("z"), positive("s")
 PAIR: dict[Variable, Value] = {
-    n: 2, m: 2, a.label: [HALF, HALF], C.label: [[0, 1], [0, 0]], eps: sp.Rational(1, 10), i: 1, T: 10,
+    n: 2,
+    m: 2,
+    a.label: [HALF, HALF],
+    C.label: [[0, 1], [0, 0]],
+    eps: sp.Rational(1, 10),
+    i: 1,
+    T: 10,
 }
 
 
@@ -113,11 +119,14 @@ def two_points() -> Steps:
     above, below = 2 + (1 + q**2) * z, 1 + q**2 + 2 * q**2 * z
     yield Equation(next_ratio(z), above / below, reason="two points: a round moves z = v_2/v_1 by a Möbius map")
     yield Equation(next_row(z), HALF * (1 + z) * (1 / above + q**2 / below), reason="and leaves this sum in the first row")
-    scale = q * (1 + s)                                      # z = (1 − s)/(q (1 + s))
+    scale = q * (1 + s)  # z = (1 − s)/(q (1 + s))
     yield Equation(scale + (1 - s), (1 + q) - s * (1 - q), reason="scale · (1 + z)")
     yield Equation(2 * scale + (1 + q**2) * (1 - s), (1 + q) ** 2 - s * (1 - q) ** 2, reason="scale · above")
-    yield Equation((1 + q**2) * (1 + s) + 2 * q * (1 - s), (1 + q) ** 2 + s * (1 - q) ** 2, reason="scale · below/q: so "
-                   "that a round multiplies s by (1 − q)²/(1 + q)²")
+    yield Equation(
+        (1 + q**2) * (1 + s) + 2 * q * (1 - s),
+        (1 + q) ** 2 + s * (1 - q) ** 2,
+        reason="scale · below/q: so that a round multiplies s by (1 − q)²/(1 + q)²",
+    )
     yield Equation((1 + q) * (1 - (1 - q) / (1 + q)), q * (1 + q) * (1 + (1 - q) / (1 + q)), reason="and z = 1 at first")
 
 
@@ -139,23 +148,36 @@ def row_sum(plan: Entries, right_side: sp.Expr, **options: object) -> Equation:
 
 def stationary(right_side: sp.Expr) -> Equation:
     """Σ_j u_i K_ij v_j, where u is what the round makes of v and v what it makes of u."""
-    return row_sum(scaled(kernel(cost), source_scaling(kernel(cost), right, sp.S.Zero), right), right_side,
-                   reason="the v in the plan is the v that u was made from: the round changes nothing")
+    return row_sum(
+        scaled(kernel(cost), source_scaling(kernel(cost), right, sp.S.Zero), right),
+        right_side,
+        reason="the v in the plan is the v that u was made from: the round changes nothing",
+    )
 
 
-@claim("transport.listing.sinkhorn", "listing", title="Sinkhorn's iteration returns the optimal plan",
-       latex=r"\gamma=\mathtt{sinkhorn}(a,b,C,\varepsilon)\implies\gamma\mathbf 1=a,\ \gamma^\top\mathbf 1=b",
-       hypotheses=("ten rounds by default", "1e-8 is added to each denominator"), needs=("eot.s3.entropic-objective",))
+@claim(
+    "transport.listing.sinkhorn",
+    "listing",
+    title="Sinkhorn's iteration returns the optimal plan",
+    latex=r"\gamma=\mathtt{sinkhorn}(a,b,C,\varepsilon)\implies\gamma\mathbf 1=a,\ \gamma^\top\mathbf 1=b",
+    hypotheses=("ten rounds by default", "1e-8 is added to each denominator"),
+    needs=("eot.s3.entropic-objective",),
+)
 def sinkhorn() -> Steps:
     """After ten rounds, whatever the costs and ε, the listing returns a plan as the optimal one between a and b."""
     yield from two_points()
-    yield Fails(Equation(first_row(T), a[i], at=PAIR),
-                reason="cost 1 for one pair and ε = 1/10: ten rounds are not enough, and nothing tells")
+    yield Fails(
+        Equation(first_row(T), a[i], at=PAIR),
+        reason="cost 1 for one pair and ε = 1/10: ten rounds are not enough, and nothing tells",
+    )
 
 
-@sinkhorn.corrected(r"u=a/Kv,\ v=b/K^\top u\implies\gamma\mathbf 1=a,\ \gamma^\top\mathbf 1=b,\ \gamma\text{ optimal}",
-                    Severity.HYPOTHESIS, under="the rounds have converged, and nothing is added to the denominators",
-                    replaces="rows after ten rounds")
+@sinkhorn.corrected(
+    r"u=a/Kv,\ v=b/K^\top u\implies\gamma\mathbf 1=a,\ \gamma^\top\mathbf 1=b,\ \gamma\text{ optimal}",
+    Severity.HYPOTHESIS,
+    under="the rounds have converged, and nothing is added to the denominators",
+    replaces="rows after ten rounds",
+)
 def sinkhorn_at_the_end() -> Steps:
     """A plan that a further round would not change, with no 1e-8 in the denominators, has both marginals and is optimal."""
     back = scaled(kernel(cost), left, target_scaling(kernel(cost), left, sp.S.Zero))
@@ -185,15 +207,23 @@ def dual() -> sp.Expr:
 
 def duality(rest: sp.Expr) -> AtLeast:
     """⟨R, C⟩ − ε H(R) is at least the dual value."""
-    return AtLeast(objective(lambda x, y: R[x, y]), dual() + rest, because=eps * total((i, j), kl(R[i, j], scaling_plan(i, j))),
-                   reason="what is left is ε KL(R ‖ γ), so that γ is the best plan with its own marginals, and the only one")
+    return AtLeast(
+        objective(lambda x, y: R[x, y]),
+        dual() + rest,
+        because=eps * total((i, j), kl(R[i, j], scaling_plan(i, j))),
+        reason="what is left is ε KL(R ‖ γ), so that γ is the best plan with its own marginals, and the only one",
+    )
 
 
-@claim("transport.listing.sinkhorn.optimal", "optimality", title="What is returned is optimal between its own marginals",
-       latex=r"\langle R,C\rangle-\varepsilon H(R)\ge\varepsilon\big(1-\textstyle\sum_{ij}\gamma_{ij}"
-             r"+\langle a,\log u\rangle+\langle b,\log v\rangle\big),\quad"
-             r"\langle\gamma,C\rangle-\varepsilon H(\gamma)=\varepsilon\sum_{ij}\gamma_{ij}(\log u_i+\log v_j)",
-       needs=("eot.s3.entropic-objective",))
+@claim(
+    "transport.listing.sinkhorn.optimal",
+    "optimality",
+    title="What is returned is optimal between its own marginals",
+    latex=r"\langle R,C\rangle-\varepsilon H(R)\ge\varepsilon\big(1-\textstyle\sum_{ij}\gamma_{ij}"
+    r"+\langle a,\log u\rangle+\langle b,\log v\rangle\big),\quad"
+    r"\langle\gamma,C\rangle-\varepsilon H(\gamma)=\varepsilon\sum_{ij}\gamma_{ij}(\log u_i+\log v_j)",
+    needs=("eot.s3.entropic-objective",),
+)
 def optimal() -> Steps:
     """Whatever the scalings, the returned plan minimizes cost less ε times entropy over all plans with its own marginals."""
     own = eps * (total((i, j), scaling_plan(i, j) * sp.log(u[i])) + total((i, j), scaling_plan(i, j) * sp.log(v[j])))
@@ -201,26 +231,42 @@ def optimal() -> Steps:
     yield duality(eps * (1 - total((i, j), scaling_plan(i, j))))
 
 
-optimal.twin("the target's scaling counts twice", lambda: duality(
-    eps * (1 - total((i, j), scaling_plan(i, j))) + 1 + total(j, b[j] * sp.log(v[j])) ** 2))
+optimal.twin(
+    "the target's scaling counts twice",
+    lambda: duality(eps * (1 - total((i, j), scaling_plan(i, j))) + 1 + total(j, b[j] * sp.log(v[j])) ** 2),
+)
 optimal.twin("one more than the dual value", lambda: duality(eps * (2 - total((i, j), scaling_plan(i, j)))))
 
 
 def column_sum(guard: sp.Expr, right_side: sp.Expr) -> Equation:
     """Σ_i P_ij after a round from any v."""
-    return Equation(total(i, returned(cost, right, guard)(i, j)), right_side, reason="v = b/Kᵀu comes last", at={} if guard == 0
-                    else {n: 1, m: 1, a.label: [1], b.label: [1], C.label: [[4]], v.label: [1], eps: sp.Rational(1, 10)})
+    return Equation(
+        total(i, returned(cost, right, guard)(i, j)),
+        right_side,
+        reason="v = b/Kᵀu comes last",
+        at={}
+        if guard == 0
+        else {n: 1, m: 1, a.label: [1], b.label: [1], C.label: [[4]], v.label: [1], eps: sp.Rational(1, 10)},
+    )
 
 
-@claim("transport.listing.sinkhorn.columns", "listing", title="Columns of the plan", latex=r"\gamma^\top\mathbf 1=b",
-       needs=("transport.listing.sinkhorn",))
+@claim(
+    "transport.listing.sinkhorn.columns",
+    "listing",
+    title="Columns of the plan",
+    latex=r"\gamma^\top\mathbf 1=b",
+    needs=("transport.listing.sinkhorn",),
+)
 def columns() -> Steps:
     """The round ends with v, so that the target gets what it should, however few the rounds."""
     yield Fails(column_sum(GUARD, b[j]), reason="a single pair of cost 4 at ε = 1/10: exp(−40) is nothing beside 1e-8")
 
 
-@columns.corrected(r"\gamma^\top\mathbf 1=b\quad\text{with }v=b/K^\top u\text{ in the log domain}", Severity.SLIP,
-                   replaces="a round with the 1e-8")
+@columns.corrected(
+    r"\gamma^\top\mathbf 1=b\quad\text{with }v=b/K^\top u\text{ in the log domain}",
+    Severity.SLIP,
+    replaces="a round with the 1e-8",
+)
 def columns_without_guard() -> Steps:
     """In the log domain, where no denominator vanishes and nothing is added, the columns are met after every round."""
     yield column_sum(sp.S.Zero, b[j])
@@ -232,17 +278,29 @@ columns.twin("half of it", lambda: column_sum(sp.S.Zero, b[j] / 2))
 
 def shifted_plan(guard: sp.Expr, right_side: sp.Expr) -> Equation:
     """γ_ij for the costs C + t, after a round from any v."""
-    return Equation(returned(shifted, right, guard)(i, j), right_side, reason="u takes exp(t/ε), and v does not change",
-                    at={} if guard == 0 else {n: 1, m: 1, a.label: [1], b.label: [1], C.label: [[0]], t: 4, v.label: [1],
-                                              eps: sp.Rational(1, 10)})
+    return Equation(
+        returned(shifted, right, guard)(i, j),
+        right_side,
+        reason="u takes exp(t/ε), and v does not change",
+        at={}
+        if guard == 0
+        else {n: 1, m: 1, a.label: [1], b.label: [1], C.label: [[0]], t: 4, v.label: [1], eps: sp.Rational(1, 10)},
+    )
 
 
-@claim("transport.listing.sinkhorn.shift", "listing", title="A constant added to all costs changes nothing",
-       latex=r"\gamma(C+t\,\mathbf 1\mathbf 1^\top)=\gamma(C)", needs=("transport.listing.sinkhorn.optimal",))
+@claim(
+    "transport.listing.sinkhorn.shift",
+    "listing",
+    title="A constant added to all costs changes nothing",
+    latex=r"\gamma(C+t\,\mathbf 1\mathbf 1^\top)=\gamma(C)",
+    needs=("transport.listing.sinkhorn.optimal",),
+)
 def shift() -> Steps:
     """The optimal plan depends on differences of costs only, and so should what is returned."""
-    yield Fails(shifted_plan(GUARD, returned(cost, right, GUARD)(i, j)),
-                reason="a single pair: moving all costs by 4 at ε = 1/10 loses nearly all the mass to the 1e-8")
+    yield Fails(
+        shifted_plan(GUARD, returned(cost, right, GUARD)(i, j)),
+        reason="a single pair: moving all costs by 4 at ε = 1/10 loses nearly all the mass to the 1e-8",
+    )
 
 
 @shift.corrected(r"\gamma(C+t)=\gamma(C)\quad\text{in the log domain}", Severity.SLIP, replaces="a round with the 1e-8")
@@ -251,10 +309,12 @@ def shift_without_guard() -> Steps:
     yield shifted_plan(sp.S.Zero, returned(cost, right, sp.S.Zero)(i, j))
 
 
-shift.twin("the plan grows with exp(−t/ε)", lambda: shifted_plan(
-    sp.S.Zero, returned(cost, right, sp.S.Zero)(i, j) * sp.exp(-t / eps)))
-shift.twin("the plan grows with exp(t/ε)", lambda: shifted_plan(
-    sp.S.Zero, returned(cost, right, sp.S.Zero)(i, j) * sp.exp(t / eps)))
+shift.twin(
+    "the plan grows with exp(−t/ε)", lambda: shifted_plan(sp.S.Zero, returned(cost, right, sp.S.Zero)(i, j) * sp.exp(-t / eps))
+)
+shift.twin(
+    "the plan grows with exp(t/ε)", lambda: shifted_plan(sp.S.Zero, returned(cost, right, sp.S.Zero)(i, j) * sp.exp(t / eps))
+)
 
 
 def part(source: sp.Expr, target: sp.Expr) -> sp.Expr:
@@ -265,21 +325,35 @@ def part(source: sp.Expr, target: sp.Expr) -> sp.Expr:
 def representable(bound: sp.Expr) -> AtLeast:
     """γ_ij ≤ bound, where γ_ij = exp(φ_i − C_ij/ε + ψ_j) with ψ_j = log b_j − log Σ_k exp(φ_k − C_kj/ε)."""
     others = b[j] * total(k, part(k, j) * (1 - sp.KroneckerDelta(k, i))) / total(k, part(k, j))
-    return AtLeast(bound, b[j] * part(i, j) / total(k, part(k, j)), because=others + bound - b[j],
-                   reason="what the target j gets from the other sources is never negative")
+    return AtLeast(
+        bound,
+        b[j] * part(i, j) / total(k, part(k, j)),
+        because=others + bound - b[j],
+        reason="what the target j gets from the other sources is never negative",
+    )
 
 
-@claim("transport.listing.sinkhorn.overflow", "listing", title="The kernel is a matrix of float32 numbers",
-       latex=r"\exp(-C_{ij}/\varepsilon)\le(2-2^{-23})2^{127}", hypotheses=("float32, as torch makes them by default",))
+@claim(
+    "transport.listing.sinkhorn.overflow",
+    "listing",
+    title="The kernel is a matrix of float32 numbers",
+    latex=r"\exp(-C_{ij}/\varepsilon)\le(2-2^{-23})2^{127}",
+    hypotheses=("float32, as torch makes them by default",),
+)
 def overflow() -> Steps:
     """The kernel exp(−C/ε) is computed as it stands, so that it must be a number of the format, for every finite cost."""
-    yield Fails(AtLeast(LARGEST, kernel(cost)(i, j), at={n: 1, m: 1, C.label: [[-9]], eps: sp.Rational(1, 10)}),
-                reason="a score of 9, the cost −9, at ε = 1/10: exp(90) is inf in float32, and the plan is inf · 0 = NaN")
+    yield Fails(
+        AtLeast(LARGEST, kernel(cost)(i, j), at={n: 1, m: 1, C.label: [[-9]], eps: sp.Rational(1, 10)}),
+        reason="a score of 9, the cost −9, at ε = 1/10: exp(90) is inf in float32, and the plan is inf · 0 = NaN",
+    )
 
 
-@overflow.corrected(r"\gamma_{ij}=\exp\big(\varphi_i-C_{ij}/\varepsilon+\psi_j\big)\le b_j,"
-                    r"\quad\psi_j=\log b_j-\mathrm{LSE}_k(\varphi_k-C_{kj}/\varepsilon)", Severity.SLIP,
-                    replaces="the kernel, by what is exponentiated in the log domain")
+@overflow.corrected(
+    r"\gamma_{ij}=\exp\big(\varphi_i-C_{ij}/\varepsilon+\psi_j\big)\le b_j,"
+    r"\quad\psi_j=\log b_j-\mathrm{LSE}_k(\varphi_k-C_{kj}/\varepsilon)",
+    Severity.SLIP,
+    replaces="the kernel, by what is exponentiated in the log domain",
+)
 def overflow_in_logarithms() -> Steps:
     """In the log domain only the plan is exponentiated, and no entry of it exceeds what its target gets."""
     yield representable(b[j])
@@ -291,21 +365,29 @@ overflow.twin("at most a quarter of it", lambda: representable(b[j] / 4))
 
 def entries(right_side: sp.Expr) -> Equation:
     """The number of entries of C and γ."""
-    return Equation(total((i, j), sp.S.One), right_side,
-                    reason="a count only: which shapes go through is seen by running the listing")
+    return Equation(
+        total((i, j), sp.S.One), right_side, reason="a count only: which shapes go through is seen by running the listing"
+    )
 
 
-@claim("transport.listing.sinkhorn.shapes", "listing", title="As many sources as targets, called `batch`",
-       latex=r"a,b\in\mathbb R^{\mathtt{batch}},\ C\in\mathbb R^{\mathtt{batch}\times\mathtt{batch}}",
-       needs=("transport.listing.sinkhorn",))
+@claim(
+    "transport.listing.sinkhorn.shapes",
+    "listing",
+    title="As many sources as targets, called `batch`",
+    latex=r"a,b\in\mathbb R^{\mathtt{batch}},\ C\in\mathbb R^{\mathtt{batch}\times\mathtt{batch}}",
+    needs=("transport.listing.sinkhorn",),
+)
 def shapes() -> Steps:
     """The docstring gives both distributions one length, that of a batch, and a square matrix of costs."""
-    yield Fails(Equation(total((i, j), sp.S.One), n**2, at={n: 1, m: 2}),
-                reason="the lengths are numbers of points: one source and two targets go through, a batch of problems does not")
+    yield Fails(
+        Equation(total((i, j), sp.S.One), n**2, at={n: 1, m: 2}),
+        reason="the lengths are numbers of points: one source and two targets go through, a batch of problems does not",
+    )
 
 
-@shapes.corrected(r"a\in\mathbb R^n,\ b\in\mathbb R^m,\ C,\gamma\in\mathbb R^{n\times m}\quad\text{(one problem)}",
-                  Severity.WORDING)
+@shapes.corrected(
+    r"a\in\mathbb R^n,\ b\in\mathbb R^m,\ C,\gamma\in\mathbb R^{n\times m}\quad\text{(one problem)}", Severity.WORDING
+)
 def shapes_of_one_problem() -> Steps:
     """One problem goes in, with n sources, m targets and n · m costs."""
     yield entries(n * m)

@@ -11,8 +11,36 @@ from derivations import Entries, UniquePlan, Value, Variable, total, vector
 from derivations.eot.appendix_a_matrix import TOGETHER, Q, entropy, softmax
 from derivations.eot.notation import K, V, c, d, e, eps, h, i, j, k, l, m, n, r
 
-__all__ = ["HALF", "TOGETHER", "A", "K", "Q", "S", "V", "attention", "c", "d", "e", "entropy", "eps", "given", "h", "i",
-           "j", "k", "l", "m", "n", "objective", "r", "raw", "scaled", "softmax", "solves", "uniform"]
+__all__ = [
+    "HALF",
+    "TOGETHER",
+    "A",
+    "K",
+    "Q",
+    "S",
+    "V",
+    "attention",
+    "c",
+    "d",
+    "e",
+    "entropy",
+    "eps",
+    "given",
+    "h",
+    "i",
+    "j",
+    "k",
+    "l",
+    "m",
+    "n",
+    "objective",
+    "r",
+    "raw",
+    "scaled",
+    "softmax",
+    "solves",
+    "uniform",
+]
 
 S = vector("S", n, m)
 HALF = sp.S.Half
@@ -49,5 +77,12 @@ def objective(of: Entries, scores: Entries, strength: sp.Expr) -> sp.Expr:
 
 def solves(scores: Entries, strength: sp.Expr, candidate: Entries, at: dict[Variable, Value] | None = None) -> UniquePlan:
     """The candidate is the only minimizer of −⟨P, S⟩ − ε H(P) over the plans with unit rows and free columns."""
-    return UniquePlan(lambda of: objective(of, scores, strength), candidate, n, m, strength, at=at or {},
-                      reason="J(R) − J(P) = ε Σ_ij kl(R_ij ‖ P_ij)")
+    return UniquePlan(
+        lambda of: objective(of, scores, strength),
+        candidate,
+        n,
+        m,
+        strength,
+        at=at or {},
+        reason="J(R) − J(P) = ε Σ_ij kl(R_ij ‖ P_ij)",
+    )

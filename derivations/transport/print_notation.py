@@ -268,6 +268,4 @@ CLAIMS = {
     },
 }
 
-INSTANCES: dict[str, dict[str, str | None]] = {
-    "transport.s1.entropic": {r"\gamma_{ij}": "= a_i b_j"},
-}
+INSTANCES: dict[str, dict[str, str | None]] = {"transport.s1.entropic": {r"\gamma_{ij}": "= a_i b_j"}}

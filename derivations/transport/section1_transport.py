@@ -51,8 +51,11 @@ def mixture(source: sp.Expr, target: sp.Expr) -> sp.Expr:
 
 def mixed(right: sp.Expr) -> Equation:
     """The cost of a mixture of two couplings."""
-    return Equation(total(TOGETHER, mixture(i, j) * C[i, j]), right,
-                    reason="cost and constraints are linear: a linear program, and a mixture of two solutions is a solution")
+    return Equation(
+        total(TOGETHER, mixture(i, j) * C[i, j]),
+        right,
+        reason="cost and constraints are linear: a linear program, and a mixture of two solutions is a solution",
+    )
 
 
 def cost_of(plan_: sp.IndexedBase) -> sp.Expr:
@@ -60,8 +63,13 @@ def cost_of(plan_: sp.IndexedBase) -> sp.Expr:
     return total(TOGETHER, plan_[i, j] * C[i, j])
 
 
-@claim("transport.s1.kantorovich", "optimality", title="Kantorovich's problem", needs=("transport.s1.couplings",),
-       latex=r"\min_{\gamma\in\Pi(a,b)}\sum_{ij}\gamma_{ij}C_{ij}")
+@claim(
+    "transport.s1.kantorovich",
+    "optimality",
+    title="Kantorovich's problem",
+    needs=("transport.s1.couplings",),
+    latex=r"\min_{\gamma\in\Pi(a,b)}\sum_{ij}\gamma_{ij}C_{ij}",
+)
 def kantorovich() -> Steps:
     """There is a best coupling of source and target, one of least total cost; the problem is a linear program."""
     yield Equation(total(j, mass[i] * goal[j]), mass[i], reason="some plan is feasible: a bᵀ leaves as much of each source …")
@@ -70,20 +78,33 @@ def kantorovich() -> Steps:
     yield AtLeast(M[i, j], 0, reason="so plans have entries between 0 and a_i: a closed, bounded set", quotes=(HEINE_BOREL,))
     yield Equation(total(j, mixture(i, j)), mass[i], reason="mixtures keep what leaves the sources …")
     yield Equation(total(i, mixture(i, j)), goal[j], reason="… and what arrives")
-    yield AtLeast(mixture(i, j), 0, because=mixture(i, j), reason="… and signs; so a least cost is attained",
-                  quotes=(WEIERSTRASS, LINEAR_PROGRAMMING))
+    yield AtLeast(
+        mixture(i, j),
+        0,
+        because=mixture(i, j),
+        reason="… and signs; so a least cost is attained",
+        quotes=(WEIERSTRASS, LINEAR_PROGRAMMING),
+    )
     yield mixed(odds / (1 + odds) * cost_of(M) + cost_of(R) / (1 + odds))
 
 
 kantorovich.twin("weights swapped", lambda: mixed(cost_of(M) / (1 + odds) + odds / (1 + odds) * cost_of(R)))
 kantorovich.twin("a plain sum", lambda: mixed(cost_of(M) + cost_of(R)))
 
-reprint("transport.s1.couplings", of=primer.couplings_exist, title="The joint distributions of source and target",
-        latex=r"\Pi(a,b)=\{\gamma\ge0:\gamma\mathbf 1=a,\ \gamma^\top\mathbf 1=b\}",
-        statement="What is feasible are the joint distributions that have the source and the target as their marginals.")
-reprint("transport.s1.entropic", of=primer.entropic_transport, title="The entropic problem",
-        latex=r"\min_{\gamma\in\Pi(a,b)}\langle\gamma,C\rangle-\varepsilon H(\gamma)",
-        statement="The entropy of the coupling is subtracted from the cost, with the temperature ε as its weight.")
+reprint(
+    "transport.s1.couplings",
+    of=primer.couplings_exist,
+    title="The joint distributions of source and target",
+    latex=r"\Pi(a,b)=\{\gamma\ge0:\gamma\mathbf 1=a,\ \gamma^\top\mathbf 1=b\}",
+    statement="What is feasible are the joint distributions that have the source and the target as their marginals.",
+)
+reprint(
+    "transport.s1.entropic",
+    of=primer.entropic_transport,
+    title="The entropic problem",
+    latex=r"\min_{\gamma\in\Pi(a,b)}\langle\gamma,C\rangle-\varepsilon H(\gamma)",
+    statement="The entropy of the coupling is subtracted from the cost, with the temperature ε as its weight.",
+)
 
 
 # ── the regularizer ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -109,20 +130,27 @@ def loose_plan(query: sp.Expr, key: sp.Expr) -> sp.Expr:
     return loose[query, key]
 
 
-@claim("transport.s1.kl", "identity", title="The entropy term is a Kullback–Leibler term", needs=("transport.s1.entropic",),
-       latex=r"-H(\gamma)=\mathrm{KL}(\gamma\,\|\,ab^\top)-H(a)-H(b)\ \text{on }\Pi(a,b)")
+@claim(
+    "transport.s1.kl",
+    "identity",
+    title="The entropy term is a Kullback–Leibler term",
+    needs=("transport.s1.entropic",),
+    latex=r"-H(\gamma)=\mathrm{KL}(\gamma\,\|\,ab^\top)-H(a)-H(b)\ \text{on }\Pi(a,b)",
+)
 def kullback_leibler() -> Steps:
     """The regularizer is called a Kullback–Leibler term: on couplings, −H is the divergence from a bᵀ up to a constant."""
     yield primer.zero_rows()
     free = total(TOGETHER, kl(loose[i, j], b[j]))
-    yield Equation(free, -entropy(loose_plan) - total(TOGETHER, loose[i, j] * sp.log(b[j])),
-                   reason="with a free target they differ by Σ_j c_j log b_j, c what arrives: a constant only if b is uniform")
+    yield Equation(
+        free,
+        -entropy(loose_plan) - total(TOGETHER, loose[i, j] * sp.log(b[j])),
+        reason="with a free target they differ by Σ_j c_j log b_j, c what arrives: a constant only if b is uniform",
+    )
     yield Equation(information(), -entropy(plan) + marginal_entropies(), reason="with both marginals fixed")
 
 
 kullback_leibler.twin("the sign", lambda: Equation(information(), entropy(plan) + marginal_entropies()))
-kullback_leibler.twin("the entropy of a alone", lambda: Equation(
-    information(), -entropy(plan) - total(i, a[i] * sp.log(a[i]))))
+kullback_leibler.twin("the entropy of a alone", lambda: Equation(information(), -entropy(plan) - total(i, a[i] * sp.log(a[i]))))
 
 
 # ── Sinkhorn's iteration ────────────────────────────────────────────────────────────────────────────────────────────
@@ -186,14 +214,19 @@ def certificate() -> Equation:
 
 def left_over(right: sp.Expr) -> Equation:
     """The gap after the rows are rescaled."""
-    return Equation(objective() - dual(after), right,
-                    reason="at the solution P*: what J(P*) − D was, less what the half-step gains")
+    return Equation(
+        objective() - dual(after), right, reason="at the solution P*: what J(P*) − D was, less what the half-step gains"
+    )
 
 
-@claim("transport.s1.sinkhorn", "identity", title="Sinkhorn's algorithm solves the entropic problem",
-       needs=("transport.s1.entropic",),
-       latex=r"u_i=a_i\big/\textstyle\sum_jK_{ij}v_j,\ K_{ij}=e^{-C_{ij}/\varepsilon}\implies J(\gamma)-D^{(t+1)}"
-             r"=\varepsilon\,\mathrm{KL}(\gamma\,\|\,\gamma^{(t)})-\varepsilon\,\mathrm{KL}(a\,\|\,\gamma^{(t)}\mathbf 1)")
+@claim(
+    "transport.s1.sinkhorn",
+    "identity",
+    title="Sinkhorn's algorithm solves the entropic problem",
+    needs=("transport.s1.entropic",),
+    latex=r"u_i=a_i\big/\textstyle\sum_jK_{ij}v_j,\ K_{ij}=e^{-C_{ij}/\varepsilon}\implies J(\gamma)-D^{(t+1)}"
+    r"=\varepsilon\,\mathrm{KL}(\gamma\,\|\,\gamma^{(t)})-\varepsilon\,\mathrm{KL}(a\,\|\,\gamma^{(t)}\mathbf 1)",
+)
 def sinkhorn_solves() -> Steps:
     """Rescaling the rows and columns of exp(−C/ε) in turn solves the problem, and does so efficiently.
 
@@ -205,15 +238,20 @@ def sinkhorn_solves() -> Steps:
     yield certificate()
     yield AtLeast(objective(), dual(), because=certificate().right, reason="so D is a lower bound of all values")
     yield Equation(derivative(dual(), f[i]), a[i] - row_mass(i), reason="D is stationary in f just where the rows are met")
-    yield Equation(dual(after) - dual(), eps * row_error(),
-                   reason="all errors add up to (J(P*) − D_0)/ε at most: one of the first T is at most 1/T of it")
+    yield Equation(
+        dual(after) - dual(),
+        eps * row_error(),
+        reason="all errors add up to (J(P*) − D_0)/ε at most: one of the first T is at most 1/T of it",
+    )
     yield AtLeast(dual(after), dual(), because=eps * row_error(), reason="more, unless the rows were met")
     yield left_over(eps * distance(scaled_kernel) - eps * row_error())
 
 
-sinkhorn_solves.twin("the kernel exp(+C/ε)", lambda: left_over(
-    eps * distance(lambda x, y: scaled_kernel(x, y, sign=1)) - eps * row_error(1)))
-sinkhorn_solves.twin("the reverse divergence", lambda: left_over(
-    eps * distance(scaled_kernel) - eps * total(i, kl(row_mass(i), a[i]))))
+sinkhorn_solves.twin(
+    "the kernel exp(+C/ε)", lambda: left_over(eps * distance(lambda x, y: scaled_kernel(x, y, sign=1)) - eps * row_error(1))
+)
+sinkhorn_solves.twin(
+    "the reverse divergence", lambda: left_over(eps * distance(scaled_kernel) - eps * total(i, kl(row_mass(i), a[i])))
+)
 sinkhorn_solves.twin("it moves away", lambda: left_over(eps * distance(scaled_kernel) + eps * row_error()))
 sinkhorn_solves.twin("ε is lost", lambda: left_over(distance(scaled_kernel) - row_error()))

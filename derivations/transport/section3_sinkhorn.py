@@ -74,22 +74,30 @@ def is_step(plan: Entries) -> Equation:
     return Equation(weights(i, j), plan(i, j), reason="u_i K_ij with a_i = 1 and v = 1")
 
 
-@claim("transport.s3.standard", "equivalence", title="Standard attention is one step of Sinkhorn's iteration",
-       latex=r"\mathrm{softmax}(QK^\top/\sqrt d)=\mathrm{diag}(u)\,K\,\mathrm{diag}(v)\ \text{after one step}",
-       needs=("transport.s1.sinkhorn", "transport.thm1"))
+@claim(
+    "transport.s3.standard",
+    "equivalence",
+    title="Standard attention is one step of Sinkhorn's iteration",
+    latex=r"\mathrm{softmax}(QK^\top/\sqrt d)=\mathrm{diag}(u)\,K\,\mathrm{diag}(v)\ \text{after one step}",
+    needs=("transport.s1.sinkhorn", "transport.thm1"),
+)
 def one_step() -> Steps:
     """Standard attention is the iteration, broken off after a single step.
 
     Sander et al. count one normalization as a step; so read, it is the first, and that is what the correction says.
     """
     yield Equation(total(i, one_iteration(i, j)), n / m, reason="one iteration ends with the columns", about=(S[i, j],))
-    yield Fails(Equation(weights(i, j), one_iteration(i, j), at={n: 1, m: 2, S.label: [[0, 1]], i: 1, j: 1}),
-                reason="so after one whole iteration, rows and columns, it is the keys that get equal shares")
+    yield Fails(
+        Equation(weights(i, j), one_iteration(i, j), at={n: 1, m: 2, S.label: [[0, 1]], i: 1, j: 1}),
+        reason="so after one whole iteration, rows and columns, it is the keys that get equal shares",
+    )
 
 
-@one_step.corrected(r"u=\mathbf 1/(K\mathbf 1),\ v=\mathbf 1:\quad\mathrm{diag}(u)\,K=\mathrm{softmax}(QK^\top/\sqrt d)",
-                    Severity.HYPOTHESIS,
-                    under="the step is the half of an iteration that rescales the rows, from v = 1, with a = 1")
+@one_step.corrected(
+    r"u=\mathbf 1/(K\mathbf 1),\ v=\mathbf 1:\quad\mathrm{diag}(u)\,K=\mathrm{softmax}(QK^\top/\sqrt d)",
+    Severity.HYPOTHESIS,
+    under="the step is the half of an iteration that rescales the rows, from v = 1, with a = 1",
+)
 def one_half_step() -> Steps:
     """It is the first half-step: rows are rescaled to one, from v = 1, and the columns are left alone."""
     yield is_step(half_step)
@@ -97,42 +105,66 @@ def one_half_step() -> Steps:
 
 one_step.twin("the other half-step", lambda: is_step(columns_scaled(lambda x, y: sp.exp(S[x, y]), n / m)))
 one_step.twin("each query has the mass 1/n", lambda: is_step(lambda x, y: rows_scaled(x, y) / n))
-one_step.twin("columns first, then rows", lambda: is_step(
-    lambda x, y: sp.exp(S[x, y]) / total(h, sp.exp(S[h, y])) / total(l, sp.exp(S[x, l]) / total(h, sp.exp(S[h, l])))))
+one_step.twin(
+    "columns first, then rows",
+    lambda: is_step(
+        lambda x, y: sp.exp(S[x, y]) / total(h, sp.exp(S[h, y])) / total(l, sp.exp(S[x, l]) / total(h, sp.exp(S[h, l])))
+    ),
+)
 
 
 # ── all steps ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@claim("transport.s3.sinkhorn-attention", "optimality", title="Sinkhorn attention, iterated to the end, is optimal",
-       latex=r"\langle P,C\rangle-\varepsilon H(P)-D(f,g)=\varepsilon\sum_{ij}\mathrm{kl}(P_{ij}\,\|\,u_iK_{ij}v_j)\ge0",
-       needs=("transport.s1.sinkhorn",))
+@claim(
+    "transport.s3.sinkhorn-attention",
+    "optimality",
+    title="Sinkhorn attention, iterated to the end, is optimal",
+    latex=r"\langle P,C\rangle-\varepsilon H(P)-D(f,g)=\varepsilon\sum_{ij}\mathrm{kl}(P_{ij}\,\|\,u_iK_{ij}v_j)\ge0",
+    needs=("transport.s1.sinkhorn",),
+)
 def sinkhorn_attention() -> Steps:
     """All of Sinkhorn's iteration leads to the optimum of the problem with both marginals, and certifies it."""
     yield primer.zero_rows()
-    yield AtLeast(objective(), dual(), because=certificate().right,
-                  reason="any two scalings bound every coupling's value; if they meet both marginals, E itself attains it")
-    yield Equation(derivative(dual(), g[j]), b[j] - total(h, scaled_kernel(h, j)),
-                   reason="D is concave, and stationary only where both are met: each half-step maximizes it in f or in g",
-                   quotes=(CONVEX_CRITICAL_POINT, SINKHORN))
+    yield AtLeast(
+        objective(),
+        dual(),
+        because=certificate().right,
+        reason="any two scalings bound every coupling's value; if they meet both marginals, E itself attains it",
+    )
+    yield Equation(
+        derivative(dual(), g[j]),
+        b[j] - total(h, scaled_kernel(h, j)),
+        reason="D is concave, and stationary only where both are met: each half-step maximizes it in f or in g",
+        quotes=(CONVEX_CRITICAL_POINT, SINKHORN),
+    )
     yield certificate()
 
 
 sinkhorn_attention.twin("ε is lost", lambda: gap(distance(scaled_kernel)))
-sinkhorn_attention.twin("the potentials' sign", lambda: gap(
-    eps * total(TOGETHER, kl(P[i, j], sp.exp((-f[i] - g[j] - C[i, j]) / eps)))))
+sinkhorn_attention.twin(
+    "the potentials' sign", lambda: gap(eps * total(TOGETHER, kl(P[i, j], sp.exp((-f[i] - g[j] - C[i, j]) / eps))))
+)
 sinkhorn_attention.twin("the kernel exp(+C/ε)", lambda: gap(eps * distance(lambda x, y: scaled_kernel(x, y, sign=1))))
 
 
 def closer(bound: sp.Expr) -> AtLeast:
     """A half-step is closer to the solution than what was left before it."""
-    return AtLeast((objective() - dual()) / eps, bound, because=row_error(),
-                   reason="by KL(a ‖ E 1); it is the problem with both marginals: that of the rows alone, attention has solved")
+    return AtLeast(
+        (objective() - dual()) / eps,
+        bound,
+        because=row_error(),
+        reason="by KL(a ‖ E 1); it is the problem with both marginals: that of the rows alone, attention has solved",
+    )
 
 
-@claim("transport.s3.sinkformers", "inequality", title="More normalizations are closer to the optimum",
-       latex=r"\mathrm{KL}(P^\star\|W^{(t+1)})\le\mathrm{KL}(P^\star\|W^{(t)})=(J(P^\star)-D^{(t)})/\varepsilon",
-       needs=("transport.s1.sinkhorn",))
+@claim(
+    "transport.s3.sinkformers",
+    "inequality",
+    title="More normalizations are closer to the optimum",
+    latex=r"\mathrm{KL}(P^\star\|W^{(t+1)})\le\mathrm{KL}(P^\star\|W^{(t)})=(J(P^\star)-D^{(t)})/\varepsilon",
+    needs=("transport.s1.sinkhorn",),
+)
 def sinkformers() -> Steps:
     """With every further normalization the weights are closer to the theoretical optimum, that of the balanced problem.
 

@@ -40,8 +40,12 @@ xm, ym, xym = scalar("xm"), scalar("ym"), scalar("xym")
 shift = vector("o", n)
 
 
-@claim("transport.s4.flash-efficiency", "empirical", title="IO-aware tiles save memory",
-       latex=r"\text{memory of tiles} < \text{memory of } n\times m\text{ weights}")
+@claim(
+    "transport.s4.flash-efficiency",
+    "empirical",
+    title="IO-aware tiles save memory",
+    latex=r"\text{memory of tiles} < \text{memory of } n\times m\text{ weights}",
+)
 def flash_efficiency() -> None:
     """FlashAttention is said to be efficient as it minds what is read and written; memory is measured, time on a GPU not."""
 
@@ -68,12 +72,21 @@ def of_first_tile(share: sp.Expr) -> Equation:
     return Equation(sp.exp(x[first]) / whole, share * local, reason="A_j = (Z_1/Z) · A_j within the tile")
 
 
-@claim("transport.s4.flash-tiles", "identity", title="Local plans and one global normalization", needs=("transport.lem1",),
-       latex=r"A_j=\frac{Z_1}{Z_1+Z_2}\cdot\frac{e^{x_j}}{Z_1}")
+@claim(
+    "transport.s4.flash-tiles",
+    "identity",
+    title="Local plans and one global normalization",
+    needs=("transport.lem1",),
+    latex=r"A_j=\frac{Z_1}{Z_1+Z_2}\cdot\frac{e^{x_j}}{Z_1}",
+)
 def flash_tiles() -> Steps:
     """Each tile solves its own problem, and the shares of the tiles put the plans together."""
-    yield Equation(total(p, sp.exp(x[p]) / mass(x, p, sp.S.Zero)), 1, reason="the tile's own plan is the softmax of its scores",
-                   about=(x[p],))
+    yield Equation(
+        total(p, sp.exp(x[p]) / mass(x, p, sp.S.Zero)),
+        1,
+        reason="the tile's own plan is the softmax of its scores",
+        about=(x[p],),
+    )
     yield of_first_tile(mass(x, p, sp.S.Zero) / whole)
 
 
@@ -100,12 +113,18 @@ def at_once() -> sp.Expr:
 SIMPLE: dict[Variable, Value] = {t1: 1, t2: 1, x.label: [0], y.label: [0], X.label: [0], Y.label: [1], xm: 0, ym: 0, xym: 0}
 
 
-@claim("transport.s4.flash-online", "identity", title="The online algorithm approximates by streaming",
-       latex=r"|o_{\text{streamed}}-o|>0", needs=("transport.s4.flash-tiles",))
+@claim(
+    "transport.s4.flash-online",
+    "identity",
+    title="The online algorithm approximates by streaming",
+    latex=r"|o_{\text{streamed}}-o|>0",
+    needs=("transport.s4.flash-tiles",),
+)
 def flash_online() -> Steps:
     """What is computed tile by tile is called a streaming approximation of the transport problem."""
-    yield Fails(AtLeast(sp.Abs(streamed() - at_once()), 0, strict=True, at=SIMPLE),
-                reason="½ either way: nothing is approximated")
+    yield Fails(
+        AtLeast(sp.Abs(streamed() - at_once()), 0, strict=True, at=SIMPLE), reason="½ either way: nothing is approximated"
+    )
 
 
 def is_exact(right: sp.Expr) -> Equation:
@@ -113,18 +132,22 @@ def is_exact(right: sp.Expr) -> Equation:
     return Equation(streamed(), right, reason="the peaks cancel, whatever they are; so tiles may come in any order")
 
 
-@flash_online.corrected(r"o_{\text{streamed}}=o", Severity.WORDING,
-                        replaces="the difference that an approximation would have")
+@flash_online.corrected(r"o_{\text{streamed}}=o", Severity.WORDING, replaces="the difference that an approximation would have")
 def flash_exact() -> Steps:
     """Streaming is exact: tiles in any number and order, with any peaks taken off, give the output of all keys at once."""
-    yield Equation(sp.exp(xm - xym) * mass(x, p, xm) + sp.exp(ym - xym) * mass(y, q, ym), sp.exp(-xym) * whole,
-                   reason="sums over disjoint sets of keys add up, over any common peak")
+    yield Equation(
+        sp.exp(xm - xym) * mass(x, p, xm) + sp.exp(ym - xym) * mass(y, q, ym),
+        sp.exp(-xym) * whole,
+        reason="sums over disjoint sets of keys add up, over any common peak",
+    )
     yield is_exact(at_once())
 
 
 flash_online.twin("peaks not reconciled", lambda: is_exact(streamed(rescale=False)))
-flash_online.twin("the mean of the tiles' outputs", lambda: is_exact(
-    weighted(x, X, p, xm) / mass(x, p, xm) / 2 + weighted(y, Y, q, ym) / mass(y, q, ym) / 2))
+flash_online.twin(
+    "the mean of the tiles' outputs",
+    lambda: is_exact(weighted(x, X, p, xm) / mass(x, p, xm) / 2 + weighted(y, Y, q, ym) / mass(y, q, ym) / 2),
+)
 
 
 # ── stability ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -143,25 +166,40 @@ def unchanged(right: sp.Expr) -> Equation:
     return Equation(stabilized(i, j), right, reason="e^{−c_i} cancels: a constant in a row potential, which no plan sees")
 
 
-@claim("transport.s4.flash-stability", "equivalence", title="Numerical stability as the meaning of an outer iteration",
-       latex=r"\text{numerical stability}=\text{physical meaning of Sinkhorn's outer iteration}",
-       needs=("transport.s4.shift-invariance",))
+@claim(
+    "transport.s4.flash-stability",
+    "equivalence",
+    title="Numerical stability as the meaning of an outer iteration",
+    latex=r"\text{numerical stability}=\text{physical meaning of Sinkhorn's outer iteration}",
+    needs=("transport.s4.shift-invariance",),
+)
 def flash_stability() -> Undecidable:
     """Numerical stability is said to be the physical meaning of an outer iteration of Sinkhorn's algorithm."""
-    return Undecidable("a meaning has no truth value.  A stabilized Sinkhorn absorbs scalings into potentials in an outer "
-                       "loop, as a running peak is taken off here, and neither changes the plan "
-                       "(transport.s4.shift-invariance); a further iteration in the usual sense does")
+    return Undecidable(
+        "a meaning has no truth value.  A stabilized Sinkhorn absorbs scalings into potentials in an outer "
+        "loop, as a running peak is taken off here, and neither changes the plan "
+        "(transport.s4.shift-invariance); a further iteration in the usual sense does"
+    )
 
 
-@claim("transport.s4.shift-invariance", "identity", title="Addition: taking off the peak leaves the weights",
-       latex=r"\mathrm{softmax}(S-c\mathbf 1^\top)=\mathrm{softmax}(S)\ \text{for every } c", needs=("transport.lem1",))
+@claim(
+    "transport.s4.shift-invariance",
+    "identity",
+    title="Addition: taking off the peak leaves the weights",
+    latex=r"\mathrm{softmax}(S-c\mathbf 1^\top)=\mathrm{softmax}(S)\ \text{for every } c",
+    needs=("transport.lem1",),
+)
 def shift_invariance() -> Steps:
     """Taking off the running peak is free, as absorbing scalings in a stabilized Sinkhorn is: the weights do not see it."""
-    yield Equation(sp.log(total(l, sp.exp(S[i, l] - shift[i]))) + shift[i], sp.log(total(l, sp.exp(S[i, l]))),
-                   reason="and the log-sum-exp gets the peak back")
-    yield Fails(Equation(stabilized(i, j), one_iteration(i, j),
-                         at={n: 1, m: 2, S.label: [[0, 1]], shift.label: [1], i: 1, j: 1}),
-                reason="a further iteration, rows and columns, is another thing: it changes the plan towards both marginals")
+    yield Equation(
+        sp.log(total(l, sp.exp(S[i, l] - shift[i]))) + shift[i],
+        sp.log(total(l, sp.exp(S[i, l]))),
+        reason="and the log-sum-exp gets the peak back",
+    )
+    yield Fails(
+        Equation(stabilized(i, j), one_iteration(i, j), at={n: 1, m: 2, S.label: [[0, 1]], shift.label: [1], i: 1, j: 1}),
+        reason="a further iteration, rows and columns, is another thing: it changes the plan towards both marginals",
+    )
     yield unchanged(weights(i, j))
 
 

@@ -17,15 +17,23 @@ from derivations.transport.notation import A, S, eps, i, j, l, m
 q = simplex("q", m)
 
 
-@claim("transport.s5.semantic-cost", "equivalence", title="The cost should be a meaningful distance",
-       latex=r"C=\text{semantic distance}")
+@claim(
+    "transport.s5.semantic-cost",
+    "equivalence",
+    title="The cost should be a meaningful distance",
+    latex=r"C=\text{semantic distance}",
+)
 def semantic_cost() -> Undecidable:
     """A good design is said to use a distance with a meaning as its cost."""
     return Undecidable("advice: no distance and no measure of meaning or of success is named (−⟨q, k⟩ itself is no distance)")
 
 
-@claim("transport.s5.scheduling", "equivalence", title="The temperature should follow the task",
-       latex=r"\varepsilon=\varepsilon(\text{task})")
+@claim(
+    "transport.s5.scheduling",
+    "equivalence",
+    title="The temperature should follow the task",
+    latex=r"\varepsilon=\varepsilon(\text{task})",
+)
 def scheduling() -> Undecidable:
     """A good design is said to adapt the temperature to the task."""
     return Undecidable("advice: no task, schedule or measure of success is named")
@@ -36,8 +44,13 @@ def row_mass(temperature: sp.Expr) -> sp.Expr:
     return total(j, sp.exp(S[i, j] / eps) / total(l, sp.exp(S[i, l] / temperature)))
 
 
-@claim("transport.s5.row-stochasticity", "identity", title="The rows of the softmax keep summing to one",
-       latex=r"\sum_jA_{ij}=1", needs=("transport.lem1",))
+@claim(
+    "transport.s5.row-stochasticity",
+    "identity",
+    title="The rows of the softmax keep summing to one",
+    latex=r"\sum_jA_{ij}=1",
+    needs=("transport.lem1",),
+)
 def row_stochasticity() -> Steps:
     """Rows keep summing to one, at every ε and for all scores; that a good design should keep them so is advice."""
     yield Equation(total(j, A(i, j)), 1, reason="the denominator leaves the sum", about=(S[i, j], eps))
@@ -47,9 +60,13 @@ row_stochasticity.twin("normalized at another temperature", lambda: Equation(tot
 row_stochasticity.twin("the squares do", lambda: Equation(total(j, A(i, j)), total(j, A(i, j) ** 2)))
 
 
-@claim("transport.s5.sparsity", "inequality", title="Sparsity through a regularizer",
-       latex=r"\exists\,\Omega,\ \text{say }\tfrac12\|p\|^2:\ s_j-s_k\ge1\implies p^\star_k=0",
-       needs=("transport.lem1", "eot.s4.sparsemax-sparse"))
+@claim(
+    "transport.s5.sparsity",
+    "inequality",
+    title="Sparsity through a regularizer",
+    latex=r"\exists\,\Omega,\ \text{say }\tfrac12\|p\|^2:\ s_j-s_k\ge1\implies p^\star_k=0",
+    needs=("transport.lem1", "eot.s4.sparsemax-sparse"),
+)
 def sparsity() -> Steps:
     """Sparse solutions can be had by regularization: with half the squared norm a key that trails by 1 or more gets nothing.
 

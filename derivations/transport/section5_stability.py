@@ -87,29 +87,50 @@ def within(growth: Variable) -> tuple[AtLeast, AtLeast]:
 def stable(bound: sp.Expr, at: dict[Variable, Value] | None = None) -> Follows:
     """The change of E[f] is at most a bound if 1 ≤ r ≤ σ²."""
     weights, slack = combined(kappa)
-    return Follows(within(kappa), AtLeast(bound, diameter * gained()), tuple(diameter * x for x in weights),
-                   diameter * slack, at=at or {}, given=within(kappa),
-                   reason="the worst tilt is σ² where φ = 1 and 1 elsewhere; the worst split has v = σ u",
-                   quotes=(KANTOROVICH_RUBINSTEIN,))
+    return Follows(
+        within(kappa),
+        AtLeast(bound, diameter * gained()),
+        tuple(diameter * x for x in weights),
+        diameter * slack,
+        at=at or {},
+        given=within(kappa),
+        reason="the worst tilt is σ² where φ = 1 and 1 elsewhere; the worst split has v = σ u",
+        quotes=(KANTOROVICH_RUBINSTEIN,),
+    )
 
 
-@claim("transport.s5.score-stability", "inequality", title="Addition: stability in the scores, sharply",
-       needs=("transport.lem1",), hypotheses=("the values stay", "ε > 0 is fixed"),
-       latex=r"W_1(A(s),A(s'))\le D\tanh\frac{\omega}{4\varepsilon},\quad\omega=\max(s'-s)-\min(s'-s)")
+@claim(
+    "transport.s5.score-stability",
+    "inequality",
+    title="Addition: stability in the scores, sharply",
+    needs=("transport.lem1",),
+    hypotheses=("the values stay", "ε > 0 is fixed"),
+    latex=r"W_1(A(s),A(s'))\le D\tanh\frac{\omega}{4\varepsilon},\quad\omega=\max(s'-s)-\min(s'-s)",
+)
 def score_stability() -> Steps:
     """An addition: if scores change by a spread ω, the weights move by D tanh(ω/4ε) at most, and some move by no less."""
     half = sp.exp(spread / (2 * eps))
-    yield Equation((half - 1) / (half + 1), (sp.exp(spread / (4 * eps)) - sp.exp(-spread / (4 * eps)))
-                   / (sp.exp(spread / (4 * eps)) + sp.exp(-spread / (4 * eps))), reason="(σ − 1)/(σ + 1) = tanh(ω/4ε)")
+    yield Equation(
+        (half - 1) / (half + 1),
+        (sp.exp(spread / (4 * eps)) - sp.exp(-spread / (4 * eps))) / (sp.exp(spread / (4 * eps)) + sp.exp(-spread / (4 * eps))),
+        reason="(σ − 1)/(σ + 1) = tanh(ω/4ε)",
+    )
     sigma = 1 + kappa
-    yield Equation(sigma**2 / (sigma**2 + sigma) - 1 / (1 + sigma), kappa / (2 + kappa),
-                   reason="sharp: u = 1, v = σ, r = (σ², 1)")
+    yield Equation(
+        sigma**2 / (sigma**2 + sigma) - 1 / (1 + sigma), kappa / (2 + kappa), reason="sharp: u = 1, v = σ, r = (σ², 1)"
+    )
     yield Limit(diameter / (4 * eps), eps, sp.S.Zero, sp.oo, reason="no constant serves every ε: two tied keys jump as ε → 0")
     yield stable(diameter * kappa / (2 + kappa))
 
 
-NEARLY_WORST: dict[Variable, Value] = {                      # r = (σ², 1) where φ is nearly (1, 0)
-    m: 2, u.label: [1, 0], v.label: [sp.Rational(1, 100), 2], tilt.label: [4, 1], kappa: 1, diameter: 4}
+NEARLY_WORST: dict[Variable, Value] = {  # r = (σ², 1) where φ is nearly (1, 0)
+    m: 2,
+    u.label: [1, 0],
+    v.label: [sp.Rational(1, 100), 2],
+    tilt.label: [4, 1],
+    kappa: 1,
+    diameter: 4,
+}
 score_stability.twin("half as far", lambda: stable(diameter * kappa / (2 + kappa) / 2, NEARLY_WORST))
 score_stability.twin("without the diameter", lambda: stable(kappa / (2 + kappa), NEARLY_WORST))
 
@@ -118,10 +139,10 @@ score_stability.twin("without the diameter", lambda: stable(kappa / (2 + kappa),
 
 radius, displacement = positive("R"), positive("δ")
 unit = index("c", d)
-old, new = vector("y", d), vector("x", d)                    # a difference of keys before, and the query after
-move, turn = vector("w", d), vector("q", d)                  # by how much the difference of keys, and the query, move
+old, new = vector("y", d), vector("x", d)  # a difference of keys before, and the query after
+move, turn = vector("w", d), vector("q", d)  # by how much the difference of keys, and the query, move
 spare = vector("e", m, kind=Kind.NONNEGATIVE)
-rise = positive("κ")                                         # where κ = 0 nothing changes
+rise = positive("κ")  # where κ = 0 nothing changes
 SPREAD = AtLeast(4 * radius * displacement, 2 * eps * sp.log(1 + rise))
 TANH = AtLeast(radius * displacement / eps, rise / (2 + rise))
 
@@ -143,19 +164,29 @@ def spread_of_scores() -> Follows:
     premises = tuple(AtLeast(length**2, product(of, of)) for of, length in norms)
     change = product(new, move) + product(turn, old)
     ratio = displacement / radius
-    slack = total(unit, (2 * ratio * new[unit] - move[unit]) ** 2 / (4 * ratio)
-                  + (2 * turn[unit] - ratio * old[unit]) ** 2 / (4 * ratio))
-    return Follows(premises, AtLeast(4 * radius * displacement, change), (ratio, 1 / (4 * ratio), 1 / ratio, ratio / 4), slack,
-                   given=premises,
-                   reason="the spread of a row of scores changes by ω ≤ 4Rδ: keys lie 2R apart, and differences move by 2δ")
+    slack = total(
+        unit, (2 * ratio * new[unit] - move[unit]) ** 2 / (4 * ratio) + (2 * turn[unit] - ratio * old[unit]) ** 2 / (4 * ratio)
+    )
+    return Follows(
+        premises,
+        AtLeast(4 * radius * displacement, change),
+        (ratio, 1 / (4 * ratio), 1 / ratio, ratio / 4),
+        slack,
+        given=premises,
+        reason="the spread of a row of scores changes by ω ≤ 4Rδ: keys lie 2R apart, and differences move by 2δ",
+    )
 
 
 def logarithm() -> AtLeast:
     """½ log σ ≥ (σ − 1)/(σ + 1), σ = 1 + κ, which is tanh t ≤ t."""
     sigma = 1 + rise
     rest = rise**4 / (2 * (sigma + 2) * (1 + 2 * sigma) * (sigma + 1))
-    return AtLeast(sp.log(sigma) / 2, rise / (2 + rise), because=(pinsker(sigma, 1) + pinsker(1, sigma) + rest) / (2 * rise),
-                   reason="the sum of both divergences of σ and 1 is κ log σ")
+    return AtLeast(
+        sp.log(sigma) / 2,
+        rise / (2 + rise),
+        because=(pinsker(sigma, 1) + pinsker(1, sigma) + rest) / (2 * rise),
+        reason="the sum of both divergences of σ and 1 is κ log σ",
+    )
 
 
 def drift() -> sp.Expr:
@@ -168,40 +199,74 @@ def bounded(bound: sp.Expr, at: dict[Variable, Value] | None = None) -> Follows:
     """The change of E[f] is at most a bound if values move by δ and lie within 2R, 1 ≤ r ≤ σ² and (σ − 1)/(σ + 1) ≤ Rδ/ε."""
     weights, slack = combined(rise)
     still = total(l, (u[l] + v[l]) * tilt[l] * spare[l]) / (tilted(u) + tilted(v))
-    return Follows((*within(rise), TANH), AtLeast(bound, drift()), (*(2 * radius * x for x in weights), 2 * radius),
-                   2 * radius * slack + still, at=at or {}, given=within(rise),
-                   reason="δ for the values that move, 2R tanh(ω/4ε) ≤ 2R²δ/ε for the mass that moves among them",
-                   quotes=(KANTOROVICH_RUBINSTEIN,))
+    return Follows(
+        (*within(rise), TANH),
+        AtLeast(bound, drift()),
+        (*(2 * radius * x for x in weights), 2 * radius),
+        2 * radius * slack + still,
+        at=at or {},
+        given=within(rise),
+        reason="δ for the values that move, 2R tanh(ω/4ε) ≤ 2R²δ/ε for the mass that moves among them",
+        quotes=(KANTOROVICH_RUBINSTEIN,),
+    )
 
 
-@claim("transport.s5.wasserstein-stability", "inequality", title="Small changes of the input move the output boundedly",
-       latex=r"W_1\big(A(x),A(x')\big)\le L\,\|x-x'\|", needs=("transport.thm1", "transport.s5.score-stability"))
+@claim(
+    "transport.s5.wasserstein-stability",
+    "inequality",
+    title="Small changes of the input move the output boundedly",
+    latex=r"W_1\big(A(x),A(x')\big)\le L\,\|x-x'\|",
+    needs=("transport.thm1", "transport.s5.score-stability"),
+)
 def wasserstein_stability() -> Steps:
     """A small perturbation of the input is said to move the output by a bounded Wasserstein distance."""
     at_zero = (x2 * x2 / 4 + sp.S.Half).xreplace({x2: 2 * constant})
     yield Expansion(context(), x2 / 2 + (x2**2 / 4 + sp.S.Half) * x1, x1, 1, reason="the output near x₁ = 0")
-    yield AtLeast(at_zero, constant, strict=True, because=(constant - sp.S.Half) ** 2 + sp.Rational(1, 4),
-                  reason="its slope ½ + x₂²/4 is more than any L for x₂ = 2L, and W₁ is no less")
-    yield Fails(AtLeast(constant, derivative(context(), x1), at={constant: 4, x1: 0, x2: 8}),
-                reason="scores are products of inputs: no constant serves all inputs")
+    yield AtLeast(
+        at_zero,
+        constant,
+        strict=True,
+        because=(constant - sp.S.Half) ** 2 + sp.Rational(1, 4),
+        reason="its slope ½ + x₂²/4 is more than any L for x₂ = 2L, and W₁ is no less",
+    )
+    yield Fails(
+        AtLeast(constant, derivative(context(), x1), at={constant: 4, x1: 0, x2: 8}),
+        reason="scores are products of inputs: no constant serves all inputs",
+    )
 
 
-@wasserstein_stability.corrected(r"|x_i|\le R,\ |x_i-x_i'|\le\delta:\quad W_1(A(x),A(x'))"
-                                 r"\le\Big(1+\frac{2R^2}{\varepsilon}\Big)\delta", Severity.HYPOTHESIS,
-                                 under="the inputs lie in a ball of radius R and ε > 0 is fixed",
-                                 replaces="one constant for all inputs")
+@wasserstein_stability.corrected(
+    r"|x_i|\le R,\ |x_i-x_i'|\le\delta:\quad W_1(A(x),A(x'))"
+    r"\le\Big(1+\frac{2R^2}{\varepsilon}\Big)\delta",
+    Severity.HYPOTHESIS,
+    under="the inputs lie in a ball of radius R and ε > 0 is fixed",
+    replaces="one constant for all inputs",
+)
 def stable_on_a_ball() -> Steps:
     """With scores ⟨x_i, x_j⟩ and inputs for values, what a query sees moves by (1 + 2R²/ε) δ if inputs move by δ at most."""
     yield spread_of_scores()
     yield logarithm()
-    yield Follows((logarithm(), SPREAD), TANH, (sp.S.One, 1 / (4 * eps)), given=(SPREAD,),
-                  reason="ω = 2ε log σ ≤ 4Rδ, so that tanh(ω/4ε) = (σ − 1)/(σ + 1) ≤ Rδ/ε")
+    yield Follows(
+        (logarithm(), SPREAD),
+        TANH,
+        (sp.S.One, 1 / (4 * eps)),
+        given=(SPREAD,),
+        reason="ω = 2ε log σ ≤ 4Rδ, so that tanh(ω/4ε) = (σ − 1)/(σ + 1) ≤ Rδ/ε",
+    )
     yield bounded((1 + 2 * radius**2 / eps) * displacement)
 
 
 NEARLY: dict[Variable, Value] = {
-    m: 2, u.label: [1, 0], v.label: [sp.Rational(1, 100), 2], tilt.label: [4, 1], rise: 1, radius: 1, eps: 1,
-    displacement: sp.Rational(2, 5), spare.label: [0, 0]}
+    m: 2,
+    u.label: [1, 0],
+    v.label: [sp.Rational(1, 100), 2],
+    tilt.label: [4, 1],
+    rise: 1,
+    radius: 1,
+    eps: 1,
+    displacement: sp.Rational(2, 5),
+    spare.label: [0, 0],
+}
 wasserstein_stability.twin("half as far", lambda: bounded((1 + 2 * radius**2 / eps) * displacement / 2, NEARLY))
 wasserstein_stability.twin("the weights stay", lambda: bounded(displacement, NEARLY))
 wasserstein_stability.twin("the values stay", lambda: bounded(2 * radius**2 / eps * displacement, NEARLY))
@@ -227,32 +292,51 @@ def more_even(bound: sp.Expr) -> AtLeast:
     return AtLeast(derivative(entropy(), eps), bound)
 
 
-@claim("transport.s5.interpolation", "limit", title="Attention interpolates between uniform and one-hot",
-       latex=r"\text{one-hot}\ (\varepsilon\to0)\ \longrightarrow\ \text{uniform}\ (\varepsilon\to\infty)",
-       needs=("transport.s5.cold-one-hot", "transport.s5.hot"))
+@claim(
+    "transport.s5.interpolation",
+    "limit",
+    title="Attention interpolates between uniform and one-hot",
+    latex=r"\text{one-hot}\ (\varepsilon\to0)\ \longrightarrow\ \text{uniform}\ (\varepsilon\to\infty)",
+    needs=("transport.s5.cold-one-hot", "transport.s5.hot"),
+)
 def interpolation() -> Steps:
     """The solution is said to lead, with the temperature, from the uniform to a one-hot distribution."""
-    yield Fails(Limit(total(j, star(j) ** 2), eps, sp.S.Zero, sp.S.One, at={m: 2, s.label: [0, 0]}),
-                reason="Σ p² = 1 is one-hot; with equal scores attention is uniform at every ε")
+    yield Fails(
+        Limit(total(j, star(j) ** 2), eps, sp.S.Zero, sp.S.One, at={m: 2, s.label: [0, 0]}),
+        reason="Σ p² = 1 is one-hot; with equal scores attention is uniform at every ε",
+    )
 
 
-@interpolation.corrected(r"\frac{dH}{d\varepsilon}=\frac{\mathrm{Var}(s)}{\varepsilon^3}\ge0,\ \text{from one-hot to uniform}",
-                         Severity.HYPOTHESIS, under="the largest score of a row is not tied",
-                         replaces="the limit of every row, ties included, by the slope of the entropy")
+@interpolation.corrected(
+    r"\frac{dH}{d\varepsilon}=\frac{\mathrm{Var}(s)}{\varepsilon^3}\ge0,\ \text{from one-hot to uniform}",
+    Severity.HYPOTHESIS,
+    under="the largest score of a row is not tied",
+    replaces="the limit of every row, ties included, by the slope of the entropy",
+)
 def monotone_path() -> Steps:
     """Without a tie at the top a row goes from one-hot to uniform as ε grows, evenly: its entropy never falls."""
     yield nearly_one_hot()
     yield at_infinity(1 / m)
-    yield AtLeast(derivative(entropy(), eps), 0, because=variance() / eps**3, reason="0 only if all scores are equal",
-                  quotes=(MEAN_VALUE,))
+    yield AtLeast(
+        derivative(entropy(), eps),
+        0,
+        because=variance() / eps**3,
+        reason="0 only if all scores are equal",
+        quotes=(MEAN_VALUE,),
+    )
 
 
 interpolation.twin("the entropy grows twice as fast", lambda: more_even(2 * variance() / eps**3))
 interpolation.twin("at a rate of at least 1", lambda: more_even(sp.S.One))
 
 
-@claim("transport.s5.intuition", "equivalence", title="A geometric intuition", needs=("transport.s0.basis",),
-       latex=r"\text{OT}\to\text{physical and geometric understanding of attention}")
+@claim(
+    "transport.s5.intuition",
+    "equivalence",
+    title="A geometric intuition",
+    needs=("transport.s0.basis",),
+    latex=r"\text{OT}\to\text{physical and geometric understanding of attention}",
+)
 def intuition() -> Undecidable:
     """Transport is said to give an intuitive physical and geometric understanding of attention."""
     return Undecidable("intuition has no measure; what the picture says of sources, targets and costs is judged in section 2")

@@ -36,22 +36,7 @@ from derivations import (
 )
 from derivations.eot import notation
 from derivations.eot.notation import s, score
-from derivations.transport.notation import (
-    TOGETHER,
-    A,
-    S,
-    attention,
-    d,
-    entropy,
-    eps,
-    i,
-    j,
-    l,
-    m,
-    n,
-    raw,
-    uniform,
-)
+from derivations.transport.notation import TOGETHER, A, S, attention, d, entropy, eps, i, j, l, m, n, raw, uniform
 
 P, R = stochastic("P", n, m), stochastic("R", n, m)
 below = vector("w", m, kind=Kind.NONNEGATIVE)
@@ -88,21 +73,34 @@ def one_hot(others: sp.Expr) -> AtLeast:
 def nearly_one_hot() -> AtLeast:
     """1/(1 + x) = 1 − x + x²/(1 + x) with x ≤ m e^{−δ/ε}."""
     spare = sp.exp(-lead / eps) * total(l, kl(sp.exp(-below[l] / eps), 1) + below[l] / eps * sp.exp(-below[l] / eps))
-    return AtLeast(best_weight, 1 - m * sp.exp(-lead / eps), because=others() ** 2 / (1 + others()) + spare,
-                   reason="1 − e^{−v} = kl(e^{−v} ‖ 1) + v e^{−v} for each of the others")
+    return AtLeast(
+        best_weight,
+        1 - m * sp.exp(-lead / eps),
+        because=others() ** 2 / (1 + others()) + spare,
+        reason="1 − e^{−v} = kl(e^{−v} ‖ 1) + v e^{−v} for each of the others",
+    )
 
 
-@claim("transport.s5.cold-one-hot", "limit", title="ε → 0: nearly one-hot", needs=("transport.lem1",),
-       latex=r"\varepsilon\to0:\ A_{ij}\to1\ \text{for a best key } j")
+@claim(
+    "transport.s5.cold-one-hot",
+    "limit",
+    title="ε → 0: nearly one-hot",
+    needs=("transport.lem1",),
+    latex=r"\varepsilon\to0:\ A_{ij}\to1\ \text{for a best key } j",
+)
 def cold_one_hot() -> Steps:
     """As ε vanishes each row of the attention matrix is said to become one-hot, that is, hard attention."""
-    yield Fails(Limit(weight, eps, sp.S.Zero, sp.S.One, at={m: 2, s.label: [0, 0], j: 1}),
-                reason="tied keys share the row for every ε")
+    yield Fails(
+        Limit(weight, eps, sp.S.Zero, sp.S.One, at={m: 2, s.label: [0, 0], j: 1}), reason="tied keys share the row for every ε"
+    )
 
 
-@cold_one_hot.corrected(r"s_{j^*}-s_l\ge\delta>0\ (l\ne j^*)\implies A_{j^*}\ge1-(m-1)\,e^{-\delta/\varepsilon}\to1",
-                        Severity.HYPOTHESIS, under="the largest score of a row is not tied",
-                        replaces="the limit of every row, ties included, by a bound for the best key")
+@cold_one_hot.corrected(
+    r"s_{j^*}-s_l\ge\delta>0\ (l\ne j^*)\implies A_{j^*}\ge1-(m-1)\,e^{-\delta/\varepsilon}\to1",
+    Severity.HYPOTHESIS,
+    under="the largest score of a row is not tied",
+    replaces="the limit of every row, ties included, by a bound for the best key",
+)
 def one_hot_without_ties() -> Steps:
     """If one score leads by δ, the other keys keep at most e^{−δ/ε} each, and that vanishes; tied keys share equally."""
     yield Limit(m * sp.exp(-lead / eps), eps, sp.S.Zero, sp.S.Zero, reason="for any number of others")
@@ -118,14 +116,23 @@ def entropy_term(bound: sp.Expr) -> AtLeast:
     return AtLeast(bound, eps * entropy(plan))
 
 
-@claim("transport.s5.cold-entropy", "inequality", title="ε → 0: the entropy term vanishes", needs=("transport.thm1",),
-       latex=r"0\le\varepsilon H(P)\le\varepsilon\,n\log m,\quad\lim_{\varepsilon\to0}\varepsilon\,n\log m=0")
+@claim(
+    "transport.s5.cold-entropy",
+    "inequality",
+    title="ε → 0: the entropy term vanishes",
+    needs=("transport.thm1",),
+    latex=r"0\le\varepsilon H(P)\le\varepsilon\,n\log m,\quad\lim_{\varepsilon\to0}\varepsilon\,n\log m=0",
+)
 def cold_entropy() -> Steps:
     """The entropy's part of the objective vanishes with ε, for every plan at once."""
     yield AtLeast(-xlogx(t), t * (1 - t), because=t * kl(1, t), reason="≥ 0 for t ≤ 1: no plan has negative entropy")
     yield Limit(eps * n * sp.log(m), eps, sp.S.Zero, sp.S.Zero, reason="the bound vanishes")
-    yield AtLeast(eps * n * sp.log(m), eps * entropy(plan), because=eps * total(TOGETHER, kl(P[i, j], 1 / m)),
-                  reason="n log m − H(P) = Σ kl(P_ij ‖ 1/m)")
+    yield AtLeast(
+        eps * n * sp.log(m),
+        eps * entropy(plan),
+        because=eps * total(TOGETHER, kl(P[i, j], 1 / m)),
+        reason="n log m − H(P) = Σ kl(P_ij ‖ 1/m)",
+    )
 
 
 cold_entropy.twin("as for one row", lambda: entropy_term(eps * sp.log(m)))
@@ -147,28 +154,43 @@ def loss(bound: sp.Expr) -> AtLeast:
     return AtLeast(mean_score(A), bound)
 
 
-@claim("transport.s5.cold-matching", "limit", title="ε → 0: attention tends to the optimal matching",
-       latex=r"n=m\implies\lim_{\varepsilon\to0}\textstyle\sum_iA_{ij}=1", needs=("transport.s5.cold-entropy",))
+@claim(
+    "transport.s5.cold-matching",
+    "limit",
+    title="ε → 0: attention tends to the optimal matching",
+    latex=r"n=m\implies\lim_{\varepsilon\to0}\textstyle\sum_iA_{ij}=1",
+    needs=("transport.s5.cold-entropy",),
+)
 def cold_matching() -> Steps:
     """As the entropy term vanishes the plan is said to tend to the optimal matching of queries with keys."""
-    yield Fails(Limit(arriving(), eps, sp.S.Zero, sp.S.One, at={n: 2, m: 2, S.label: [[1, 0], [1, 0]], j: 1}),
-                reason="both queries go to key 1, and key 2 gets nothing: columns are free, so nothing is matched")
+    yield Fails(
+        Limit(arriving(), eps, sp.S.Zero, sp.S.One, at={n: 2, m: 2, S.label: [[1, 0], [1, 0]], j: 1}),
+        reason="both queries go to key 1, and key 2 gets nothing: columns are free, so nothing is matched",
+    )
 
 
-@cold_matching.corrected(r"\langle A,S\rangle\ge\langle R,S\rangle+\varepsilon H(R)-\varepsilon\,n\log m"
-                         r"\ \text{for every plan } R;\ \langle A,S\rangle\to\textstyle\sum_i\max_jS_{ij}",
-                         Severity.SLIP,
-                         replaces="columns of mass one, by what the rows score")
+@cold_matching.corrected(
+    r"\langle A,S\rangle\ge\langle R,S\rangle+\varepsilon H(R)-\varepsilon\,n\log m"
+    r"\ \text{for every plan } R;\ \langle A,S\rangle\to\textstyle\sum_i\max_jS_{ij}",
+    Severity.SLIP,
+    replaces="columns of mass one, by what the rows score",
+)
 def best_key_of_each() -> Steps:
     """It tends to the best choice of each query by itself: no plan with unit rows scores higher by more than ε n log m."""
     lost = eps * total(TOGETHER, kl(R[i, j], A(i, j))) + eps * total(TOGETHER, kl(A(i, j), 1 / m))
-    yield AtLeast(mean_score(A), mean_score(rival) + eps * entropy(rival) - eps * n * sp.log(m), because=lost,
-                  reason="A is optimal, and H(A) ≤ n log m; take the best key of each query for R", quotes=(SQUEEZE,))
+    yield AtLeast(
+        mean_score(A),
+        mean_score(rival) + eps * entropy(rival) - eps * n * sp.log(m),
+        because=lost,
+        reason="A is optimal, and H(A) ≤ n log m; take the best key of each query for R",
+        quotes=(SQUEEZE,),
+    )
 
 
 cold_matching.twin("nothing is lost", lambda: loss(mean_score(rival) + eps * entropy(rival)))
-cold_matching.twin("the rival's entropy counts twice", lambda: loss(
-    mean_score(rival) + 2 * eps * entropy(rival) - eps * n * sp.log(m)))
+cold_matching.twin(
+    "the rival's entropy counts twice", lambda: loss(mean_score(rival) + 2 * eps * entropy(rival) - eps * n * sp.log(m))
+)
 
 
 # ── ε = 1 and ε → ∞ ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -176,19 +198,30 @@ cold_matching.twin("the rival's entropy counts twice", lambda: loss(
 
 def at_one(temperature: sp.Expr) -> Equation:
     """The weights at ε = 1, against the softmax of QKᵀ at a temperature, 1/Σ_l exp((q_i·k_l − q_i·k_j)/temperature)."""
-    return Equation(attention(i, j).xreplace({eps: sp.S.One}), 1 / total(l, sp.exp((raw(i, l) - raw(i, j)) / temperature)),
-                    reason="S = QKᵀ/√d")
+    return Equation(
+        attention(i, j).xreplace({eps: sp.S.One}),
+        1 / total(l, sp.exp((raw(i, l) - raw(i, j)) / temperature)),
+        reason="S = QKᵀ/√d",
+    )
 
 
-@claim("transport.s5.standard", "identity", title="ε = 1: the standard softmax",
-       latex=r"\varepsilon=1\implies A=\mathrm{softmax}(QK^\top/\sqrt d)", needs=("transport.s2.attention",))
+@claim(
+    "transport.s5.standard",
+    "identity",
+    title="ε = 1: the standard softmax",
+    latex=r"\varepsilon=1\implies A=\mathrm{softmax}(QK^\top/\sqrt d)",
+    needs=("transport.s2.attention",),
+)
 def standard() -> Steps:
     """At ε = 1 the weights are those of standard attention, which is ε = √d against raw scores.
 
     That this is moderate regularization has no scale to be judged by: the weights depend on S/ε alone.
     """
-    yield Equation(eps * derivative(A(i, j), eps), -total(l, S[i, l] * derivative(A(i, j), S[i, l])),
-                   reason="ε has the unit of the scores: the weights are homogeneous of degree 0 in both")
+    yield Equation(
+        eps * derivative(A(i, j), eps),
+        -total(l, S[i, l] * derivative(A(i, j), S[i, l])),
+        reason="ε has the unit of the scores: the weights are homogeneous of degree 0 in both",
+    )
     yield at_one(sp.sqrt(d))
 
 
@@ -206,8 +239,13 @@ def total_weight() -> sp.Expr:
     return sp.exp(t * s[j]) / total(l, sp.exp(t * s[l]))
 
 
-@claim("transport.s5.hot", "limit", title="ε → ∞: the uniform distribution", needs=("transport.lem1",),
-       latex=r"\varepsilon\to\infty:\ A_{ij}\to1/m")
+@claim(
+    "transport.s5.hot",
+    "limit",
+    title="ε → ∞: the uniform distribution",
+    needs=("transport.lem1",),
+    latex=r"\varepsilon\to\infty:\ A_{ij}\to1/m",
+)
 def hot() -> Steps:
     """With strong regularization every key gets the same: the choice is entirely at random."""
     mean = total(l, s[l]) / m

@@ -93,14 +93,18 @@ def conic_squared_evidence(problem: MemProblem) -> Reading:
     z = conic_evidence_for(problem)
     multiplier = conic_solved(problem, z).multiplier
     base = conic_reading(problem, problem.alpha**2 * float(z @ z), 0.0, float(z @ z))
-    return Reading({**base.point, "lam": float64(multiplier)}, base.routes,
-                   base.tolerance + 2 * problem.alpha**2 * float(abs(z).max()) * conic_solved(problem, z).multiplier_error)
+    return Reading(
+        {**base.point, "lam": float64(multiplier)},
+        base.routes,
+        base.tolerance + 2 * problem.alpha**2 * float(abs(z).max()) * conic_solved(problem, z).multiplier_error,
+    )
 
 
 @confirms(Layer.PRIMAL, "beyond.any-query", on=mem_problems(), count=12)
 def conic_excess(problem: MemProblem) -> Reading:
     x = numbers(problem)
     weights = x["u"] * torch.from_numpy(x["T"] @ x["lam"]).exp().numpy()
-    values = [conic_mem.certify(each, x["T"], x["u"], x["z"], problem.alpha).objective
-              for each in (x["q"], weights / weights.sum())]
+    values = [
+        conic_mem.certify(each, x["T"], x["u"], x["z"], problem.alpha).objective for each in (x["q"], weights / weights.sum())
+    ]
     return conic_reading(problem, values[0] - values[1], 0.0, *values, float(x["z"] @ x["z"]))

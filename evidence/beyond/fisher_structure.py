@@ -82,8 +82,12 @@ def gained(row: Row) -> Reading:
 
 def gap_values(free: Free) -> Values:
     """A direction, weights and two shares."""
-    return {"v": torch.tanh(free["v"]), "w": torch.softmax(free["w"], -1), "x": torch.tanh(free["x"]).exp(),
-            "y": torch.tanh(free["y"]).exp()}
+    return {
+        "v": torch.tanh(free["v"]),
+        "w": torch.softmax(free["w"], -1),
+        "x": torch.tanh(free["x"]).exp(),
+        "y": torch.tanh(free["y"]).exp(),
+    }
 
 
 def gap_sides(z: Values) -> tuple[Tensor, Tensor]:

@@ -37,13 +37,16 @@ def three_pieces(drawn: PieceSizes) -> Reading:
     generator = torch.Generator().manual_seed(drawn["seed"])
     numbers = torch.randn(6, generator=generator, dtype=torch.float64)
     sums, outputs = numbers[:3], numbers[3:]
-    pieces = [flash.Contribution(peak[None], torch.ones(1, dtype=torch.float64), out[None, None])
-              for peak, out in zip(sums, outputs, strict=True)]
+    pieces = [
+        flash.Contribution(peak[None], torch.ones(1, dtype=torch.float64), out[None, None])
+        for peak, out in zip(sums, outputs, strict=True)
+    ]
     streamed = flash.finish(reduce(flash.combine, pieces)).output[0, 0]
     backwards = flash.finish(reduce(flash.combine, pieces[::-1])).output[0, 0]
     point = dict(zip("abdABD", map(float, numbers), strict=True))
-    return Reading(point, {"streamed": streamed, "backwards": backwards},
-                   tolerances.rounding("float64", 3, 1 + float(numbers.abs().sum())))
+    return Reading(
+        point, {"streamed": streamed, "backwards": backwards}, tolerances.rounding("float64", 3, 1 + float(numbers.abs().sum()))
+    )
 
 
 @confirms(Layer.TORCH, "beyond.row-correction", on=rows(max_m=3), count=16)

@@ -88,7 +88,8 @@ def iterate_sides(x: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
     return reach, x["alpha"] ** 2 * squared(x["E"])
 
 
-ITERATED = Problem(output_bounds.shapes, iterated, iterate_sides, least=1e-6, scale=1.0,
-                   counts=lambda m: {"n": m, "d": 2, "k": passes(m)})
+ITERATED = Problem(
+    output_bounds.shapes, iterated, iterate_sides, least=1e-6, scale=1.0, counts=lambda m: {"n": m, "d": 2, "k": passes(m)}
+)
 confirms(Layer.TORCH, "beyond.iterates", on=instances(ITERATED), count=16)(itself)
 observes(Layer.TORCH, "beyond.iterates", name="search")(search(ITERATED))

@@ -28,8 +28,16 @@ def product(x: Values, v: Tensor) -> Tensor:
 
 def form_values(free: Free) -> Values:
     """Weights, two vectors with the ends of their intervals, and a temperature."""
-    return {"p": torch.softmax(free["p"], -1), "h": shares(free["h"]), "g": shares(free["g"]), "L": mild(free["L"]),
-            "M": mild(free["M"]), "c": torch.tanh(free["c"]), "d": torch.tanh(free["d"]), "tau": mild(free["tau"])}
+    return {
+        "p": torch.softmax(free["p"], -1),
+        "h": shares(free["h"]),
+        "g": shares(free["g"]),
+        "L": mild(free["L"]),
+        "M": mild(free["M"]),
+        "c": torch.tanh(free["c"]),
+        "d": torch.tanh(free["d"]),
+        "tau": mild(free["tau"]),
+    }
 
 
 def form_sides(z: Values) -> tuple[Tensor, Tensor]:

@@ -20,9 +20,20 @@ def named(row: Row) -> dict[str, Tensor]:
 
     q, u, x = torch.softmax(normal(3, row.m), -1)
     v, w = normal(2, row.m)
-    return {"q": q, "u": u, "x": x, "v": v, "w": w, "S": normal(2, row.m), "R": torch.softmax(normal(2, row.m), -1),
-            "rho": normal(2).exp(), "d": normal(row.m).abs(), "c": normal(1)[0], "t": normal(1)[0].abs(),
-            "η": normal(1)[0].exp()}
+    return {
+        "q": q,
+        "u": u,
+        "x": x,
+        "v": v,
+        "w": w,
+        "S": normal(2, row.m),
+        "R": torch.softmax(normal(2, row.m), -1),
+        "rho": normal(2).exp(),
+        "d": normal(row.m).abs(),
+        "c": normal(1)[0],
+        "t": normal(1)[0].abs(),
+        "η": normal(1)[0].exp(),
+    }
 
 
 def variable(row: Row, name: str) -> Tensor:

@@ -35,7 +35,7 @@ def speed_of_the_mean(problem: MemProblem) -> Reading:
     return Reading({**base.point, "t": start, "x": problem.drawn["c"]}, base.routes, base.tolerance)
 
 
-NODES = 60                                                   # of the quadrature
+NODES = 60  # of the quadrature
 DRAWN, AT_MOST = 200, 1e-8
 
 
@@ -51,8 +51,10 @@ def resolved(templates: Tensor, prior: Tensor, dual: Tensor, alpha: float, times
 
     mean = torch.einsum("t,tab->ab", shares / 2, covariance(laws))
     unit = torch.eye(len(dual), dtype=torch.float64)
-    return (torch.linalg.solve(unit + alpha * times * mean, alpha * z),
-            torch.linalg.solve(unit + alpha * covariance(prior), alpha * z))
+    return (
+        torch.linalg.solve(unit + alpha * times * mean, alpha * z),
+        torch.linalg.solve(unit + alpha * covariance(prior), alpha * z),
+    )
 
 
 @observes(Layer.TORCH, "beyond.mean-covariance", name="quadrature")
@@ -73,8 +75,10 @@ def by_quadrature(_: str, run: Run) -> Finding:
     errors = (("the covariance of u", wrong), ("twice as much", twice))
     refuted = tuple(name for name, error in errors if error > 1e3 * AT_MOST)
     outcome = Outcome.HOLDS if worst <= AT_MOST else Outcome.REFUTED
-    scope = (f"{count} random laws, S by {NODES} nodes, float64, cpu; relative error of λ* {worst:.2g} at most, with Σ in the "
-             f"place of S {wrong:.2g}")
+    scope = (
+        f"{count} random laws, S by {NODES} nodes, float64, cpu; relative error of λ* {worst:.2g} at most, with Σ in the "
+        f"place of S {wrong:.2g}"
+    )
     return Finding(outcome, scope, "", worst / AT_MOST, refuted)
 
 
@@ -83,8 +87,12 @@ def by_quadrature(_: str, run: Run) -> Finding:
 
 def stretched_values(free: Free) -> Values:
     """A law on templates of the plane, a vector and α."""
-    return {"T": torch.tanh(free["T"]), "u": torch.softmax(free["u"], -1), "x": 2 * torch.tanh(free["x"]),
-            "alpha": torch.tanh(free["alpha"]).exp()}
+    return {
+        "T": torch.tanh(free["T"]),
+        "u": torch.softmax(free["u"], -1),
+        "x": 2 * torch.tanh(free["x"]),
+        "alpha": torch.tanh(free["alpha"]).exp(),
+    }
 
 
 def stretched_sides(x: Values) -> tuple[Tensor, Tensor]:
@@ -95,16 +103,26 @@ def stretched_sides(x: Values) -> tuple[Tensor, Tensor]:
     return stretched.square().sum(-1), x["x"].square().sum(-1)
 
 
-STRETCHED = Problem(lambda m: {"T": (m, 2), "u": (m,), "x": (2,), "alpha": ()}, stretched_values, stretched_sides,
-                    counts=lambda m: {"n": m, "d": 2}, sharp=True, sizes=(1, 2, 5))
+STRETCHED = Problem(
+    lambda m: {"T": (m, 2), "u": (m,), "x": (2,), "alpha": ()},
+    stretched_values,
+    stretched_sides,
+    counts=lambda m: {"n": m, "d": 2},
+    sharp=True,
+    sizes=(1, 2, 5),
+)
 confirms(Layer.TORCH, "beyond.resolvent-contracts", on=instances(STRETCHED), count=16)(itself)
 observes(Layer.TORCH, "beyond.resolvent-contracts", name="search")(search(STRETCHED))
 
 
 def curved_values(free: Free) -> Values:
     """Templates in a ball of diameter D, a law on them and a query."""
-    return {"y": 3 * torch.sinh(free["y"].clamp(-5, 5)), "u": torch.softmax(free["u"], -1), "lam": torch.tanh(free["lam"]),
-            "D": torch.tanh(free["D"]).exp()}
+    return {
+        "y": 3 * torch.sinh(free["y"].clamp(-5, 5)),
+        "u": torch.softmax(free["u"], -1),
+        "lam": torch.tanh(free["lam"]),
+        "D": torch.tanh(free["D"]).exp(),
+    }
 
 
 def curved_sides(x: Values) -> tuple[Tensor, Tensor]:
@@ -118,8 +136,14 @@ def curved_sides(x: Values) -> tuple[Tensor, Tensor]:
     return x["D"] ** 6 / 432 * x["lam"].square().sum(-1) ** 2, deviation.square().sum(-1)
 
 
-CURVED = Problem(lambda m: {"y": (m, 2), "u": (m,), "lam": (2,), "D": ()}, curved_values, curved_sides,
-                 counts=lambda m: {"n": m, "d": 2}, least=1e-4, scale=1.0)
+CURVED = Problem(
+    lambda m: {"y": (m, 2), "u": (m,), "lam": (2,), "D": ()},
+    curved_values,
+    curved_sides,
+    counts=lambda m: {"n": m, "d": 2},
+    least=1e-4,
+    scale=1.0,
+)
 confirms(Layer.TORCH, "beyond.resolvent-error", on=instances(CURVED), count=16)(itself)
 observes(Layer.TORCH, "beyond.resolvent-error", name="search")(search(CURVED))
 
@@ -144,7 +168,13 @@ def conic_residual(drawn: dict[str, int]) -> Reading:
     center = prior @ templates
     deviation = solution.mean - center - (prior * ((templates - center) @ solution.multiplier)) @ (templates - center)
     error = solution.mean_error + diameter**2 * solution.multiplier_error
-    point: dict[str, Value] = {"n": 2, "d": len(direction), "u": float64(prior), "y": float64(y), "D": float(diameter),
-                               "lam": float64(solution.multiplier)}
+    point: dict[str, Value] = {
+        "n": 2,
+        "d": len(direction),
+        "u": float64(prior),
+        "y": float64(y),
+        "D": float(diameter),
+        "lam": float64(solution.multiplier),
+    }
     allowed = tolerances.rounding("float64", 4, 1.0) + 4 * float(np.abs(deviation).max() + error) * float(error)
     return Reading(point, {"cvxpy": float64(float(deviation @ deviation))}, allowed, computed="right")

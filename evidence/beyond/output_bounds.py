@@ -42,8 +42,19 @@ def solved(free: Free) -> dict[str, Tensor]:
     one_pass = tilted(dual + alpha[:, None] * g)
     divergence = (one_pass * (one_pass.log() - exact.log())).sum(-1)
     far = diameter(templates)
-    return {"T": templates, "u": prior, "lam": dual, "alpha": alpha, "D": far, "g": g, "e": mean(one_pass - exact),
-            "K": divergence.clamp(min=0), "kappa": alpha * far**2 / 4, "y": other, "E": mean(exact - tilted(other))}
+    return {
+        "T": templates,
+        "u": prior,
+        "lam": dual,
+        "alpha": alpha,
+        "D": far,
+        "g": g,
+        "e": mean(one_pass - exact),
+        "K": divergence.clamp(min=0),
+        "kappa": alpha * far**2 / 4,
+        "y": other,
+        "E": mean(exact - tilted(other)),
+    }
 
 
 def squared(x: Tensor) -> Tensor:
@@ -141,8 +152,10 @@ class Opposite:
     def excess(self, x: Tensor) -> Tensor:
         """P(p_c) − P(p*)."""
         z = self.evidence(x).reshape(1)
-        values = [mem.primal_objective(self.weights(point), self.templates, z, self.prior, self.alpha)
-                  for point in (self.alpha * z[0], x)]
+        values = [
+            mem.primal_objective(self.weights(point), self.templates, z, self.prior, self.alpha)
+            for point in (self.alpha * z[0], x)
+        ]
         return values[0] - values[1]
 
     def reading(self, route: Tensor) -> Reading:

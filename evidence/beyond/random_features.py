@@ -40,12 +40,16 @@ def by_quadrature(drawn: dict[str, int]) -> Reading:
     closed = covariance.clone()
     closed.diagonal().copy_(linear.kernel_variance(query[None], keys, 1)[0])
     point = {"m": drawn["m"], "d": 2, "Q": query, "K": keys}
-    return Reading(point, {"quadrature": covariance, "its diagonal by the closed form": closed},
-                   tolerances.rounding("float64", NODES**2, 1e3))
+    return Reading(
+        point,
+        {"quadrature": covariance, "its diagonal by the closed form": closed},
+        tolerances.rounding("float64", NODES**2, 1e3),
+    )
 
 
-@confirms(Layer.TORCH, "beyond.ratio-bias", on=choose(m=st.integers(1, 3), N=st.integers(1, 4), seed=st.integers(0, 2**31)),
-          count=16)
+@confirms(
+    Layer.TORCH, "beyond.ratio-bias", on=choose(m=st.integers(1, 3), N=st.integers(1, 4), seed=st.integers(0, 2**31)), count=16
+)
 def over_outcomes(drawn: dict[str, int]) -> Reading:
     generator = torch.Generator().manual_seed(drawn["seed"])
     features = torch.randn(drawn["N"], drawn["m"], generator=generator, dtype=torch.float64).exp()
@@ -60,8 +64,13 @@ def over_outcomes(drawn: dict[str, int]) -> Reading:
 
 def bias_values(free: Free) -> Values:
     """Outcomes with their normalizers and outputs."""
-    return {"p": torch.softmax(free["p"], -1), "Z": torch.tanh(free["Z"]).exp(), "g": shares(free["g"]),
-            "L": torch.tanh(free["L"]).exp(), "c": torch.tanh(free["c"])}
+    return {
+        "p": torch.softmax(free["p"], -1),
+        "Z": torch.tanh(free["Z"]).exp(),
+        "g": shares(free["g"]),
+        "L": torch.tanh(free["L"]).exp(),
+        "c": torch.tanh(free["c"]),
+    }
 
 
 def bias_sides(x: Values) -> tuple[Tensor, Tensor]:
@@ -73,7 +82,12 @@ def bias_sides(x: Values) -> tuple[Tensor, Tensor]:
     return x["L"] ** 2 / 4 * variance / mean**2, deviation.square()
 
 
-BIAS = Problem(lambda m: {"p": (m,), "Z": (m,), "g": (m,), "L": (), "c": ()}, bias_values, bias_sides, least=1e-3,
-               counts=lambda m: {"N": m, "M": 2})
+BIAS = Problem(
+    lambda m: {"p": (m,), "Z": (m,), "g": (m,), "L": (), "c": ()},
+    bias_values,
+    bias_sides,
+    least=1e-3,
+    counts=lambda m: {"N": m, "M": 2},
+)
 confirms(Layer.TORCH, "beyond.ratio-bias-bound", on=instances(BIAS), count=16)(itself)
 observes(Layer.TORCH, "beyond.ratio-bias-bound", name="search")(search(BIAS))

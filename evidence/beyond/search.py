@@ -19,8 +19,8 @@ from evidence import Finding, Layer, Outcome, Reading, Run, Value, hold
 from numerics import tolerances
 
 INSTANCES = 12_000
-STARTS, STEPS, RATE = 64, 150, 0.05                          # of the ascent
-HELD, SPACED = 16, 4                                         # instances to compare: the tightest, and some of the others
+STARTS, STEPS, RATE = 64, 150, 0.05  # of the ascent
+HELD, SPACED = 16, 4  # instances to compare: the tightest, and some of the others
 ATTAINED = 1e-6
 """How close right/left has to come to 1 where a bound is declared sharp."""
 
@@ -67,16 +67,19 @@ class SearchResult:
     left: Tensor
     right: Tensor
     tightness: float
-    worst: float                                             # right − left, in tolerances
+    worst: float  # right − left, in tolerances
 
 
 def drawn(problem: Problem, m: int, count: int, device: str, seed: int = 0) -> dict[str, Tensor]:
     """Free numbers of several magnitudes."""
     generator = torch.Generator().manual_seed(seed + m)
     widths = torch.tensor([0.1, 1.0, 3.0], dtype=torch.float64)[torch.randint(3, (count,), generator=generator)]
-    return {name: (widths.view(-1, *[1] * len(shape)) * torch.randn(count, *shape, generator=generator,
-                                                                    dtype=torch.float64)).to(device)
-            for name, shape in problem.shapes(m).items()}
+    return {
+        name: (widths.view(-1, *[1] * len(shape)) * torch.randn(count, *shape, generator=generator, dtype=torch.float64)).to(
+            device
+        )
+        for name, shape in problem.shapes(m).items()
+    }
 
 
 def raised(problem: Problem, free: Free) -> dict[str, Tensor]:
@@ -86,7 +89,7 @@ def raised(problem: Problem, free: Free) -> dict[str, Tensor]:
     optimizer = torch.optim.Adam(moving.values(), lr=RATE)
     for _ in range(STEPS):
         optimizer.zero_grad()
-        (-problem.tightness(moving).sum()).backward()        # type: ignore[no-untyped-call]
+        (-problem.tightness(moving).sum()).backward()  # type: ignore[no-untyped-call]
         optimizer.step()
     return {name: x.detach() for name, x in moving.items()}
 
@@ -124,6 +127,7 @@ def readings(problem: Problem, result: SearchResult) -> Iterator[Reading]:
 
 def search(problem: Problem) -> Callable[[str, Run], Finding]:
     """An observation of a claim by searching."""
+
     def observe(claim: str, run: Run) -> Finding:
         count = INSTANCES // len(problem.sizes) // (4 if run.quick else 1)
         return verdict(claim, problem, [searched(problem, m, count, run.device) for m in problem.sizes], run.device)
@@ -134,6 +138,7 @@ def search(problem: Problem) -> Callable[[str, Run], Finding]:
 def instances(problem: Problem) -> st.SearchStrategy[Reading]:
     """Single instances, half of them drawn as the search draws them, half after an ascent: a slightly wrong bound fails only
     where there is little room."""
+
     def one(m: int, seed: int, tight: bool) -> Reading:
         free = ascended(problem, m) if tight else drawn(problem, m, 1, "cpu", seed)
         index = seed % len(next(iter(free.values())))
@@ -161,8 +166,10 @@ def verdict(claim: str, problem: Problem, results: Sequence[SearchResult], devic
     worst, tightest = max(each.worst for each in results), max(each.tightness for each in results)
     vote = hold(claim, Layer.TORCH, (reading for each in results for reading in readings(problem, each)))
     total = sum(len(each.left) for each in results)
-    scope = (f"{total} random instances, {len(results) * STARTS} of them after {STEPS} steps of gradient ascent, float64, "
-             f"{device}; right/left at most {tightest:.8g}")
+    scope = (
+        f"{total} random instances, {len(results) * STARTS} of them after {STEPS} steps of gradient ascent, float64, "
+        f"{device}; right/left at most {tightest:.8g}"
+    )
     outcome, detail = vote.outcome, vote.why_not
     if worst > 1:
         outcome, detail = Outcome.REFUTED, f"violated by {worst:.3g} tolerances"

@@ -77,8 +77,9 @@ def cost_sides(x: Values) -> tuple[Tensor, Tensor]:
     return x["ω"] ** 2 / 8, (x["p"] * (x["p"].log() - after)).sum(-1)
 
 
-COST = Problem(lambda m: {"p": (m,), "g": (m,), "ω": ()}, changed_values, cost_sides, least=1e-3,
-               counts=lambda m: {"n": m, "N": 2})
+COST = Problem(
+    lambda m: {"p": (m,), "g": (m,), "ω": ()}, changed_values, cost_sides, least=1e-3, counts=lambda m: {"n": m, "N": 2}
+)
 confirms(Layer.TORCH, "beyond.hoeffding", on=instances(COST), count=16)(itself)
 observes(Layer.TORCH, "beyond.hoeffding", name="search")(search(COST))
 
@@ -86,9 +87,15 @@ observes(Layer.TORCH, "beyond.hoeffding", name="search")(search(COST))
 def carried_values(free: Free) -> Values:
     """The common part of two weightings, their differences, and the distances of the keys."""
     far = torch.tanh(free["D"]).exp()
-    return {"r": torch.softmax(free["r"], -1), "v": torch.softmax(9 * free["v"], -1), "v'": torch.softmax(9 * free["v'"], -1),
-            "x": (2 * torch.tanh(free["x"])).exp(), "y": (2 * torch.tanh(free["y"])).exp(), "D": far,
-            "e": far[:, None, None] * torch.sigmoid(9 * free["e"])}
+    return {
+        "r": torch.softmax(free["r"], -1),
+        "v": torch.softmax(9 * free["v"], -1),
+        "v'": torch.softmax(9 * free["v'"], -1),
+        "x": (2 * torch.tanh(free["x"])).exp(),
+        "y": (2 * torch.tanh(free["y"])).exp(),
+        "D": far,
+        "e": far[:, None, None] * torch.sigmoid(9 * free["e"]),
+    }
 
 
 def carried_sides(x: Values) -> tuple[Tensor, Tensor]:
@@ -99,7 +106,11 @@ def carried_sides(x: Values) -> tuple[Tensor, Tensor]:
     return share * x["D"], (moving * distances).sum((-2, -1)) - (moving * distances).diagonal(dim1=-2, dim2=-1).sum(-1)
 
 
-CARRIED = Problem(lambda m: {"r": (m,), "v": (m,), "v'": (m,), "x": (), "y": (), "D": (), "e": (m, m)}, carried_values,
-                  carried_sides, counts=lambda m: {"n": m})
+CARRIED = Problem(
+    lambda m: {"r": (m,), "v": (m,), "v'": (m,), "x": (), "y": (), "D": (), "e": (m, m)},
+    carried_values,
+    carried_sides,
+    counts=lambda m: {"n": m},
+)
 confirms(Layer.TORCH, "beyond.carried", on=instances(CARRIED), count=16)(itself)
 observes(Layer.TORCH, "beyond.carried", name="search")(search(CARRIED))

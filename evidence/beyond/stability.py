@@ -23,8 +23,15 @@ def shares(x: Tensor) -> Tensor:
 
 def values(free: Free) -> Values:
     """Weights, tilts, values, and the ends of both intervals."""
-    return {"p": torch.softmax(free["p"], -1), "h": shares(free["h"]), "g": shares(free["g"]), "x": torch.tanh(free["x"]).exp(),
-            "y": torch.tanh(free["y"]).exp(), "L": torch.tanh(free["L"]).exp(), "c": torch.tanh(free["c"])}
+    return {
+        "p": torch.softmax(free["p"], -1),
+        "h": shares(free["h"]),
+        "g": shares(free["g"]),
+        "x": torch.tanh(free["x"]).exp(),
+        "y": torch.tanh(free["y"]).exp(),
+        "L": torch.tanh(free["L"]).exp(),
+        "c": torch.tanh(free["c"]),
+    }
 
 
 def sides(z: Values) -> tuple[Tensor, Tensor]:

@@ -62,14 +62,19 @@ def two_groups(m: int) -> dict[str, tuple[int, ...]]:
 
 def group_values(free: Free) -> Values:
     """Scores c + a above and c − b below, 1/τ and its step."""
-    return {"a": bounded(free["a"]).abs(), "b": bounded(free["b"]).abs(), "c": bounded(free["c"]),
-            "γ": bounded(free["γ"]).exp(), "tau": bounded(free["tau"]).exp()}
+    return {
+        "a": bounded(free["a"]).abs(),
+        "b": bounded(free["b"]).abs(),
+        "c": bounded(free["c"]),
+        "γ": bounded(free["γ"]).exp(),
+        "tau": bounded(free["tau"]).exp(),
+    }
 
 
 def share(x: Values, inverse: Tensor) -> Tensor:
     """The share of the keys above."""
     scores = torch.cat([x["c"][:, None] + x["a"], x["c"][:, None] - x["b"]], -1)
-    return torch.softmax(inverse[:, None] * scores, -1)[:, :x["a"].shape[-1]].sum(-1)
+    return torch.softmax(inverse[:, None] * scores, -1)[:, : x["a"].shape[-1]].sum(-1)
 
 
 def share_sides(x: Values) -> tuple[Tensor, Tensor]:

@@ -49,8 +49,19 @@ def solved(free: Free) -> dict[str, Tensor]:
     g = mean(exact - start)
     one_pass = columns(x, dual + alpha[:, None] * g, gamma)
     apart = gamma * torch.einsum("bj,bij->b", u, one_pass * (one_pass.log() - exact.log()))
-    return {**x, "u": u, "lam": dual, "nu": other, "alpha": alpha, "gamma": gamma, "D": diameter(x["T"]), "g": g,
-            "e": mean(one_pass - exact), "K": apart.clamp(min=0), "E": mean(exact - columns(x, other, gamma))}
+    return {
+        **x,
+        "u": u,
+        "lam": dual,
+        "nu": other,
+        "alpha": alpha,
+        "gamma": gamma,
+        "D": diameter(x["T"]),
+        "g": g,
+        "e": mean(one_pass - exact),
+        "K": apart.clamp(min=0),
+        "E": mean(exact - columns(x, other, gamma)),
+    }
 
 
 def share(x: Values) -> Tensor:
@@ -105,8 +116,14 @@ def cold_sides(x: Values) -> tuple[Tensor, Tensor]:
     return most / (1 + most), 1 - ot.kernel(cost, x["gamma"])[:, 0, 0]
 
 
-COLD = Problem(lambda m: {"B": (m, m), "Δ": (), "gamma": ()}, cold_values, cold_sides, least=1e-2, sharp=True,
-               counts=lambda m: {"N": m, "j": 1})
+COLD = Problem(
+    lambda m: {"B": (m, m), "Δ": (), "gamma": ()},
+    cold_values,
+    cold_sides,
+    least=1e-2,
+    sharp=True,
+    counts=lambda m: {"N": m, "j": 1},
+)
 confirms(Layer.TORCH, "beyond.ot-cold", on=instances(COLD), count=16)(itself)
 observes(Layer.TORCH, "beyond.ot-cold", name="search")(search(COLD))
 

@@ -9,17 +9,7 @@ from torch import Tensor
 
 from evidence import Layer, Reading, confirms
 from evidence.deciphering.conic_transport import CONIC_EVEN, conic_mean_of_true_preference
-from evidence.deciphering.transport import (
-    ANY,
-    EVEN,
-    FEW,
-    approximation,
-    measured,
-    reading,
-    second_difference,
-    slope,
-    true_mean,
-)
+from evidence.deciphering.transport import ANY, EVEN, FEW, approximation, measured, reading, second_difference, slope, true_mean
 from evidence.instances.ot import OtProblem
 from numerics import ot_attention as ot
 
@@ -69,9 +59,7 @@ def scaled_evidence(x: OtProblem) -> Reading:
     return at_the_maximizer(x, lambda dual: x.alpha * x["z"])
 
 
-confirms(Layer.TORCH, "deciphering.sD.stationarity", on=ANY, count=16, corrected=slope_of_approximation)(
-    slope_at_the_maximizer
-)
+confirms(Layer.TORCH, "deciphering.sD.stationarity", on=ANY, count=16, corrected=slope_of_approximation)(slope_at_the_maximizer)
 
 
 confirms(Layer.TORCH, "deciphering.sD.without-means", on=EVEN, count=16, corrected=slope_around_the_mean)(evidence_alone)

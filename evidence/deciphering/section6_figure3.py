@@ -16,7 +16,7 @@ def error_as_alpha_shrinks(claim: str, run: Run) -> Finding:
     study = approximation.study(approximation.figure_problem(), approximation.halvings())
     distance = (study.exact - study.problem.prior @ study.problem.templates).norm(dim=-1)
     relative = study.errors / distance
-    shrinks = bool((study.errors[-approximation.FITTED:].diff() < 0).all()) and float(relative[-1]) < 1e-3
+    shrinks = bool((study.errors[-approximation.FITTED :].diff() < 0).all()) and float(relative[-1]) < 1e-3
     at_one = {alpha: float(relative[int(torch.argmin((study.alphas - alpha).abs()))]) for alpha in (0.625, 1.25)}
     shares = {spread: approximation.share_of_worse_steps(60, spread) for spread in (1.0, 4.0)}
     return Finding(

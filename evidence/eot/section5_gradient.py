@@ -124,8 +124,10 @@ def gradient_error(problem: OneSided) -> float:
     largest, p = float(utility.abs().max()), logits.softmax(-1)
     sensitivity = float((p * (2 * (utility - p @ utility).abs() + p @ utility.abs())).max())
     computed = tolerances.plan(torch.float32, m, float(logits.abs().max()))
-    return min(tolerances.score_gradient(dtype, m, largest, tau, plan_error(problem)),
-               tolerances.stored_score_gradient(dtype, m, largest, tau, sensitivity, computed))
+    return min(
+        tolerances.score_gradient(dtype, m, largest, tau, plan_error(problem)),
+        tolerances.stored_score_gradient(dtype, m, largest, tau, sensitivity, computed),
+    )
 
 
 def stored_jacobian(problem: OneSided) -> Reading:

@@ -156,7 +156,8 @@ def excess_of_other_coefficients(drawn: dict[str, int | float]) -> Reading:
 
 
 @confirms(
-    Layer.TORCH, "geometric.s8.sparsemax",
+    Layer.TORCH,
+    "geometric.s8.sparsemax",
     on=choose(x=LINE, position=st.floats(-1.5, 1.5), rival=st.sampled_from((0.0, 1.0, 2.5))),
 )
 def bound_on_rivals(drawn: dict[str, object]) -> Reading:

@@ -25,9 +25,9 @@ confirms(Layer.TORCH, "inference.s7.two-pieces", on=both, count=12)(log_odds)
 confirms(Layer.TORCH, "inference.s7.context-dependent", on=both, count=12)(by_content)
 
 
-confirms(
-    Layer.TORCH, "inference.s7.solves-the-problem", on=mem_problems(smallest_n=2), count=16, corrected=second_of_estimate
-)(output_of_layer)
+confirms(Layer.TORCH, "inference.s7.solves-the-problem", on=mem_problems(smallest_n=2), count=16, corrected=second_of_estimate)(
+    output_of_layer
+)
 
 
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────

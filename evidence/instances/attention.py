@@ -57,11 +57,26 @@ class AttentionProblem(Placed):
         if self.tied:
             queries, scores = queries[:1].repeat(n, 1), scores[:, :1].repeat(1, m)
         rival = (normal(n, m) * (0.0, 1.0, 50.0)[self.seed % 3]).softmax(-1)
-        return {"Q": queries, "K": normal(m, WIDTH), "V": normal(m, WIDTH), "S": scores, "W": normal(n, m).exp(),
-                "lam": normal(n), "o": normal(n), "a": normal(n).softmax(0), "b": normal(m).softmax(0), "C": normal(n, m),
-                "f": normal(n, FEATURES).exp(), "g": normal(m, FEATURES).exp(), "x": normal(n, FEATURES),
-                "y": normal(m, FEATURES), "z": normal(n), "R": rival, "T": normal(n, n),
-                "projections": normal(FEATURES, WIDTH)}
+        return {
+            "Q": queries,
+            "K": normal(m, WIDTH),
+            "V": normal(m, WIDTH),
+            "S": scores,
+            "W": normal(n, m).exp(),
+            "lam": normal(n),
+            "o": normal(n),
+            "a": normal(n).softmax(0),
+            "b": normal(m).softmax(0),
+            "C": normal(n, m),
+            "f": normal(n, FEATURES).exp(),
+            "g": normal(m, FEATURES).exp(),
+            "x": normal(n, FEATURES),
+            "y": normal(m, FEATURES),
+            "z": normal(n),
+            "R": rival,
+            "T": normal(n, n),
+            "projections": normal(FEATURES, WIDTH),
+        }
 
     def __getitem__(self, name: str) -> Tensor:
         return self.drawn[name].to(self.device)
@@ -78,12 +93,20 @@ class AttentionProblem(Placed):
 
     def point(self, **values: Value) -> dict[str, Value]:
         """Every variable by its printed name, with replacements."""
-        sizes: dict[str, Value] = {"n": self.n, "m": self.m, "d": WIDTH, "e": WIDTH, "F": FEATURES, "eps": self.eps,
-                                   "tau": self.tau}
+        sizes: dict[str, Value] = {
+            "n": self.n,
+            "m": self.m,
+            "d": WIDTH,
+            "e": WIDTH,
+            "F": FEATURES,
+            "eps": self.eps,
+            "tau": self.tau,
+        }
         return sizes | self.drawn | {name: x.cpu() if isinstance(x, Tensor) else x for name, x in values.items()}
 
-    def reading(self, *magnitudes: Tensor | float, computed: str = "left", extra: dict[str, Value] | None = None,
-                **routes: Tensor) -> Reading:
+    def reading(
+        self, *magnitudes: Tensor | float, computed: str = "left", extra: dict[str, Value] | None = None, **routes: Tensor
+    ) -> Reading:
         """Routes at this problem, with the rounding of sums over its entries for these magnitudes and the routes' own."""
         everything = (1.0, *magnitudes, *routes.values())
         largest = max(float(torch.as_tensor(x, dtype=torch.float64).abs().max()) for x in everything)
@@ -153,8 +176,11 @@ class Tiled:
     def logit(self) -> float:
         """The largest |s| that is finite, each of its d products counted by itself, and of |mask|: where rounding starts."""
         sizes = (self.query.double().abs() @ self.key.double().abs().mT).amax() / self.temperature
-        added = 0.0 if self.mask is None or self.mask.dtype == torch.bool else float(
-            torch.where(self.allowed, self.mask, 0.0).double().abs().max())
+        added = (
+            0.0
+            if self.mask is None or self.mask.dtype == torch.bool
+            else float(torch.where(self.allowed, self.mask, 0.0).double().abs().max())
+        )
         return float(sizes) + added
 
     @property

@@ -18,7 +18,7 @@ from numerics.continuous import Basis
 
 F64 = torch.float64
 NODES = 64
-SIGMAS = 12.0                                                # beyond them a Gaussian has less mass than 1e-32
+SIGMAS = 12.0  # beyond them a Gaussian has less mass than 1e-32
 
 
 leggauss = cache(uncached)
@@ -56,8 +56,14 @@ class Continuous(Placed):
 
         axes, _ = torch.linalg.qr(normal(self.d, self.d))
         variances = self.spread ** normal(self.d).clamp(-2, 2)
-        return {"mean": normal(self.d), "covariance": axes @ torch.diag(variances) @ axes.mT, "variances": variances,
-                "axes": axes, "centers": 2 * normal(3, self.d), "widths": (normal(3).clamp(-1.5, 1.5)).exp()}
+        return {
+            "mean": normal(self.d),
+            "covariance": axes @ torch.diag(variances) @ axes.mT,
+            "variances": variances,
+            "axes": axes,
+            "centers": 2 * normal(3, self.d),
+            "widths": (normal(3).clamp(-1.5, 1.5)).exp(),
+        }
 
     def __getitem__(self, name: str) -> Tensor:
         return self.drawn[name].to(self.device)
@@ -75,8 +81,9 @@ class Continuous(Placed):
         """On the line: where a Gaussian and a bump are cut off, and points between, so that panels are short."""
         mu, sigma = float(self["mean"]), float(self["covariance"].sqrt())
         ends = {mu + k * sigma for k in (-SIGMAS, -3, 0, 3, SIGMAS)}
-        ends |= {c + k * s for c, s in zip(self["centers"][:, 0].tolist(), self["widths"].tolist(), strict=True)
-                 for k in (-3, 0, 3)}
+        ends |= {
+            c + k * s for c, s in zip(self["centers"][:, 0].tolist(), self["widths"].tolist(), strict=True) for k in (-3, 0, 3)
+        }
         return sorted(x for x in ends if abs(x - mu) <= SIGMAS * sigma * (1 + 1e-12))
 
     def parabola_cuts(self, half: float) -> list[float]:

@@ -17,13 +17,13 @@ from typing import Any
 import mpmath as mp
 
 DIGITS = 50
-GUARD = 10                                                   # further digits, for sums and cancellation
-LOST = 20                                                    # digits that a division by x^order may cost, for x ≥ 1e-6
+GUARD = 10  # further digits, for sums and cancellation
+LOST = 20  # digits that a division by x^order may cost, for x ≥ 1e-6
 
-precise = mp.workdps(DIGITS + GUARD)                         # a decorator: the function computes with all digits
+precise = mp.workdps(DIGITS + GUARD)  # a decorator: the function computes with all digits
 
-Vector = list[Any]                                           # of mpmath numbers
-Numbers = Sequence[Any]                                      # whatever mpmath reads exactly: ints, floats, mpf
+Vector = list[Any]  # of mpmath numbers
+Numbers = Sequence[Any]  # whatever mpmath reads exactly: ints, floats, mpf
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,12 @@ class Law:
         """The covariance matrix of the law, tilted by λ, d × d."""
         p, center = self._masses(dual), self.mean(dual)
         deviation = [[x - c for x, c in zip(row, center, strict=True)] for row in self.atoms]
-        return mp.matrix([[mp.fsum(w * row[a] * row[b] for w, row in zip(p, deviation, strict=True)) for b in range(self.d)]
-                          for a in range(self.d)])
+        return mp.matrix(
+            [
+                [mp.fsum(w * row[a] * row[b] for w, row in zip(p, deviation, strict=True)) for b in range(self.d)]
+                for a in range(self.d)
+            ]
+        )
 
     def _masses(self, dual: Vector | None) -> Vector:
         return list(self.weights) if dual is None else self.tilted(dual)

@@ -49,11 +49,23 @@ class Head(Placed):
         if self.hidden and n > 1:
             shown[0], hides[0] = 0.0, 1.0
         free, priors = normal(n).exp(), normal(h, n).exp()
-        priors[0] = priors[0] * shown                        # a head that leaves out hidden words
-        return {"X": normal(n, d), "y": normal(d), "T": normal(n, d), "z": normal(d), "B": 2 * normal(2 * n - 1),
-                "K": normal(h, e, d), "Q": normal(h, e, d), "V": normal(h, e, d), "m": shown / shown.sum(), "s": hides,
-                "u": free / free.sum(), "U": priors / priors.sum(-1, keepdim=True),
-                "g": torch.ones(n, dtype=torch.float64), **{name: normal(e) for name in BIASES}}
+        priors[0] = priors[0] * shown  # a head that leaves out hidden words
+        return {
+            "X": normal(n, d),
+            "y": normal(d),
+            "T": normal(n, d),
+            "z": normal(d),
+            "B": 2 * normal(2 * n - 1),
+            "K": normal(h, e, d),
+            "Q": normal(h, e, d),
+            "V": normal(h, e, d),
+            "m": shown / shown.sum(),
+            "s": hides,
+            "u": free / free.sum(),
+            "U": priors / priors.sum(-1, keepdim=True),
+            "g": torch.ones(n, dtype=torch.float64),
+            **{name: normal(e) for name in BIASES},
+        }
 
     def __getitem__(self, name: str) -> Tensor:
         return self.drawn[name].to(self.device)
@@ -82,8 +94,10 @@ class Head(Placed):
         self, queries: Tensor, mask: Tensor | None, scale: float | None, biases: bool = False, head: int = 0
     ) -> Tensor:
         """torch's own attention of queries (q, d) over the words, (q, e)."""
-        query, key, value = (self.projected(name, x, f"b{name}" if biases else None, head)
-                             for name, x in (("Q", queries), ("K", self["X"]), ("V", self["X"])))
+        query, key, value = (
+            self.projected(name, x, f"b{name}" if biases else None, head)
+            for name, x in (("Q", queries), ("K", self["X"]), ("V", self["X"]))
+        )
         return scaled_dot_product_attention(query[None], key[None], value[None], mask, scale=scale)[0]
 
     def layer(self, scale: float | None = None, biases: bool = False, all_heads: bool = False) -> GeneralizedAttention:
@@ -98,9 +112,7 @@ class Head(Placed):
                     projection.bias.copy_(self[f"b{name}"])
         return layer
 
-    def generalized(
-        self, queries: Tensor, mask: Tensor | None, scale: float | None = None, biases: bool = False
-    ) -> Tensor:
+    def generalized(self, queries: Tensor, mask: Tensor | None, scale: float | None = None, biases: bool = False) -> Tensor:
         """The generalized layer's output for queries (q, d), (q, e): by templates and evidence, not by keys."""
         with torch.no_grad():
             return self.layer(scale, biases)(queries, self["X"], None if mask is None else mask[None])

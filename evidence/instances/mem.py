@@ -230,8 +230,15 @@ def mem_problem(
         rival[..., 0] = 0
     evidence = normal(*batch, d) * {"zero": 0.0, "small": 0.1, "large": 10.0}.get(evident, 1.0)
     templates = scale * _templates(layout, normal(*own, n, d), normal(*own, d))
-    drawn = {"T": templates, "u": weights, "z": evidence, "lam": normal(*batch, d), "q": rival / rival.sum(-1, keepdim=True),
-             "c": normal(*batch, d), "s": normal(1)[0].exp()}
+    drawn = {
+        "T": templates,
+        "u": weights,
+        "z": evidence,
+        "lam": normal(*batch, d),
+        "q": rival / rival.sum(-1, keepdim=True),
+        "c": normal(*batch, d),
+        "s": normal(1)[0].exp(),
+    }
     if weighting == "zeros":
         weights[..., 1:] = weights[..., 1:] * (uniform(*own, n - 1) < 0.5)
     drawn["u"] = weights / weights.sum(-1, keepdim=True)
@@ -252,7 +259,7 @@ def _templates(layout: str, free: Tensor, one: Tensor) -> Tensor:
 
 
 def _mask(kind: str, allowed: Tensor, bias: Tensor) -> Tensor | None:
-    allowed[..., 0] = True                                   # a template with a positive prior
+    allowed[..., 0] = True  # a template with a positive prior
     if kind in ("none", "boolean"):
         return allowed if kind == "boolean" else None
     return torch.where(allowed, bias if kind == "bias" else 0.0, -torch.inf)
@@ -298,7 +305,7 @@ def mem_problems(
         raise ValueError(f"mem_problems: expected ranges and known choices, got {smallest_n}…{max_n}, {max_d} and {choices}")
     n = draw(st.integers(smallest_n, max_n))
     d = draw(st.integers(1, max_d))
-    plain = draw(st.booleans())                              # half of the problems have no special case but their sizes
+    plain = draw(st.booleans())  # half of the problems have no special case but their sizes
     layout = layouts[0] if plain else draw(st.sampled_from(layouts))
     weighting = priors[0] if plain else draw(st.sampled_from(priors))
     evident = evidence[0] if plain else draw(st.sampled_from(evidence))
@@ -306,8 +313,11 @@ def mem_problems(
     options: dict[str, Any] = {"layout": layout, "weighting": weighting, "evident": evident}
     if max_batch:
         options |= {
-            "batch": tuple(draw(st.lists(st.integers(1, max_batch), max_size=2))), "shared": draw(st.booleans()),
-            "own_alpha": draw(st.booleans()), "scale": draw(st.sampled_from(scales)), "mask": draw(st.sampled_from(masks)),
+            "batch": tuple(draw(st.lists(st.integers(1, max_batch), max_size=2))),
+            "shared": draw(st.booleans()),
+            "own_alpha": draw(st.booleans()),
+            "scale": draw(st.sampled_from(scales)),
+            "mask": draw(st.sampled_from(masks)),
         }
     return mem_problem(n, d, alpha, seed, **options)
 

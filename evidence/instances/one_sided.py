@@ -183,8 +183,15 @@ class Row(Placed):
 
         query, rest = normal(2).exp(), normal(self.m)
         keys = torch.stack([(self.problem.scores - query[1] * rest) / query[0], rest], -1)
-        return {"Q": query, "K": keys, "p": normal(self.m).exp(), "lam": normal(1)[0],
-                "b": normal(1)[0], "Z": normal(1)[0].exp(), "t": normal(1)[0]}
+        return {
+            "Q": query,
+            "K": keys,
+            "p": normal(self.m).exp(),
+            "lam": normal(1)[0],
+            "b": normal(1)[0],
+            "Z": normal(1)[0].exp(),
+            "t": normal(1)[0],
+        }
 
     def __getitem__(self, name: str) -> Tensor:
         return self.drawn[name].to(self.device)
@@ -227,6 +234,7 @@ class Row(Placed):
 @st.composite
 def rows(draw: st.DrawFn, max_m: int = 5) -> Row:
     """Draw a row of ordinary magnitude, m = 1, m = 2 and ties included."""
-    problem = draw(one_sided_problems(max_m=max_m, max_batch=0, temperatures=(1.0, 0.5, 4.0), scales=(1.0, 0.0, 2.0),
-                                      masks=("none",)))
+    problem = draw(
+        one_sided_problems(max_m=max_m, max_batch=0, temperatures=(1.0, 0.5, 4.0), scales=(1.0, 0.0, 2.0), masks=("none",))
+    )
     return Row(replace(problem, scores=problem.scores.clamp(-12, 12)), draw(st.integers(0, 2**31)))

@@ -212,8 +212,13 @@ def ot_problem(
         prior[..., 1:] = 0
     cost = _cost(costs, templates, rows, generator)
     rival = normal(n, N).exp()
-    drawn = {"T": templates, "u": prior / prior.sum(-1, keepdim=True), "M": cost, "R": rival / rival.sum(-1, keepdim=True),
-             "Q": torch.softmax(-cost / gamma, -2).mT.contiguous()}
+    drawn = {
+        "T": templates,
+        "u": prior / prior.sum(-1, keepdim=True),
+        "M": cost,
+        "R": rival / rival.sum(-1, keepdim=True),
+        "Q": torch.softmax(-cost / gamma, -2).mT.contiguous(),
+    }
     if costs in SYMMETRIC:
         drawn["S"] = cost / 2
     drawn |= {name: normal(d) for name in ("z", "lam", "nu", "v")} | {name: normal(N) for name in ("g", "f", "x", "y")}
@@ -277,8 +282,9 @@ def ot_problems(
     """
     known = set() < {*costs} <= {*KNOWN} and set() < {*priors} <= {*PRIORS}
     if not (known and 1 <= smallest <= max_size and max_d >= 1):
-        raise ValueError("ot_problems: expected ranges and known choices, "
-                         f"got {smallest}…{max_size}, {max_d}, {costs} and {priors}")
+        raise ValueError(
+            f"ot_problems: expected ranges and known choices, got {smallest}…{max_size}, {max_d}, {costs} and {priors}"
+        )
     N, d = draw(st.integers(smallest, max_size)), draw(st.integers(1, max_d))
     alpha, gamma = draw(st.sampled_from(alphas)), draw(st.sampled_from(gammas))
     options: dict[str, Any] = {"costs": draw(st.sampled_from(costs)), "prior_kind": draw(st.sampled_from(priors))}

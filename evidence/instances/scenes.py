@@ -13,9 +13,9 @@ from evidence import Reading, Value
 from evidence.instances.placement import Placed
 from numerics import tolerances
 
-WIDTH, FEATURES, BASIS, UNITS = 3, 2, 2, 4                   # d, D, M, H
-KINDS = ("any", "small", "tied", "one", "behind")            # kinds of data x
-LARGEST = 4.0                                                # no number that is drawn exceeds it in magnitude
+WIDTH, FEATURES, BASIS, UNITS = 3, 2, 2, 4  # d, D, M, H
+KINDS = ("any", "small", "tied", "one", "behind")  # kinds of data x
+LARGEST = 4.0  # no number that is drawn exceeds it in magnitude
 
 
 @dataclass(frozen=True)

@@ -32,5 +32,5 @@ def certified_rows(claim: str, run: Run) -> Finding:
     of_paragraph = sampled(paragraph(run.model), 24 if run.quick else 72)
     of_sentence = sampled(sentence(run.model), 6)
     misses, readings = zip(*map(against_solver, [*of_paragraph, *of_sentence]), strict=True)
-    vote = hold(claim, Layer.PRIMAL, readings[len(of_paragraph):])
+    vote = hold(claim, Layer.PRIMAL, readings[len(of_paragraph) :])
     return conclude(vote, worst(misses), f"{len(of_paragraph)} rows of a pretrained encoder, solved and certified")

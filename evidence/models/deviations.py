@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evidence.source.shipped import Call
     from numerics.experiments.deviation.summary import LayerRows
 
-NEAR = 0.1                                                   # our reading of "nearly coincides": within a tenth
+NEAR = 0.1  # our reading of "nearly coincides": within a tenth
 
 
 # ── figures 4 and 5: the pretrained encoder ─────────────────────────────────────────────────────────────────────────
@@ -81,10 +81,15 @@ def listed(values: list[Tensor]) -> str:
 def by_layer(claim: str, run: Run) -> Finding:
     """The largest mean over a layer, and all means together with the errors that they hide."""
     measured = layers(run.quick)
-    return of_encoder(measured, max(float(x.deviation.mean()) for x in measured), (
-        f"mean deviation by layer {listed([x.deviation for x in measured])}; within the span of the templates' differences "
-        f"{listed([x.within for x in measured])}; but the outputs are off by {listed([x.error for x in measured])} of the "
-        f"shift they estimate, the weights by {listed([x.variation for x in measured])} in total variation"))
+    return of_encoder(
+        measured,
+        max(float(x.deviation.mean()) for x in measured),
+        (
+            f"mean deviation by layer {listed([x.deviation for x in measured])}; within the span of the templates' differences "
+            f"{listed([x.within for x in measured])}; but the outputs are off by {listed([x.error for x in measured])} of the "
+            f"shift they estimate, the weights by {listed([x.variation for x in measured])} in total variation"
+        ),
+    )
 
 
 def by_head(claim: str, run: Run) -> Finding:
@@ -93,9 +98,14 @@ def by_head(claim: str, run: Run) -> Finding:
     heads = torch.cat([x.deviation.mean(-1) for x in measured])
     rows = torch.cat([x.deviation.flatten() for x in measured])
     errors = torch.cat([x.error.mean(-1) for x in measured])
-    return of_encoder(measured, float(heads.max()), (
-        f"mean deviation of {len(heads)} heads {float(heads.min()):.3f} to {float(heads.max()):.3f}, of single rows up to "
-        f"{float(rows.max()):.3f}; mean output error of heads {float(errors.min()):.3f} to {float(errors.max()):.3f}"))
+    return of_encoder(
+        measured,
+        float(heads.max()),
+        (
+            f"mean deviation of {len(heads)} heads {float(heads.min()):.3f} to {float(heads.max()):.3f}, of single rows up to "
+            f"{float(rows.max()):.3f}; mean output error of heads {float(errors.min()):.3f} to {float(errors.max()):.3f}"
+        ),
+    )
 
 
 def of_encoder(measured: list[Measured], largest: float, figures: str) -> Finding:
@@ -125,12 +135,17 @@ def over_heads(role: str, weights: str, name: str) -> list[float]:
     """The mean of a statistic for every head of every layer."""
     from numerics.experiments.deviation.summary import mean
 
-    return [mean(rows.of_head(head, name)) for rows in small_t5() if (rows.role, rows.weights) == (role, weights)
-            for head in range(rows.heads)]
+    return [
+        mean(rows.of_head(head, name))
+        for rows in small_t5()
+        if (rows.role, rows.weights) == (role, weights)
+        for head in range(rows.heads)
+    ]
 
 
 def of_small_t5(role: str) -> Observe:
     """The deviations of the heads of one role: encoder, decoder or cross."""
+
     def observe(claim: str, run: Run) -> Finding:
         trained, random = (over_heads(role, weights, "deviation") for weights in ("trained", "random"))
         errors = over_heads(role, "trained", "output_error")

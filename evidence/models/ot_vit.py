@@ -32,12 +32,18 @@ def parameters(claim: str, run: Run) -> Finding:
     from numerics.experiments.ot_vit import sizes
 
     fitting = {dataset: sizes.fitting(dataset, ratios=(1, 2, 4)) for dataset in sizes.IMAGES}
-    assert all(fitting.values())                             # some width gives a model the printed number of parameters
+    assert all(fitting.values())  # some width gives a model the printed number of parameters
     both = {dataset: [each for each in fits if each.both] for dataset, fits in fitting.items()}
     listed = "; ".join(
-        f"{dataset}: " + (", ".join(f"hidden {x.architecture.hidden}, perceptron {x.architecture.mlp}: {x.vit:,} and "
-                                    f"{x.transport:,}" for x in fits) or "no width gives both")
-        for dataset, fits in both.items())
+        f"{dataset}: "
+        + (
+            ", ".join(
+                f"hidden {x.architecture.hidden}, perceptron {x.architecture.mlp}: {x.vit:,} and {x.transport:,}" for x in fits
+            )
+            or "no width gives both"
+        )
+        for dataset, fits in both.items()
+    )
     return Finding(
         Outcome.HOLDS if any(both.values()) else Outcome.REFUTED,
         "six layers, 4 × 4 patches, widths in steps of 8, perceptrons 1, 2 and 4 times as wide, counted on the models; "

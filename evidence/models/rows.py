@@ -56,7 +56,7 @@ def gradient_misses(problem: AttentionProblem) -> float:
     largest = (problem.output_gradient.abs() @ problem.values.abs().mT).amax(-1, keepdim=True).double()
     unit = tolerances.score_gradient(problem.scores.dtype, m + width, 1.0, problem.temperature)
     smallest = torch.finfo(problem.scores.dtype).smallest_normal
-    allowed = unit * largest * problem.probabilities + smallest      # both sides start from the model's own weights
+    allowed = unit * largest * problem.probabilities + smallest  # both sides start from the model's own weights
     return float(((gradient - problem.score_gradient).abs() / allowed).max())
 
 
@@ -124,8 +124,17 @@ class ModelRow:
     def point(self) -> dict[str, Value]:
         """Every variable by its printed name; K and Q are such that the scores are the model's."""
         scores, (m, width) = self.logits * self.tau, self.values.shape
-        return {"m": m, "d": 2, "e": width, "tau": self.tau, "eps": self.tau, "Q": float64([1.0, 2.0]),
-                "K": torch.stack((-scores, scores), -1), "s": scores, "V": self.values}
+        return {
+            "m": m,
+            "d": 2,
+            "e": width,
+            "tau": self.tau,
+            "eps": self.tau,
+            "Q": float64([1.0, 2.0]),
+            "K": torch.stack((-scores, scores), -1),
+            "s": scores,
+            "V": self.values,
+        }
 
 
 def weights(row: ModelRow) -> Reading:
@@ -153,8 +162,13 @@ def sampled(problems: list[AttentionProblem], count: int) -> list[ModelRow]:
     for n in range(count):
         problem = problems[n % len(problems)]
         heads, queries = problem.scores.shape[1:3]
-        rows.append(ModelRow(problem, int(torch.randint(heads, (), generator=generator)),
-                             int(torch.randint(queries, (), generator=generator))))
+        rows.append(
+            ModelRow(
+                problem,
+                int(torch.randint(heads, (), generator=generator)),
+                int(torch.randint(queries, (), generator=generator)),
+            )
+        )
     return rows
 
 
@@ -187,7 +201,7 @@ def worst(misses: Iterable[float]) -> float:
 
 def conclude(vote: Vote, missed: float, scope: str) -> Finding:
     """Conclude from a vote on some rows, and from the worst of all rows."""
-    if not missed <= 1:                                      # NaN is no agreement
+    if not missed <= 1:  # NaN is no agreement
         miss = f"worst row misses by {missed:.3g} tolerances"
         if missed > REFUTING_FACTOR:
             vote.failure = vote.failure or miss
@@ -199,6 +213,7 @@ def conclude(vote: Vote, missed: float, scope: str) -> Finding:
 
 def pretrained_rows(quantity: Quantity) -> Observe:
     """Every row of a pretrained model on a paragraph, and the twins in a few rows of a sentence."""
+
     def observe(claim: str, run: Run) -> Finding:
         problems = paragraph(run.model)
         vote = hold(claim, Layer.TORCH, map(quantity.reading, sampled(sentence(run.model), 6)))
@@ -212,6 +227,7 @@ def pretrained_rows(quantity: Quantity) -> Observe:
 
 def random_rows(quantity: Quantity, architecture: str) -> Observe:
     """Every row of a random model, and the twins in a few."""
+
     def observe(claim: str, run: Run) -> Finding:
         problems = random_model(architecture)
         vote = hold(claim, Layer.TORCH, map(quantity.reading, sampled(problems, 12)))

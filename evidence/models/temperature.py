@@ -12,7 +12,7 @@ from evidence.models.captured import language_model, paragraph, random_model
 from evidence.readings import Formula, compare
 from numerics import one_sided
 
-RELATIVE = 1e-4                                              # the error allowed to a measured temperature
+RELATIVE = 1e-4  # the error allowed to a measured temperature
 WIDTHS = (16, 64, 1024, 4096)
 
 
@@ -45,11 +45,17 @@ def shipped(claim: str, run: Run) -> Finding:
     """The temperature of shipped code is √d where a model scales; T5 does not."""
     scales = measured()
     agreeing = [name for name, each in scales.items() if agrees(*each)]
-    readings = [Reading({"d": width}, {name: float64(temperature)}, RELATIVE * temperature)
-                for name, (width, temperature) in scales.items() if name in agreeing]
+    readings = [
+        Reading({"d": width}, {name: float64(temperature)}, RELATIVE * temperature)
+        for name, (width, temperature) in scales.items()
+        if name in agreeing
+    ]
     twins = {name: Formula(make()) for name, make in entries()[claim].twins.items()}
-    refuted = [name for name, twin in twins.items()
-               if all(each.miss > REFUTING_FACTOR for reading in readings for each in compare(twin, reading, ()).values())]
+    refuted = [
+        name
+        for name, twin in twins.items()
+        if all(each.miss > REFUTING_FACTOR for reading in readings for each in compare(twin, reading, ()).values())
+    ]
     return Finding(
         Outcome.HOLDS if len(agreeing) >= 6 else Outcome.REFUTED,
         f"measured on the shipped code of {', '.join(agreeing)}",
@@ -80,8 +86,10 @@ def saturation(claim: str, run: Run) -> Finding:
         untrained = BertModel(config, add_pooling_layer=False).eval()
     captured = paragraph(run.model)
     null = capture(untrained, encode_paragraph(language_model=language_model(run.model)))
-    peaks = {name: torch.cat([p.probabilities.amax(-1).flatten() for p in problems])
-             for name, problems in (("trained", captured), ("untrained", null))}
+    peaks = {
+        name: torch.cat([p.probabilities.amax(-1).flatten() for p in problems])
+        for name, problems in (("trained", captured), ("untrained", null))
+    }
     unscaled = torch.cat([one_sided.plan(p.scores, 1.0, p.mask).amax(-1).flatten() for p in captured])
     return Finding(
         Outcome.HOLDS if max(scaled) < 0.2 and raw[-1] > 0.9 else Outcome.REFUTED,

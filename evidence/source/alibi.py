@@ -98,15 +98,29 @@ def visible(head: Shipped) -> list[tuple[int, Tensor, Tensor, float]]:
 def biased_by_distance(head: Shipped) -> list[Reading]:
     """Weights with the bias b|i − j| for the last of the visible positions, where |i − j| is the distance back."""
     point = {"tau": math.sqrt(WIDTH), "b": -head.slope}
-    return [Reading({**point, "m": seen, "i": seen, "S": scores}, {head.name: weights}, tolerance)
-            for seen, scores, weights, tolerance in visible(head)]
+    return [
+        Reading({**point, "m": seen, "i": seen, "S": scores}, {head.name: weights}, tolerance)
+        for seen, scores, weights, tolerance in visible(head)
+    ]
 
 
 def at_positions(head: Shipped) -> list[Reading]:
     """The same weights, against a bias that grows with the key's position."""
-    return [Reading({"m": seen, "s": scores[-1], "tau": math.sqrt(WIDTH), "h": float(seen), "slope": head.slope,
-                     "D": torch.arange(seen - 1, -1, -1, dtype=torch.float64)}, {head.name: weights}, tolerance)
-            for seen, scores, weights, tolerance in visible(head)]
+    return [
+        Reading(
+            {
+                "m": seen,
+                "s": scores[-1],
+                "tau": math.sqrt(WIDTH),
+                "h": float(seen),
+                "slope": head.slope,
+                "D": torch.arange(seen - 1, -1, -1, dtype=torch.float64),
+            },
+            {head.name: weights},
+            tolerance,
+        )
+        for seen, scores, weights, tolerance in visible(head)
+    ]
 
 
 def sign_of_slope(head: Shipped) -> list[Reading]:
@@ -126,6 +140,7 @@ Readings = Callable[[Shipped], list[Reading]]
 
 def of_both_modules(claim: str, printed: Readings, corrected: Readings) -> Finding:
     """Combine the modules' evidence on the print and on its correction: a twin is refuted by both or not at all."""
+
     def every(readings: Readings, heads: list[Shipped]) -> list[Reading]:
         return [reading for head in heads for reading in readings(head)]
 

@@ -25,8 +25,14 @@ def default_temperature(width: int) -> float:
 def typical_temperature(claim: str, run: Run) -> Finding:
     """√d for keys of width d."""
     scales = {width: default_temperature(width) for width in WIDTHS}
-    readings = [Reading({d.name: width, shipped.name: temperature}, {"torch": float64(temperature)},
-                        tolerances.rounding("float64", width, float(width) ** 1.5)) for width, temperature in scales.items()]
+    readings = [
+        Reading(
+            {d.name: width, shipped.name: temperature},
+            {"torch": float64(temperature)},
+            tolerances.rounding("float64", width, float(width) ** 1.5),
+        )
+        for width, temperature in scales.items()
+    ]
     vote = hold(claim, Layer.SOURCE, readings, statement=Equation(shipped, sp.sqrt(d)))
     return Finding(
         vote.outcome,

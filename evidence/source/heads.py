@@ -17,8 +17,8 @@ from numerics import tolerances
 HEADS, WIDTH = 2, 2
 MODEL_WIDTH = HEADS * WIDTH
 WORDS = 4
-PLACES = (1, 3)                                              # of the queries that are compared
-BLANK = 7                                                    # the number of a sentinel that stands for a word to be inferred
+PLACES = (1, 3)  # of the queries that are compared
+BLANK = 7  # the number of a sentinel that stands for a word to be inferred
 ENCODED, DECODED = [3, BLANK, 5, 0], [2, 4, BLANK, 9]
 
 
@@ -27,8 +27,9 @@ def t5_calls() -> list[Call]:
     """The attention calls of a random T5 of two and two layers; output maps are the identity, so heads lie side by side."""
     from transformers import T5Config, T5Model
 
-    config = T5Config(vocab_size=16, d_model=MODEL_WIDTH, d_kv=WIDTH, num_layers=2, num_heads=HEADS, d_ff=8,
-                      attn_implementation="eager")
+    config = T5Config(
+        vocab_size=16, d_model=MODEL_WIDTH, d_kv=WIDTH, num_layers=2, num_heads=HEADS, d_ff=8, attn_implementation="eager"
+    )
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.manual_seed(0)
         model = T5Model(config).double().eval()
@@ -38,8 +39,12 @@ def t5_calls() -> list[Call]:
             elif name.endswith((".q.weight", ".k.weight", ".v.weight", "relative_attention_bias.weight")):
                 nn.init.normal_(parameter, std=0.7)
     words = torch.tensor([ENCODED])
-    inputs = {"input_ids": words, "attention_mask": (words > 0).long(), "decoder_input_ids": torch.tensor([DECODED]),
-              "decoder_attention_mask": torch.ones(1, WORDS, dtype=torch.int64)}
+    inputs = {
+        "input_ids": words,
+        "attention_mask": (words > 0).long(),
+        "decoder_input_ids": torch.tensor([DECODED]),
+        "decoder_attention_mask": torch.ones(1, WORDS, dtype=torch.int64),
+    }
     return calls(model, inputs)
 
 
@@ -48,8 +53,15 @@ def bert_calls() -> list[Call]:
     """The attention calls of a random BERT of two layers, with biases."""
     from transformers import BertConfig, BertModel
 
-    config = BertConfig(vocab_size=16, hidden_size=MODEL_WIDTH, num_hidden_layers=2, num_attention_heads=HEADS,
-                        intermediate_size=8, initializer_range=0.7, attn_implementation="eager")
+    config = BertConfig(
+        vocab_size=16,
+        hidden_size=MODEL_WIDTH,
+        num_hidden_layers=2,
+        num_attention_heads=HEADS,
+        intermediate_size=8,
+        initializer_range=0.7,
+        attn_implementation="eager",
+    )
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.manual_seed(0)
         model = BertModel(config, add_pooling_layer=False).double().eval()
@@ -83,9 +95,21 @@ def t5_points(*roles: Role) -> Iterator[tuple[dict[str, Any], Tensor, Tensor]]:
             line = float64([bias[max(shift, 0), max(-shift, 0)] for shift in range(1 - WORDS, WORDS)])
             for position in PLACES:
                 shown = seen[position] / seen[position].sum()
-                point = {"n": WORDS, "d": MODEL_WIDTH, "e": WIDTH, "X": call.source[0], "y": call.hidden[0, position], "K": key,
-                         "Q": query, "V": value, "B": line, "m": shown, "s": (shown == 0).double(), "j": position + 1,
-                         "g": blanks}
+                point = {
+                    "n": WORDS,
+                    "d": MODEL_WIDTH,
+                    "e": WIDTH,
+                    "X": call.source[0],
+                    "y": call.hidden[0, position],
+                    "K": key,
+                    "Q": query,
+                    "V": value,
+                    "B": line,
+                    "m": shown,
+                    "s": (shown == 0).double(),
+                    "j": position + 1,
+                    "g": blanks,
+                }
                 yield point, call.output[0, position].unflatten(-1, (HEADS, WIDTH))[head], call.weights[0, head, position]
 
 
@@ -96,8 +120,9 @@ def t5_outputs(*roles: Role, **values: Tensor) -> list[Reading]:
 
 def t5_marked(mark: str) -> list[Reading]:
     """Weights of marked words, [i]."""
-    return [Reading(point, {"T5": weights * point[mark]}, rounded(point))
-            for point, _, weights in t5_points("encoder", "decoder")]
+    return [
+        Reading(point, {"T5": weights * point[mark]}, rounded(point)) for point, _, weights in t5_points("encoder", "decoder")
+    ]
 
 
 def t5_odds() -> list[Reading]:
@@ -118,10 +143,21 @@ def bert_outputs() -> list[Reading]:
     for call in bert_calls():
         for head in range(HEADS):
             key, query, value = projections(call, head, "key", "query", "value")
-            biases = {f"b{short}": getattr(call.module, name).bias.detach().view(HEADS, WIDTH)[head]
-                      for short, name in (("K", "key"), ("Q", "query"), ("V", "value"))}
-            point = {"n": WORDS, "d": MODEL_WIDTH, "e": WIDTH, "X": call.hidden[0], "y": call.hidden[0, 0], "K": key,
-                     "Q": query, "V": value, **biases}
+            biases = {
+                f"b{short}": getattr(call.module, name).bias.detach().view(HEADS, WIDTH)[head]
+                for short, name in (("K", "key"), ("Q", "query"), ("V", "value"))
+            }
+            point = {
+                "n": WORDS,
+                "d": MODEL_WIDTH,
+                "e": WIDTH,
+                "X": call.hidden[0],
+                "y": call.hidden[0, 0],
+                "K": key,
+                "Q": query,
+                "V": value,
+                **biases,
+            }
             output = call.output[0].unflatten(-1, (HEADS, WIDTH))[:, head]
             readings.append(Reading(point, {"BERT": output}, rounded(point)))
     return readings

@@ -45,8 +45,12 @@ def luong_dot_is_a_uniform_prior() -> Fact:
     shipped = scaled_dot_product_attention(queries, annotations, annotations, scale=1.0)
     ours = attention_weights(annotations, queries, uniform(annotations)) @ annotations
     scaled = attention_weights(annotations, queries, uniform(annotations), WIDTH**-0.5) @ annotations
-    return Fact("Luong's dot score is (18) with u uniform, α = 1, the annotations as templates and the state as evidence",
-                   "Luong, Pham, Manning (2015), section 3.1", worst(ours - shipped, EXACT), worst(scaled - shipped, EXACT))
+    return Fact(
+        "Luong's dot score is (18) with u uniform, α = 1, the annotations as templates and the state as evidence",
+        "Luong, Pham, Manning (2015), section 3.1",
+        worst(ours - shipped, EXACT),
+        worst(scaled - shipped, EXACT),
+    )
 
 
 def luong_general_is_a_uniform_prior() -> Fact:
@@ -55,9 +59,12 @@ def luong_general_is_a_uniform_prior() -> Fact:
     expected = torch.einsum("ka,ab,ib->ki", queries, w, annotations).softmax(-1)
     ours = attention_weights(annotations, queries @ w, uniform(annotations))
     transposed = attention_weights(annotations, queries @ w.T, uniform(annotations))
-    return Fact("Luong's general score is (18) with u uniform, α = 1 and evidence Wᵀh_t",
-                   "Luong, Pham, Manning (2015), section 3.1", worst(ours - expected, EXACT),
-                   worst(transposed - expected, EXACT))
+    return Fact(
+        "Luong's general score is (18) with u uniform, α = 1 and evidence Wᵀh_t",
+        "Luong, Pham, Manning (2015), section 3.1",
+        worst(ours - expected, EXACT),
+        worst(transposed - expected, EXACT),
+    )
 
 
 def vaswani_is_a_uniform_prior_on_pairs() -> Fact:
@@ -68,9 +75,13 @@ def vaswani_is_a_uniform_prior_on_pairs() -> Fact:
     mean = attention_weights(pairs, evidence, uniform(pairs), WIDTH**-0.5) @ pairs
     mean_key = attention_weights(keys, queries, uniform(keys), WIDTH**-0.5) @ keys
     best = mean_key @ torch.linalg.lstsq(mean_key, shipped).solution
-    return Fact("scaled dot-product attention is (18) with u uniform, α = 1/√d′ and key–value pairs as templates; "
-                   "keys alone will not do unless the values are a linear map of them", "torch scaled_dot_product_attention",
-                   worst(mean[:, WIDTH:] - shipped, EXACT), worst(best - shipped, EXACT))
+    return Fact(
+        "scaled dot-product attention is (18) with u uniform, α = 1/√d′ and key–value pairs as templates; "
+        "keys alone will not do unless the values are a linear map of them",
+        "torch scaled_dot_product_attention",
+        worst(mean[:, WIDTH:] - shipped, EXACT),
+        worst(best - shipped, EXACT),
+    )
 
 
 def additive_scores() -> tuple[Tensor, Tensor, Tensor]:
@@ -93,10 +104,13 @@ def bahdanau_is_not_a_uniform_prior() -> Fact:
     """Nor one with any other prior that the query does not change, with any evidence, for the annotations as templates."""
     scores, queries, annotations = additive_scores()
     dot = attention_weights(annotations, queries, drawn(WORDS, seed=5)).log()
-    return Fact("Bahdanau's score vᵀtanh(Ws + Uh) is no inner product of the annotations with any evidence: its log weights "
-                   "have a higher rank than (18) allows, for every u that does not depend on the query",
-                   "Bahdanau, Cho, Bengio (2015), section 3.1 and appendix A.1.2",
-                   excess_rank(dot, WIDTH), excess_rank(scores.log_softmax(-1), WIDTH))
+    return Fact(
+        "Bahdanau's score vᵀtanh(Ws + Uh) is no inner product of the annotations with any evidence: its log weights "
+        "have a higher rank than (18) allows, for every u that does not depend on the query",
+        "Bahdanau, Cho, Bengio (2015), section 3.1 and appendix A.1.2",
+        excess_rank(dot, WIDTH),
+        excess_rank(scores.log_softmax(-1), WIDTH),
+    )
 
 
 def bahdanau_is_a_prior_per_query() -> Fact:
@@ -104,9 +118,12 @@ def bahdanau_is_a_prior_per_query() -> Fact:
     scores, queries, annotations = additive_scores()
     ours = attention_weights(annotations, torch.zeros_like(queries), scores)
     fixed = attention_weights(annotations, torch.zeros_like(queries), scores.mean(0)).expand_as(ours)
-    return Fact("Bahdanau's weights are (18) with no evidence and the prior u_i ∝ exp(score), a prior that depends on the "
-                   "query", "Bahdanau, Cho, Bengio (2015), section 3.1", worst(ours - scores.softmax(-1), EXACT),
-                   worst(fixed - scores.softmax(-1), EXACT))
+    return Fact(
+        "Bahdanau's weights are (18) with no evidence and the prior u_i ∝ exp(score), a prior that depends on the query",
+        "Bahdanau, Cho, Bengio (2015), section 3.1",
+        worst(ours - scores.softmax(-1), EXACT),
+        worst(fixed - scores.softmax(-1), EXACT),
+    )
 
 
 def luong_local_has_a_gaussian_prior() -> Fact:
@@ -118,9 +135,13 @@ def luong_local_has_a_gaussian_prior() -> Fact:
     ours = attention_weights(annotations, queries, log_prior)
     flat = attention_weights(annotations, queries, uniform(annotations))
     wrong = min(worst(ours - local, EXACT), worst(flat - local / local.sum(-1, keepdim=True), EXACT))
-    return Fact("Luong's local-p attention prefers positions by a Gaussian, so u is not uniform; and it is (18) only after "
-                   "its weights are divided by their sum", "Luong, Pham, Manning (2015), section 3.2",
-                   worst(ours - local / local.sum(-1, keepdim=True), EXACT), wrong)
+    return Fact(
+        "Luong's local-p attention prefers positions by a Gaussian, so u is not uniform; and it is (18) only after "
+        "its weights are divided by their sum",
+        "Luong, Pham, Manning (2015), section 3.2",
+        worst(ours - local / local.sum(-1, keepdim=True), EXACT),
+        wrong,
+    )
 
 
 def weights_are_not_identifiable() -> Fact:
@@ -131,8 +152,12 @@ def weights_are_not_identifiable() -> Fact:
     free = torch.linalg.qr(constraints, mode="complete").Q[:, WIDTH + 1]
     other = weights + 0.9 * (weights / free.abs()).amin(-1, keepdim=True) * free
     same = ((other - weights) @ templates, other.sum(-1) - 1.0, other.clamp(max=0.0))
-    return Fact("with more than width + 1 templates different weights give the same mean", "Brunner et al. (2020)",
-                   max(worst(x, EXACT) for x in same), worst(other - weights, EXACT))
+    return Fact(
+        "with more than width + 1 templates different weights give the same mean",
+        "Brunner et al. (2020)",
+        max(worst(x, EXACT) for x in same),
+        worst(other - weights, EXACT),
+    )
 
 
 def hopfield_update_is_a_uniform_prior() -> Fact:
@@ -140,9 +165,13 @@ def hopfield_update_is_a_uniform_prior() -> Fact:
     states, patterns, beta = drawn(QUERIES, WIDTH), drawn(WORDS, WIDTH, seed=1), 2.5
     shipped = scaled_dot_product_attention(states, patterns, patterns, scale=beta)
     ours, without = (attention_weights(patterns, states, uniform(patterns), alpha) @ patterns for alpha in (beta, 1.0))
-    return Fact("the update of the modern Hopfield network is (18) with u uniform, the stored patterns as templates, the "
-                   "state as evidence and α = β", "Ramsauer et al. (2021), the update rule", worst(ours - shipped, EXACT),
-                   worst(without - shipped, EXACT))
+    return Fact(
+        "the update of the modern Hopfield network is (18) with u uniform, the stored patterns as templates, the "
+        "state as evidence and α = β",
+        "Ramsauer et al. (2021), the update rule",
+        worst(ours - shipped, EXACT),
+        worst(without - shipped, EXACT),
+    )
 
 
 def hopfield_values_are_maps_of_keys() -> Fact:
@@ -156,8 +185,13 @@ def hopfield_values_are_maps_of_keys() -> Fact:
         output = mean @ best.mT + module.value.bias.detach().double().view(heads, 1, -1)
         residual = max(residual, output_residual(generalized(call), call))
         counter = min(counter, worst(output.transpose(1, 2).flatten(-2) - call.output, allowed_error(call)[0]))
-    return Fact("values computed from the keys, as in the Hopfield layer, cannot be those of a pretrained head: templates "
-                   "are its inputs", "Ramsauer et al. (2021), the Hopfield layer", residual, counter)
+    return Fact(
+        "values computed from the keys, as in the Hopfield layer, cannot be those of a pretrained head: templates "
+        "are its inputs",
+        "Ramsauer et al. (2021), the Hopfield layer",
+        residual,
+        counter,
+    )
 
 
 def evidence_can_hold_the_scale() -> Fact:
@@ -170,8 +204,7 @@ def evidence_can_hold_the_scale() -> Fact:
         for factor in (math.sqrt(width), 1.0):
             deviation = weights_residual(attention_weights(templates, p.evidence * factor, p.prior.log(), width**-0.5), call)
             residual, counter = (max(residual, deviation), counter) if factor > 1 else (residual, min(counter, deviation))
-    return Fact("τ = d with z = KᵀQy is not T5; with z = √d KᵀQy it is", location(T5Attention.forward),
-                   residual, counter)
+    return Fact("τ = d with z = KᵀQy is not T5; with z = √d KᵀQy it is", location(T5Attention.forward), residual, counter)
 
 
 def deviation_is_a_choice_of_alpha() -> Fact:
@@ -187,10 +220,13 @@ def deviation_is_a_choice_of_alpha() -> Fact:
         diameter = torch.cdist(problem.templates, problem.templates).amax((-1, -2))
         excess = max(excess, float((distance / (alpha * diameter)).max()))
         deviations.append(float((distance / dual.norm(dim=-1)).mean()))
-    return Fact("the relative deviation of λ* from αz is no property of a network: dividing α by 256 and multiplying z by "
-                   f"256 keeps every weight and takes the mean deviation from {deviations[0]:.3g} to {deviations[1]:.3g}",
-                   "section 8", max(excess, worst(weights[0] - weights[1], allowed_error(call)[1] + EXACT)),
-                   deviations[0] / deviations[1])
+    return Fact(
+        "the relative deviation of λ* from αz is no property of a network: dividing α by 256 and multiplying z by "
+        f"256 keeps every weight and takes the mean deviation from {deviations[0]:.3g} to {deviations[1]:.3g}",
+        "section 8",
+        max(excess, worst(weights[0] - weights[1], allowed_error(call)[1] + EXACT)),
+        deviations[0] / deviations[1],
+    )
 
 
 def solved(problem: MeanProblem, steps: int = 60) -> Tensor:

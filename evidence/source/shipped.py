@@ -89,8 +89,15 @@ def bert_calls(pretrained: bool = True, dtype: torch.dtype = torch.float32) -> l
         inputs = dict(language_model.tokenizer(sentences, padding=True, return_tensors="pt"))
         return [_widened(call, dtype) for call in calls(language_model.model, inputs)]
     with _seeded():
-        config = BertConfig(vocab_size=64, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64,
-                            initializer_range=0.3, attn_implementation="eager")
+        config = BertConfig(
+            vocab_size=64,
+            hidden_size=32,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            intermediate_size=64,
+            initializer_range=0.3,
+            attn_implementation="eager",
+        )
         model = BertModel(config).eval()
         for name, parameter in model.named_parameters():
             if name.endswith(("query.bias", "key.bias", "value.bias")):
@@ -117,8 +124,14 @@ def _widened(call: Call, dtype: torch.dtype) -> Call:
 
 
 def _copy(module: Any) -> Any:
-    copied = type(module)(module.config, **({"has_relative_attention_bias": module.has_relative_attention_bias, "layer_idx": 0,
-                                             "is_causal": module.is_causal} if isinstance(module, T5Attention) else {}))
+    copied = type(module)(
+        module.config,
+        **(
+            {"has_relative_attention_bias": module.has_relative_attention_bias, "layer_idx": 0, "is_causal": module.is_causal}
+            if isinstance(module, T5Attention)
+            else {}
+        ),
+    )
     copied.load_state_dict(module.state_dict())
     return copied.eval()
 
@@ -210,7 +223,7 @@ def location(item: Any) -> str:
     """File and line of a shipped class or function."""
     item = inspect.unwrap(item)
     parts = Path(inspect.getsourcefile(item) or "").parts
-    inside = parts[max(i for i, part in enumerate(parts) if part in ("transformers", "torch")):]
+    inside = parts[max(i for i, part in enumerate(parts) if part in ("transformers", "torch")) :]
     return f"{'/'.join(inside)}:{inspect.getsourcelines(item)[1]} {item.__qualname__}"
 
 

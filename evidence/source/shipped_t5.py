@@ -58,8 +58,12 @@ def scores_are_not_divided() -> Fact:
         for call in t5_calls()
         for width in (call.module.key_value_proj_dim, call.module.d_model)
     )
-    return Fact("T5 does not divide its scores by √d′ (nor by √d), in any of its three kinds of attention",
-                   location(T5Attention.__init__), residual, counter)
+    return Fact(
+        "T5 does not divide its scores by √d′ (nor by √d), in any of its three kinds of attention",
+        location(T5Attention.__init__),
+        residual,
+        counter,
+    )
 
 
 def initialization_holds_the_scale() -> Fact:
@@ -69,11 +73,14 @@ def initialization_holds_the_scale() -> Fact:
         torch.manual_seed(0)
         attention = T5Model(config).encoder.block[0].layer[0].SelfAttention
     query, key = attention.q.weight.detach().double(), attention.k.weight.detach().double()
-    standard_error = math.sqrt(2.0 / (2 * query.numel()))    # of the log of the ratio of two sample deviations
+    standard_error = math.sqrt(2.0 / (2 * query.numel()))  # of the log of the ratio of two sample deviations
     ratio = math.log(float(key.std() / query.std()))
-    return Fact("T5 starts its query weights 1/√d′ times as large as its key weights, in place of the division",
-                   location(T5Model._init_weights), abs(ratio - math.log(8.0)) / (5 * standard_error),
-                   abs(ratio) / (5 * standard_error))
+    return Fact(
+        "T5 starts its query weights 1/√d′ times as large as its key weights, in place of the division",
+        location(T5Model._init_weights),
+        abs(ratio - math.log(8.0)) / (5 * standard_error),
+        abs(ratio) / (5 * standard_error),
+    )
 
 
 def bias_is_inside_the_softmax() -> Fact:
@@ -85,8 +92,12 @@ def bias_is_inside_the_softmax() -> Fact:
         printed = tilted / torch.where(visible(call), scores.exp(), 0.0).sum(-1, keepdim=True)
         residuals.append(weights_residual(tilted / tilted.sum(-1, keepdim=True), call))
         counters.append(weights_residual(printed, call))
-    return Fact("T5 adds the position bias before the softmax: u_i is in the numerator and u_j in the denominator",
-                   location(t5_attention_forward), max(residuals), min(counters))
+    return Fact(
+        "T5 adds the position bias before the softmax: u_i is in the numerator and u_j in the denominator",
+        location(t5_attention_forward),
+        max(residuals),
+        min(counters),
+    )
 
 
 def scores_and_prior(call: Call) -> tuple[Tensor, Tensor]:
@@ -112,16 +123,24 @@ def cross_attention_has_no_position() -> Fact:
         for call in of_role("cross")
         for role in ("encoder", "decoder")
     )
-    return Fact("the cross-attention of T5 has no position bias: its prior is uniform on the words of the source",
-                   location(T5Attention.forward), residual, counter)
+    return Fact(
+        "the cross-attention of T5 has no position bias: its prior is uniform on the words of the source",
+        location(T5Attention.forward),
+        residual,
+        counter,
+    )
 
 
 def self_attention_has_positions() -> Fact:
     """Without the table the outputs do not agree."""
     calls = [*of_role("encoder"), *of_role("decoder")]
     residual = max(output_residual(generalized(call), call) for call in calls)
-    return Fact("every self-attention layer of T5 has a position bias", location(T5Attention.compute_bias), residual,
-                   min(output_residual(changed(call, position=None), call) for call in calls))
+    return Fact(
+        "every self-attention layer of T5 has a position bias",
+        location(T5Attention.compute_bias),
+        residual,
+        min(output_residual(changed(call, position=None), call) for call in calls),
+    )
 
 
 def bias_depends_on_relative_position() -> Fact:
@@ -132,8 +151,12 @@ def bias_depends_on_relative_position() -> Fact:
         absolute = bias[:, -1:].expand_as(bias)
         residual = max(residual, yes(torch.equal(bias[:, 1:, 1:], bias[:, :-1, :-1])))
         counter = min(counter, no(torch.equal(absolute[:, 1:, 1:], absolute[:, :-1, :-1])))
-    return Fact("the bias depends on the query and the template only through their relative position",
-                   location(T5Attention.compute_bias), residual, counter)
+    return Fact(
+        "the bias depends on the query and the template only through their relative position",
+        location(T5Attention.compute_bias),
+        residual,
+        counter,
+    )
 
 
 def buckets_are_the_definition() -> Fact:
@@ -147,8 +170,13 @@ def buckets_are_the_definition() -> Fact:
         mirrored = weights[relative_position_bucket(-relative_positions(*LONG), 32, both)].movedim(-1, 0)
         one_sided = relative_position_bias(*LONG, weights, not both)
         counter = min(counter, no(torch.equal(mirrored, expected)), no(torch.equal(one_sided, expected)))
-    return Fact("T5 looks its bias up by template minus query (i − j for word i and query j), both sides in the encoder, "
-                   "one in the decoder", location(T5Attention._relative_position_bucket), residual, counter)
+    return Fact(
+        "T5 looks its bias up by template minus query (i − j for word i and query j), both sides in the encoder, "
+        "one in the decoder",
+        location(T5Attention._relative_position_bucket),
+        residual,
+        counter,
+    )
 
 
 def bias_is_many_to_one() -> Fact:
@@ -157,21 +185,34 @@ def bias_is_many_to_one() -> Fact:
     facts, wrong = [], []
     for both, single, last in ((True, 8, 91), (False, 16, 113)):
         bucket = T5Attention._relative_position_bucket(-distance, both, 32, 128)
-        facts += [len(set(bucket[:single].tolist())) == single, bucket[last:].unique().numel() == 1,
-                  bucket.unique().numel() == 2 * single]
-        wrong += [bucket[: single + 8].unique().numel() == single + 8, bucket[last - 1 :].unique().numel() == 1,
-                  bucket.unique().numel() == distance.numel()]
-    return Fact("the bias is many-to-one: 32 buckets, logarithmic beyond 8 (decoder 16), clipped from 91 (decoder 113)",
-                   location(T5Attention._relative_position_bucket), yes(all(facts)), no(any(wrong)))
+        facts += [
+            len(set(bucket[:single].tolist())) == single,
+            bucket[last:].unique().numel() == 1,
+            bucket.unique().numel() == 2 * single,
+        ]
+        wrong += [
+            bucket[: single + 8].unique().numel() == single + 8,
+            bucket[last - 1 :].unique().numel() == 1,
+            bucket.unique().numel() == distance.numel(),
+        ]
+    return Fact(
+        "the bias is many-to-one: 32 buckets, logarithmic beyond 8 (decoder 16), clipped from 91 (decoder 113)",
+        location(T5Attention._relative_position_bucket),
+        yes(all(facts)),
+        no(any(wrong)),
+    )
 
 
 def sides_are_told_apart() -> Fact:
     """Encoder: i − j and j − i have different buckets; decoder: everything after the query is bucket 0."""
     bucket, ahead = T5Attention._relative_position_bucket, torch.arange(1, 200)
     separate = not set(bucket(ahead, True).tolist()) & set(bucket(-ahead, True).tolist())
-    return Fact("the encoder's bias depends on the sign of the relative position; the decoder's has no bucket for what "
-                   "comes later", location(bucket), yes(separate and not bucket(ahead, False).any()),
-                   no(bool((bucket(-ahead, False) == 0).any())))
+    return Fact(
+        "the encoder's bias depends on the sign of the relative position; the decoder's has no bucket for what comes later",
+        location(bucket),
+        yes(separate and not bucket(ahead, False).any()),
+        no(bool((bucket(-ahead, False) == 0).any())),
+    )
 
 
 def table_is_shared_over_layers() -> Fact:
@@ -185,8 +226,12 @@ def table_is_shared_over_layers() -> Fact:
     other = RelativePositions.from_t5(first_attention("decoder"))
     other.bidirectional = True
     counter = output_residual(changed(encoder[1], position=other), encoder[1])
-    return Fact("the layers of a stack share the biases of its first layer; encoder and decoder have a table each",
-                   location(T5Stack.forward), max(yes(shared), yes(not apart)), counter)
+    return Fact(
+        "the layers of a stack share the biases of its first layer; encoder and decoder have a table each",
+        location(T5Stack.forward),
+        max(yes(shared), yes(not apart)),
+        counter,
+    )
 
 
 def table_is_trainable_per_head() -> Fact:
@@ -196,8 +241,12 @@ def table_is_trainable_per_head() -> Fact:
     mean = RelativePositions.from_t5(first_attention("encoder"))
     mean.table = nn.Parameter(mean.table.detach().mean(-1, keepdim=True).expand_as(mean.table).clone())
     facts = small.requires_grad and tuple(small.shape) == (32, 8)
-    return Fact("a position bias is a trainable scalar for each bucket and head", location(T5Attention.__init__),
-                   yes(facts), output_residual(changed(call, position=mean), call))
+    return Fact(
+        "a position bias is a trainable scalar for each bucket and head",
+        location(T5Attention.__init__),
+        yes(facts),
+        output_residual(changed(call, position=mean), call),
+    )
 
 
 def prior_depends_on_the_query() -> Fact:
@@ -207,8 +256,12 @@ def prior_depends_on_the_query() -> Fact:
         scores, prior = scores_and_prior(call)
         for offs, u in ((residuals, prior), (counters, prior[..., -1:, :])):
             offs.append(weights_residual(u * scores.exp() / (u * scores.exp()).sum(-1, keepdim=True), call))
-    return Fact("every query of a self-attention layer has a prior of its own", location(T5Attention.compute_bias),
-                   max(residuals), min(counters))
+    return Fact(
+        "every query of a self-attention layer has a prior of its own",
+        location(T5Attention.compute_bias),
+        max(residuals),
+        min(counters),
+    )
 
 
 def there_are_three_kinds() -> Fact:
@@ -219,34 +272,47 @@ def there_are_three_kinds() -> Fact:
     call = of_role("cross")[0]
     with torch.no_grad():
         output = generalized(call)(call.hidden, mask=of_role("decoder")[0].padding)
-    return Fact("T5 has self-attention in the encoder and in the decoder, and cross-attention from one to the other",
-                   location(T5Stack.forward), yes(sorted(set(kinds)) == ["cross", "decoder", "encoder"] and same and sizes),
-                   worst(output - call.output, allowed_error(call)[0]))
+    return Fact(
+        "T5 has self-attention in the encoder and in the decoder, and cross-attention from one to the other",
+        location(T5Stack.forward),
+        yes(sorted(set(kinds)) == ["cross", "decoder", "encoder"] and same and sizes),
+        worst(output - call.output, allowed_error(call)[0]),
+    )
 
 
 def decoder_is_causal() -> Fact:
     """(19) has no causal mask: the prior of the decoder depends on where the query is."""
     calls = of_role("decoder")
     residual = max(output_residual(generalized(call), call) for call in calls)
-    return Fact("the decoder's self-attention is causal besides: u is zero on every later word", location(T5Stack.forward),
-                   max(residual, *(float(call.weights.triu(1).max()) for call in calls)),
-                   min(output_residual(changed(call, causal=False), call) for call in calls))
+    return Fact(
+        "the decoder's self-attention is causal besides: u is zero on every later word",
+        location(T5Stack.forward),
+        max(residual, *(float(call.weights.triu(1).max()) for call in calls)),
+        min(output_residual(changed(call, causal=False), call) for call in calls),
+    )
 
 
 def encoder_and_cross_attention_are_not_causal() -> Fact:
     """Besides positions, their prior consists of padding alone."""
     calls = [*of_role("encoder"), *of_role("cross")]
-    return Fact("the encoder's self-attention and the cross-attention are not causal", location(T5Stack.forward),
-                   max(output_residual(generalized(call), call) for call in calls),
-                   min(output_residual(changed(call, causal=True), call) for call in calls))
+    return Fact(
+        "the encoder's self-attention and the cross-attention are not causal",
+        location(T5Stack.forward),
+        max(output_residual(generalized(call), call) for call in calls),
+        min(output_residual(changed(call, causal=True), call) for call in calls),
+    )
 
 
 def projections_have_no_bias() -> Fact:
     """(22) has none either."""
     layers = [getattr(call.module, name) for call in t5_calls() for name in "qkvo"]
     biased = changed(of_role("encoder")[0], query=_with_bias(layers[0]))
-    return Fact("the projections of T5 have no biases", location(T5Attention.__init__),
-                   yes(all(layer.bias is None for layer in layers)), output_residual(biased, of_role("encoder")[0]))
+    return Fact(
+        "the projections of T5 have no biases",
+        location(T5Attention.__init__),
+        yes(all(layer.bias is None for layer in layers)),
+        output_residual(biased, of_role("encoder")[0]),
+    )
 
 
 def _with_bias(projection: nn.Linear) -> nn.Linear:
@@ -262,14 +328,18 @@ def words_are_masked_by_padding_alone() -> Fact:
     call = of_role("encoder")[0]
     config, length = t5().config, 5
     padding = torch.tensor([[1, 1, 1, 1, 0]])
-    masks = [create_bidirectional_mask(config=config, inputs_embeds=t5().shared(words), attention_mask=padding)
-             for words in (torch.arange(length)[None], torch.full((1, length), 63))]
+    masks = [
+        create_bidirectional_mask(config=config, inputs_embeds=t5().shared(words), attention_mask=padding)
+        for words in (torch.arange(length)[None], torch.full((1, length), 63))
+    ]
     same = torch.equal(*masks)
     seen = visible(call)
-    return Fact("T5's mask knows padding, not masked words: a sentinel takes part like any word",
-                   location(create_bidirectional_mask), max(yes(same), yes(bool((call.weights[seen] > 0).all())),
-                                                            float(call.weights[~seen].max())),
-                   output_residual(generalized(call), call, torch.ones_like(call.padding)))
+    return Fact(
+        "T5's mask knows padding, not masked words: a sentinel takes part like any word",
+        location(create_bidirectional_mask),
+        max(yes(same), yes(bool((call.weights[seen] > 0).all())), float(call.weights[~seen].max())),
+        output_residual(generalized(call), call, torch.ones_like(call.padding)),
+    )
 
 
 def layer_norm_only_rescales() -> Fact:
@@ -283,8 +353,12 @@ def layer_norm_only_rescales() -> Fact:
     expected = wide / (wide.square().mean(-1, keepdim=True) + norm.variance_epsilon).sqrt()
     full = nn.functional.layer_norm(wide, (32,), eps=norm.variance_epsilon)
     facts = [name for name, _ in norm.named_parameters()] == ["weight"]
-    return Fact("T5's layer normalization divides by the root mean square: no mean is subtracted, no bias added",
-                   location(T5LayerNorm), max(yes(facts), worst(shipped - expected, allowed)), worst(shipped - full, allowed))
+    return Fact(
+        "T5's layer normalization divides by the root mean square: no mean is subtracted, no bias added",
+        location(T5LayerNorm),
+        max(yes(facts), worst(shipped - expected, allowed)),
+        worst(shipped - full, allowed),
+    )
 
 
 def position_is_nowhere_else() -> Fact:
@@ -300,8 +374,12 @@ def position_is_nowhere_else() -> Fact:
         padding = torch.ones_like(call.padding)
         run = Call(call.module, "encoder", call.hidden, call.hidden, padding, straight[0], straight[2], bias)
         residuals.append(worst(straight[0][:, order] - shuffled[0], allowed_error(run)[0][:, order]))
-    return Fact("T5 has relative position biases in place of position embeddings: no other part sees the order",
-                   location(T5Stack.__init__), max(yes(parts == expected), residuals[0]), residuals[1])
+    return Fact(
+        "T5 has relative position biases in place of position embeddings: no other part sees the order",
+        location(T5Stack.__init__),
+        max(yes(parts == expected), residuals[0]),
+        residuals[1],
+    )
 
 
 FACTS = (

@@ -18,15 +18,19 @@ from numerics import tolerances
 if TYPE_CHECKING:
     from evidence.source.shipped import Fact
 
-STACKS, BUCKETS, HEADS = 2, 32, 8                            # of T5-small
+STACKS, BUCKETS, HEADS = 2, 32, 8  # of T5-small
 
 
 def counted(claim: str, count: int, statement: Equation, fact: Fact) -> Finding:
     """Compare a count of parts with the stated one, given a fact about them."""
     counter, exact = statement.sides[0].name, tolerances.rounding("float64", 1)
     vote = hold(claim, Layer.SOURCE, [Reading({counter: count}, {"T5": float64(count)}, exact)], statement=statement)
-    return Finding(vote.outcome if fact.holds else Outcome.REFUTED, f"{fact.where}: {count} counted",
-                   vote.why_not or fact.statement, refuted_twins=vote.refuted)
+    return Finding(
+        vote.outcome if fact.holds else Outcome.REFUTED,
+        f"{fact.where}: {count} counted",
+        vote.why_not or fact.statement,
+        refuted_twins=vote.refuted,
+    )
 
 
 def three_types(claim: str, run: Run) -> Finding:

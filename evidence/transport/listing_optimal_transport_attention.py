@@ -98,11 +98,7 @@ class Softmaxes(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
-def attended(
-    x: Tokens,
-    module: models.OptimalTransportAttention,
-    mask: Tensor | None = None,
-) -> tuple[Tensor, int]:
+def attended(x: Tokens, module: models.OptimalTransportAttention, mask: Tensor | None = None) -> tuple[Tensor, int]:
     """The weights of a module of one head, not projected, for queries S and unit vectors as keys; how many softmaxes ran."""
     eye, scores = torch.eye(x.m, dtype=torch.float64, device=x.device), x["S"]
     module = module.to(eye)

@@ -28,8 +28,11 @@ from numerics.experiments.deviation.problems import Layer, layers
 from numerics.experiments.deviation.shards import Shard, table
 from numerics.models.encoder import PARAGRAPH, load_encoder
 
-SOLVE_SIZES = (*((n, 512, 2048) for n in (128, 256, 512, 1024)), *((256, d, 2048) for d in (128, 256, 1024)),
-               *((256, 512, rows) for rows in (1024, 4096)))
+SOLVE_SIZES = (
+    *((n, 512, 2048) for n in (128, 256, 512, 1024)),
+    *((256, d, 2048) for d in (128, 256, 1024)),
+    *((256, 512, rows) for rows in (1024, 4096)),
+)
 """(n, d, rows), with a Gram matrix."""
 
 NEWTON_SIZES = (*((n, 64, 64) for n in (512, 1024, 2048)), *((1024, d, 64) for d in (32, 128)), (1024, 64, 128))
@@ -57,9 +60,7 @@ class Cost:
     megabytes: float
 
 
-def solve_costs(
-    what: str = "solve", sizes: Iterable[tuple[int, int, int]] = SOLVE_SIZES, rounds: int = 3
-) -> Iterator[Cost]:
+def solve_costs(what: str = "solve", sizes: Iterable[tuple[int, int, int]] = SOLVE_SIZES, rounds: int = 3) -> Iterator[Cost]:
     """Solve random problems of each size (n, d, rows), with templates from an earlier call."""
     for n, d, rows in sizes:
         templates, evidence = normal_problems(n, d, rows)
@@ -98,7 +99,7 @@ def verify_costs(folder: Path, shards: Iterable[int] = SHARDS) -> Iterator[Cost]
         command = [sys.executable, "-m", "derivations", "verify", f"--shard=1/{count}", f"--json={path}", "-n", "0"]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
             _, _, usage = os.wait4(process.pid, 0)
-            process.returncode = 0                           # wait4 has reaped the process
+            process.returncode = 0  # wait4 has reaped the process
         claims = len(json.loads(path.read_text(encoding="utf-8"))["claims"])
         yield Cost("verify", {"claims": claims}, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024 / 1e6)
 

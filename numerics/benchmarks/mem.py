@@ -160,7 +160,7 @@ def thread_gain(templates: Tensor, evidence: Tensor, rounds: int, *, alpha: floa
     threads, solve = torch.get_num_threads(), partial(mem.solve, templates, prior=None, alpha=alpha)
     ratios = []
     try:
-        for _ in range(rounds + 1):                          # the first warms up
+        for _ in range(rounds + 1):  # the first warms up
             durations = []
             for count in (1, threads):
                 torch.set_num_threads(count)
@@ -197,7 +197,7 @@ def peak(templates: Tensor, evidence: Tensor, alpha: float = 1.0) -> tuple[int, 
         evidence: (r, d).
         alpha: α.
     """
-    spare_workspaces.clear()                                 # a cached workspace would not be counted
+    spare_workspaces.clear()  # a cached workspace would not be counted
     with PeakMemory((templates, evidence)) as memory:
         solution = mem.solve(templates, evidence, None, alpha)
     results = {x.untyped_storage().data_ptr(): x.untyped_storage().nbytes() for x in vars(solution).values()}

@@ -27,26 +27,18 @@ RELAXATION, EPSILON, GAMMA = 1.0, 0.1, 1.0
 HEADS = 4
 
 REASONS = {
-    "one_sided.plan":
-        "arguments are checked, and the first entry of each row is looked at, which tells whether a row has no plan",
-    "one_sided.plan, τ = 10":
-        "the peak of each row is taken off before the division by τ, so that no digits are lost",
-    "plan and context":
-        "the plan is an array of its own, which PyTorch's fused kernel never writes",
-    "scaled_dot_product_attention":
-        "arguments are checked and the queries get the sign of the scale before PyTorch's kernel runs",
-    "flash.tiled_attention":
-        "torch operations, which have second derivatives, compute triples that combine in any order, and log Z; "
-        "the kernel of PyTorch fuses the exponentials with both products",
-    "transport.unbalanced":
-        "solved to rounding error, with marginal errors of 4e-16 and a gap; POT stops at 4e-10, "
-        "and needs 1.9 times as long for the same accuracy",
-    "transport.quadratic_plan":
-        "Newton's method to rounding error, with marginal errors of 3e-15 and a gap; POT's L-BFGS stops at 7e-4",
-    "linear_program.exact_plan":
-        "POT's own simplex, between checks and potentials that prove its plan",
-    "linear_program.exact_plan, uneven masses":
-        "likewise",
+    "one_sided.plan": "arguments are checked, and the first entry of each row, which tells whether a row has no plan",
+    "one_sided.plan, τ = 10": "the peak of each row is taken off before the division by τ, so that no digits are lost",
+    "plan and context": "the plan is an array of its own, which PyTorch's fused kernel never writes",
+    "scaled_dot_product_attention": "arguments are checked and queries get the sign of the scale before PyTorch's kernel runs",
+    "flash.tiled_attention": "torch operations, which have second derivatives, compute triples that combine in any order, "
+    "and log Z; the kernel of PyTorch fuses the exponentials with both products",
+    "transport.unbalanced": "solved to rounding error, with marginal errors of 4e-16 and a gap; POT stops at 4e-10, "
+    "and needs 1.9 times as long for the same accuracy",
+    "transport.quadratic_plan": "Newton's method to rounding error, with marginal errors of 3e-15 and a gap; "
+    "POT's L-BFGS stops at 7e-4",
+    "linear_program.exact_plan": "POT's own simplex, between checks and potentials that prove its plan",
+    "linear_program.exact_plan, uneven masses": "likewise",
 }
 """Why ours is slower than its peer, where it is."""
 
@@ -85,8 +77,10 @@ def _sparse(rows: int, size: int) -> Pairs:
     labels = torch.randint(size, (rows,), generator=generator)
     utility = torch.randn(rows, size, generator=generator)
     maps: dict[str, tuple[Any, dict[str, float]]] = {
-        "sparsemax": (regularizers.sparsemax, {}), "entmax15": (regularizers.entmax15, {}),
-        "entmax_bisect": (regularizers.entmax_bisect, {"alpha": 1.3}), "sparsemax_bisect": (sparse_maps.sparsemax_bisect, {}),
+        "sparsemax": (regularizers.sparsemax, {}),
+        "entmax15": (regularizers.entmax15, {}),
+        "entmax_bisect": (regularizers.entmax_bisect, {"alpha": 1.3}),
+        "sparsemax_bisect": (sparse_maps.sparsemax_bisect, {}),
         "normmax_bisect": (sparse_maps.normmax_bisect, {"alpha": 2}),
         "budget_bisect": (sparse_maps.budget_bisect, {"budget": 2}),
     }
@@ -125,19 +119,24 @@ def _transport(points: int) -> Pairs:
     limits: dict[str, Any] = {"numItermax": 10_000, "stopThr": 1e-9}
 
     def smooth() -> Any:
-        with warnings.catch_warnings(action="ignore"):       # of what it passes on to SciPy
+        with warnings.catch_warnings(action="ignore"):  # of what it passes on to SciPy
             return peer.smooth.smooth_ot_dual(a, a, C, GAMMA, reg_type="l2", numItermax=2000, stopThr=1e-9)
 
     relaxed = partial(peer.unbalanced.sinkhorn_unbalanced, a, a, C, EPSILON, RELAXATION, reg_type="kl", **limits)
     return {
         ("transport.unbalanced", "POT"): (
-            lambda: transport.unbalanced(cost, mass, mass, EPSILON, RELAXATION, RELAXATION).plan, relaxed),
-        ("transport.quadratic_plan", "POT"): (
-            lambda: transport.quadratic_plan(cost, mass, mass, GAMMA).plan, smooth),
+            lambda: transport.unbalanced(cost, mass, mass, EPSILON, RELAXATION, RELAXATION).plan,
+            relaxed,
+        ),
+        ("transport.quadratic_plan", "POT"): (lambda: transport.quadratic_plan(cost, mass, mass, GAMMA).plan, smooth),
         ("linear_program.exact_plan", "POT"): (
-            lambda: linear_program.exact_plan(cost, mass, mass).value, lambda: peer.emd2(a, a, C)),
+            lambda: linear_program.exact_plan(cost, mass, mass).value,
+            lambda: peer.emd2(a, a, C),
+        ),
         ("linear_program.exact_plan, uneven masses", "POT"): (
-            lambda: linear_program.exact_plan(cost, uneven, uneven).value, lambda: peer.emd2(b, b, C)),
+            lambda: linear_program.exact_plan(cost, uneven, uneven).value,
+            lambda: peer.emd2(b, b, C),
+        ),
     }
 
 
@@ -151,13 +150,18 @@ def _attention(rows: int, size: int) -> Pairs:
     fused = partial(nn.functional.scaled_dot_product_attention, query, key, value)
     scores = torch.randn(rows, size, generator=generator)
     return {
-        ("one_sided.plan", "torch's softmax"): (
-            lambda: one_sided.plan(scores), lambda: torch.softmax(scores, -1)),
+        ("one_sided.plan", "torch's softmax"): (lambda: one_sided.plan(scores), lambda: torch.softmax(scores, -1)),
         ("one_sided.plan, τ = 10", "torch's softmax"): (
-            lambda: one_sided.plan(scores, 10.0), lambda: torch.softmax(scores / 10.0, -1)),
+            lambda: one_sided.plan(scores, 10.0),
+            lambda: torch.softmax(scores / 10.0, -1),
+        ),
         ("scaled_dot_product_attention", "torch"): (partial(scaled_dot_product_attention, query, key, value), fused),
         ("flash.tiled_attention", "torch's scaled_dot_product_attention"): (
-            lambda: flash.tiled_attention(query, key, value, temperature=(size // HEADS) ** 0.5).output, fused),
+            lambda: flash.tiled_attention(query, key, value, temperature=(size // HEADS) ** 0.5).output,
+            fused,
+        ),
         ("MultiheadAttention", "torch"): (
-            lambda: ours(x, x, x, need_weights=False)[0], lambda: theirs(x, x, x, need_weights=False)[0]),
+            lambda: ours(x, x, x, need_weights=False)[0],
+            lambda: theirs(x, x, x, need_weights=False)[0],
+        ),
     }

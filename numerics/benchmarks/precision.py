@@ -124,33 +124,44 @@ def _tiled(precision: str, x: Inputs) -> float:
 
 FORMS = {
     "one_sided.plan": Form(
-        lambda x: one_sided.plan(x.scores, TEMPERATURE),
-        lambda x: _softmax(x.scores / TEMPERATURE),
-        _plan, False),
+        lambda x: one_sided.plan(x.scores, TEMPERATURE), lambda x: _softmax(x.scores / TEMPERATURE), _plan, False
+    ),
     "one_sided.log_partition": Form(
         lambda x: one_sided.log_partition(x.scores, TEMPERATURE),
         lambda x: _log_sum_exp(x.scores / TEMPERATURE),
-        lambda precision, x: tolerances.rounding(precision, KEYS, 1 + _largest(x.scores) / TEMPERATURE), False),
+        lambda precision, x: tolerances.rounding(precision, KEYS, 1 + _largest(x.scores) / TEMPERATURE),
+        False,
+    ),
     "one_sided.scores_from": Form(
         lambda x: one_sided.scores_from(x.query, x.key),
         lambda x: x.query @ x.key.T,
-        lambda precision, x: tolerances.rounding(precision, WIDTH, _largest(x.query.abs() @ x.key.abs().T)), True),
+        lambda precision, x: tolerances.rounding(precision, WIDTH, _largest(x.query.abs() @ x.key.abs().T)),
+        True,
+    ),
     "one_sided.context": Form(
         lambda x: one_sided.context(x.plan, x.value),
         lambda x: x.plan @ x.value,
-        lambda precision, x: tolerances.rounding(precision, KEYS, _largest(x.plan @ x.value.abs())), True),
+        lambda precision, x: tolerances.rounding(precision, KEYS, _largest(x.plan @ x.value.abs())),
+        True,
+    ),
     "one_sided.score_gradient": Form(
         lambda x: one_sided.score_gradient(x.plan, x.utility, TEMPERATURE),
         lambda x: -x.plan / TEMPERATURE * (x.utility - (x.plan * x.utility).sum(-1, keepdims=True)),
-        _gradient, False),
+        _gradient,
+        False,
+    ),
     "regularizers.sparsemax": Form(
         lambda x: regularizers.sparsemax(x.utility),
         lambda x: _projection(x.utility),
-        lambda precision, x: tolerances.rounding(precision, KEYS, 1 + _largest(x.utility)), False),
+        lambda precision, x: tolerances.rounding(precision, KEYS, 1 + _largest(x.utility)),
+        False,
+    ),
     "flash.tiled_attention": Form(
         lambda x: flash.tiled_attention(x.query, x.key, x.value, temperature=TEMPERATURE).output,
         lambda x: _softmax(x.query @ x.key.T / TEMPERATURE) @ x.value,
-        _tiled, True),
+        _tiled,
+        True,
+    ),
 }
 
 
@@ -158,7 +169,7 @@ def cells(device: str) -> Iterator[Cell]:
     """Compare every closed form with its definition, in every precision that the device has."""
     for precision, dtype in PRECISIONS.items():
         if precision == "tf32" and device == "cpu":
-            continue                                         # which has none
+            continue  # which has none
         rounded = problem().to(dtype)
         exact, long = rounded.to(torch.float64), extended(rounded)
         for name, form in FORMS.items():

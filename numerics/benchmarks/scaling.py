@@ -113,8 +113,9 @@ def scaling(rounds: Sequence[Round]) -> Scaling:
     return Scaling(
         counts.pop(),
         statistics.median(x.alone.seconds / x.shared.seconds for x in rounds),
-        statistics.median((x.alone.seconds - x.alone_on_a_word.seconds) / (x.shared.seconds - x.shared_on_a_word.seconds)
-                          for x in rounds),
+        statistics.median(
+            (x.alone.seconds - x.alone_on_a_word.seconds) / (x.shared.seconds - x.shared_on_a_word.seconds) for x in rounds
+        ),
         statistics.median(x.shared.cpu / x.alone.cpu for x in rounds),
         statistics.median((x.shared.cpu - x.shared_on_a_word.cpu) / (x.alone.cpu - x.alone_on_a_word.cpu) for x in rounds),
     )
@@ -150,9 +151,12 @@ def main(processes: int, model: str, tokens: int, paragraphs: int, rounds: int, 
             measured.append(Round(*turns))
     result = scaling(measured)
     console.print(table)
-    console.print(f"{processes} processes are {result.ratio:.2f} times as fast as one, by {result.work:.2f} times its work: at "
-                  f"most {result.bound:.2f} times on idle cores; on what the text takes beyond one word, "
-                  f"{result.growth_ratio:.2f} times as fast, by {result.growth_work:.2f} times the work", soft_wrap=True)
+    console.print(
+        f"{processes} processes are {result.ratio:.2f} times as fast as one, by {result.work:.2f} times its work: at "
+        f"most {result.bound:.2f} times on idle cores; on what the text takes beyond one word, "
+        f"{result.growth_ratio:.2f} times as fast, by {result.growth_work:.2f} times the work",
+        soft_wrap=True,
+    )
     if path:
         results = {"rounds": [asdict(x) for x in measured], "scaling": asdict(result) | {"bound": result.bound}}
         path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")

@@ -84,7 +84,7 @@ def race(commits: list[str], rounds: int) -> list[Version]:
         first: dict[str, tuple[float, float]] = {}
         turns: dict[str, list[tuple[float, float]]] = {}
         try:
-            for commit in commits:                           # the compilation of one after the other
+            for commit in commits:  # the compilation of one after the other
                 processes[commit] = _start(commit, folder)
                 first[commit] = _answer(processes[commit], commit)
             for _ in range(rounds):
@@ -109,8 +109,15 @@ def _start(commit: str, folder: Path) -> "subprocess.Popen[str]":
     archive = subprocess.run(["git", "archive", commit, "numerics"], cwd=ROOT, capture_output=True, check=True).stdout
     subprocess.run(["tar", "-x"], cwd=tree, input=archive, check=True)
     command = [sys.executable, "-c", _TURN, str(folder / PROBLEMS)]
-    return subprocess.Popen(command, cwd=tree, env={**os.environ, "PYTHONPATH": str(tree)}, text=True,
-                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return subprocess.Popen(
+        command,
+        cwd=tree,
+        env={**os.environ, "PYTHONPATH": str(tree)},
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
 
 
 def _turn(process: "subprocess.Popen[str]", commit: str) -> tuple[float, float]:

@@ -43,8 +43,13 @@ BASE = (64, 64, 512)
 @click.option("--width", type=click.IntRange(1), default=64, show_default=True)
 @click.option("--rounds", type=click.IntRange(1), default=50, show_default=True, help="of the closed forms and of Sinkhorn")
 @click.option("--solver-rounds", type=click.IntRange(1), default=3, show_default=True, help="of the solvers")
-@click.option("--singles", type=click.IntRange(0), default=2, show_default=True,
-              help="problems a round for peers that take one at a time; 0 leaves them out")
+@click.option(
+    "--singles",
+    type=click.IntRange(0),
+    default=2,
+    show_default=True,
+    help="problems a round for peers that take one at a time; 0 leaves them out",
+)
 @click.option("--layer", type=click.IntRange(0), default=3, show_default=True, help="of the encoder, whose problems are solved")
 @click.option("--tokens", type=click.IntRange(1, 512), default=128, show_default=True)
 @click.option("--alpha", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True)
@@ -52,18 +57,32 @@ BASE = (64, 64, 512)
 @click.option("--points", type=click.IntRange(1), default=128, show_default=True, help="on each side of a transport problem")
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True)
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="of torch on the CPU")
-@click.option("--json", "path", type=click.Path(path_type=Path), callback=writable,
-              help="also write all numbers to this file")
-def bench(only: tuple[str, ...], queries: int, keys: int, width: int, rounds: int, solver_rounds: int, singles: int, layer: int,
-          tokens: int, alpha: float, doublings: int, points: int, device: str, threads: int, path: Path | None) -> None:
+@click.option("--json", "path", type=click.Path(path_type=Path), callback=writable, help="also write all numbers to this file")
+def bench(
+    only: tuple[str, ...],
+    queries: int,
+    keys: int,
+    width: int,
+    rounds: int,
+    solver_rounds: int,
+    singles: int,
+    layer: int,
+    tokens: int,
+    alpha: float,
+    doublings: int,
+    points: int,
+    device: str,
+    threads: int,
+    path: Path | None,
+) -> None:
     """Time closed forms and solvers against their peers, in one run."""
     check_device(device)
     console, initial_threads = Console(), torch.get_num_threads()
     sections: dict[str, Callable[[], Any]] = {
-        "closed-forms": lambda: _compared(
-            console, measure(queries, keys, width, device, rounds), len(cases(1, 1, 1, device))),
+        "closed-forms": lambda: _compared(console, measure(queries, keys, width, device, rounds), len(cases(1, 1, 1, device))),
         "packages": lambda: _compared(
-            console, packages.measure(queries, keys, points, rounds), len(packages.pairs(1, packages.HEADS, 2))),
+            console, packages.measure(queries, keys, points, rounds), len(packages.pairs(1, packages.HEADS, 2))
+        ),
         "mem": lambda: _solvers(console, layer, tokens, alpha, solver_rounds, singles, device),
         "growth": lambda: _growth(console, doublings, solver_rounds, device),
         "sinkhorn": lambda: _sinkhorn(console, points, rounds),
@@ -103,9 +122,16 @@ def _solvers(console: Console, layer: int, tokens: int, alpha: float, rounds: in
     ours = next(row.seconds for row in measured if row.name == "mem.solve")
     memory, arrays, _ = peak(templates, evidence, alpha)
     (n, d), count = templates.shape, len(evidence)
-    table = Table("solver", "problems", "µs a problem", "fastest", "ratio", "error",
-                  title=f"maximum entropy on the mean: {source}, n = {n}, d = {d}, {count} problems, α = {alpha:g}; mem.solve "
-                  f"takes {memory / 1e6:.1f} MB: its results, and {arrays:.1f} arrays of problems × n")
+    table = Table(
+        "solver",
+        "problems",
+        "µs a problem",
+        "fastest",
+        "ratio",
+        "error",
+        title=f"maximum entropy on the mean: {source}, n = {n}, d = {d}, {count} problems, α = {alpha:g}; mem.solve "
+        f"takes {memory / 1e6:.1f} MB: its results, and {arrays:.1f} arrays of problems × n",
+    )
     for row in measured:
         table.add_row(*_cells(row, ours))
     console.print(table)
@@ -123,8 +149,9 @@ def _cells(row: Timing, ours: float) -> tuple[str, ...]:
 
 
 def _growth(console: Console, doublings: int, rounds: int, device: str) -> list[dict[str, Any]]:
-    sizes = [BASE] + [tuple(x * 2**k if i == axis else x for i, x in enumerate(BASE))
-                      for axis in range(3) for k in range(1, doublings + 1)]
+    sizes = [BASE] + [
+        tuple(x * 2**k if i == axis else x for i, x in enumerate(BASE)) for axis in range(3) for k in range(1, doublings + 1)
+    ]
     measured: list[Growth] = list(growth([(n, d, rows) for n, d, rows in sizes], rounds, device))
     in_n = list(growth(list(GROWTH_IN_N), rounds, device)) if doublings else []
     table = Table("n", "d", "problems", "µs a problem", "error", "peak MB", "arrays", title="mem.solve on random problems")

@@ -28,19 +28,30 @@ _LEAST, _MOST = 2.0**-26, 2.0**26
 
 
 def _alpha(_context: click.Context, _parameter: click.Parameter, value: float) -> float:
-    if not _LEAST <= value <= _MOST:                         # NaN is not
+    if not _LEAST <= value <= _MOST:  # NaN is not
         raise click.BadParameter(f"expected a number from {_LEAST:.2g} to {_MOST:.2g}, got {value:g}")
     return value
 
 
 @click.command()
 @options.out
-@click.option("--model", "names", multiple=True, help="a model that comes with the project, a folder, or a name on the hub; "
-              "may be repeated  [default: every model that comes with the project]")
+@click.option(
+    "--model",
+    "names",
+    multiple=True,
+    help="a model that comes with the project, a folder, or a name on the hub; "
+    "may be repeated  [default: every model that comes with the project]",
+)
 @click.option("--text", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="UTF-8, for models that read text")
 @click.option("--image", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="for models that read images")
-@click.option("--alpha", type=float, callback=_alpha, default=1.0, show_default=True,
-              help="α of the problem; the evidence is divided by it, so that attention stays what it is")
+@click.option(
+    "--alpha",
+    type=float,
+    callback=_alpha,
+    default=1.0,
+    show_default=True,
+    help="α of the problem; the evidence is divided by it, so that attention stays what it is",
+)
 @click.option("--tokens", type=click.IntRange(2), help="of one input, at most; a longer text becomes several inputs")
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True)
 def deviation(
@@ -70,9 +81,7 @@ def deviation(
         raise click.UsageError(str(error)) from error
 
 
-def _measure(
-    subject: Subject, alpha: float, out: Path, ranks: Ranks, measured: list[shards.Shard], console: Console
-) -> None:
+def _measure(subject: Subject, alpha: float, out: Path, ranks: Ranks, measured: list[shards.Shard], console: Console) -> None:
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=ranks.rank > 0) as bar:
         task = bar.add_task(f"{subject.name}, {subject.weights} weights", total=None)
@@ -103,8 +112,11 @@ def _report(measured: list[shards.Shard], out: Path, console: Console) -> None:
 
 def _table(model: str, layers: list[summary.LayerRows]) -> Table:
     """One line for each module; trained | random weights."""
-    table = Table("attention", *(f"{name.replace('_', ' ')}" for name in _SHOWN),
-                  title=f"{model}: means over heads and queries, trained | random weights")
+    table = Table(
+        "attention",
+        *(f"{name.replace('_', ' ')}" for name in _SHOWN),
+        title=f"{model}: means over heads and queries, trained | random weights",
+    )
     for role, layer in dict.fromkeys((rows.role, rows.layer) for rows in layers):
         of_module = {rows.weights: rows for rows in layers if (rows.role, rows.layer) == (role, layer)}
         means = [[summary.mean(of_module[kind].values[name]) for kind in ("trained", "random")] for name in _SHOWN]

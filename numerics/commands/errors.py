@@ -23,8 +23,13 @@ INTERRUPTED = 130
 @click.command()
 @click.option("--only", multiple=True, help="measure the functions whose names contain this; all if not given")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@click.option("--json", "record", type=click.Path(path_type=Path), callback=writable,
-              help="file for all cells; an interrupted run resumes from it")
+@click.option(
+    "--json",
+    "record",
+    type=click.Path(path_type=Path),
+    callback=writable,
+    help="file for all cells; an interrupted run resumes from it",
+)
 def errors(only: tuple[str, ...], seed: int, record: Path | None) -> None:
     """Measure every closed form against fifty digits, in units of what conditioning allows."""
     chosen = [f for f in FUNCTIONS if not only or any(part in f.name for part in only)]
@@ -49,9 +54,7 @@ def errors(only: tuple[str, ...], seed: int, record: Path | None) -> None:
         click.get_current_context().exit(1)
 
 
-def _measured(
-    chosen: Sequence[Group], recorded: dict[str, list[Cell]], console: Console
-) -> Iterator[tuple[Group, list[Cell]]]:
+def _measured(chosen: Sequence[Group], recorded: dict[str, list[Cell]], console: Console) -> Iterator[tuple[Group, list[Cell]]]:
     """Measure group after group, with a progress bar."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as bar:
@@ -92,20 +95,26 @@ def _write(record: Path | None, seed: int, recorded: dict[str, list[Cell]]) -> N
 
 
 def _show(console: Console, measured: Sequence[Cell]) -> None:
-    table = Table("function", *DTYPES, "cells", "refused or limit", "silent",
-                  title="largest error, in units of what conditioning allows")
+    table = Table(
+        "function", *DTYPES, "cells", "refused or limit", "silent", title="largest error, in units of what conditioning allows"
+    )
     for name in dict.fromkeys(cell.function for cell in measured):
         rows = [cell for cell in measured if cell.function == name]
-        worst = (max((c.error for c in rows if c.setting.dtype == dtype and not math.isnan(c.error)), default=math.nan)
-                 for dtype in DTYPES)
+        worst = (
+            max((c.error for c in rows if c.setting.dtype == dtype and not math.isnan(c.error)), default=math.nan)
+            for dtype in DTYPES
+        )
         silent = sum(cell.state == SILENT for cell in rows)
         loud = sum(cell.state not in (SILENT, "right") for cell in rows)
-        table.add_row(name, *("" if math.isnan(x) else f"{x:.2g}" for x in worst), str(len(rows)), str(loud or ""),
-                      str(silent or ""))
+        table.add_row(
+            name, *("" if math.isnan(x) else f"{x:.2g}" for x in worst), str(len(rows)), str(loud or ""), str(silent or "")
+        )
     console.print(table)
     for cell in measured:
         if cell.state == SILENT:
             console.print(f"silent: {cell.function} at {cell.setting}: {cell.detail}, {cell.error:.3g} units", markup=False)
     refused = sum(cell.state == REFUSED for cell in measured)
-    console.print(f"{len(measured)} cells: {sum(cell.state == 'right' for cell in measured)} right, {refused} refused, "
-                  f"{sum(c.state == 'limit' for c in measured)} at a limit, {sum(c.state == SILENT for c in measured)} silent")
+    console.print(
+        f"{len(measured)} cells: {sum(cell.state == 'right' for cell in measured)} right, {refused} refused, "
+        f"{sum(c.state == 'limit' for c in measured)} at a limit, {sum(c.state == SILENT for c in measured)} silent"
+    )

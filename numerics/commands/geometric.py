@@ -31,8 +31,14 @@ def picture(context: click.Context, option: click.Parameter, path: Path | None) 
 
 @click.command()
 @click.option("--dataset", type=click.Choice(["digits"]), default="digits", show_default=True)
-@click.option("--locations", "where", type=click.Choice(["pixels", "rows"]), default="pixels", show_default=True,
-              help="what is attended to; only rows lie on a line, where the truncated parabola is known")
+@click.option(
+    "--locations",
+    "where",
+    type=click.Choice(["pixels", "rows"]),
+    default="pixels",
+    show_default=True,
+    help="what is attended to; only rows lie on a line, where the truncated parabola is known",
+)
 @click.option("--epochs", type=click.IntRange(1), default=20, show_default=True)
 @click.option("--seeds", type=click.IntRange(1), default=5, show_default=True, help="how many, from 0")
 @click.option("--json", "record", type=click.Path(path_type=Path), callback=writable, help="file for the results")
@@ -63,8 +69,13 @@ def geometric(
 
 def _train(study: Study, console: Console) -> tuple[Run, ...]:
     """Train everything, with a progress bar."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
-               TextColumn("loss {task.fields[loss]:.4f}"))
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("loss {task.fields[loss]:.4f}"),
+    )
     runs = []
     started = time.monotonic()
     with Progress(*columns, console=console, transient=True) as bar:
@@ -91,8 +102,10 @@ def _show(console: Console, results: Results) -> None:
         differences.add_row(question, " − ".join(pair), _shown(mean, 100.0, "+.2f"), mean.verdict)
     console.print(differences)
     trained, tested = len(study.dataset.train_labels), len(study.dataset.test_labels)
-    console.print(f"scikit-learn's {study.dataset.name}, {trained} training images and {tested} test images by other people; "
-                  "intervals are over seeds, each for itself, on these test images.")
+    console.print(
+        f"scikit-learn's {study.dataset.name}, {trained} training images and {tested} test images by other people; "
+        "intervals are over seeds, each for itself, on these test images."
+    )
 
 
 def _shown(mean: Interval, scale: float = 1.0, form: str = ".4f") -> str:

@@ -25,8 +25,10 @@ from numerics.experiments.output import atomic_write
 
 ROOT = Path(__file__).parents[2]
 NOT_MEASURED = "not measured: there is no CUDA device"
-WITHOUT = ("No GPU was measured: neither its speed, nor its errors, nor its votes. The steps ran on the CPU, on small inputs, "
-           "which shows that they run.")
+WITHOUT = (
+    "No GPU was measured: neither its speed, nor its errors, nor its votes. The steps ran on the CPU, on small inputs, "
+    "which shows that they run."
+)
 
 
 @dataclass(frozen=True)
@@ -57,8 +59,28 @@ def steps(device: str, folder: Path) -> Iterator[Step]:
         yield Step("tests", ["pytest", "-q", "-p", "no:cacheprovider", *(files or ["tests/numerics"]), "-k", device], 120)
     votes = [] if card else ["eot.46", "eot.59", "eot.s7.fisher-scaled"]
     yield Step("votes", ["derivations", "verify", *votes, "--device", device, "--json", str(folder / "ledger.json")], 210)
-    small = ["--only", "closed-forms", "--rounds", "1", "--queries", "16", "--keys", "16", "--only", "mem", "--only", "growth",
-             "--tokens", "16", "--singles", "0", "--solver-rounds", "1", "--doublings", "0"]
+    small = [
+        "--only",
+        "closed-forms",
+        "--rounds",
+        "1",
+        "--queries",
+        "16",
+        "--keys",
+        "16",
+        "--only",
+        "mem",
+        "--only",
+        "growth",
+        "--tokens",
+        "16",
+        "--singles",
+        "0",
+        "--solver-rounds",
+        "1",
+        "--doublings",
+        "0",
+    ]
     numbers = ["--device", device, "--json", str(folder / "bench.json")]
     yield Step("bench", ["numerics", "bench", *numbers, *([] if card else small)], 120)
     few = [] if card else ["--model", str(ROOT / "numerics/models/tiny/tiny-gpt"), "--tokens", "32"]
@@ -89,8 +111,14 @@ def run_step(step: Step, folder: Path) -> Outcome:
 
 
 @click.command()
-@click.option("--out", type=click.Path(path_type=Path), default=Path("gpu"), show_default=True, callback=options.folder,
-              help="folder for the page, the numbers and what each step printed, made if it is missing")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("gpu"),
+    show_default=True,
+    callback=options.folder,
+    help="folder for the page, the numbers and what each step printed, made if it is missing",
+)
 @click.option("--size", type=click.IntRange(1), default=4096, show_default=True, help="of the matrices that are multiplied")
 def gpu(out: Path, size: int) -> None:
     """Run everything that is meant for a GPU: tests, votes, benchmarks, the deviation study, and every precision.
@@ -100,8 +128,10 @@ def gpu(out: Path, size: int) -> None:
     device = "cuda" if torch.cuda.is_available() else "cpu"
     out.mkdir(exist_ok=True)
     folder, console = out.resolve(), Console()
-    results: dict[str, Any] = {"device": torch.cuda.get_device_name() if device == "cuda" else NOT_MEASURED,
-                             "torch": torch.__version__}
+    results: dict[str, Any] = {
+        "device": torch.cuda.get_device_name() if device == "cuda" else NOT_MEASURED,
+        "torch": torch.__version__,
+    }
     errors = list(cells(device))
     results["errors"] = [asdict(cell) for cell in errors]
     results["verdicts"] = {precision: verdict(errors, precision) for precision in PRECISIONS}
@@ -131,17 +161,41 @@ def gpu(out: Path, size: int) -> None:
 
 def page(results: dict[str, Any]) -> str:
     """The numbers as one page of Markdown."""
-    lines = ["# What a card was asked", "", f"Device: {results['device']}; torch {results['torch']}", "",
-             *([WITHOUT, ""] if results["device"] == NOT_MEASURED else []), "| precision | verdict |", "| --- | --- |"]
+    lines = [
+        "# What a card was asked",
+        "",
+        f"Device: {results['device']}; torch {results['torch']}",
+        "",
+        *([WITHOUT, ""] if results["device"] == NOT_MEASURED else []),
+        "| precision | verdict |",
+        "| --- | --- |",
+    ]
     lines += [f"| {precision} | {words} |" for precision, words in results["verdicts"].items()]
-    lines += ["", "Errors of closed forms, in units of what the precision allows (at most 1 is right):", "",
-              "| closed form | " + " | ".join(PRECISIONS) + " |", "| --- |" + " --- |" * len(PRECISIONS)]
+    lines += [
+        "",
+        "Errors of closed forms, in units of what the precision allows (at most 1 is right):",
+        "",
+        "| closed form | " + " | ".join(PRECISIONS) + " |",
+        "| --- |" + " --- |" * len(PRECISIONS),
+    ]
     errors = {(cell["form"], cell["precision"]): f"{cell['error']:.2g}" for cell in results["errors"]}
     for form in dict.fromkeys(cell["form"] for cell in results["errors"]):
         lines.append(f"| {form} | " + " | ".join(errors.get((form, precision), "") for precision in PRECISIONS) + " |")
-    lines += ["", "Rates: " + (", ".join(f"{rate['what']} {rate['giga']:.0f} · 10⁹ a second" for rate in results["rates"])
-                               or NOT_MEASURED), ""]
+    lines += [
+        "",
+        "Rates: "
+        + (", ".join(f"{rate['what']} {rate['giga']:.0f} · 10⁹ a second" for rate in results["rates"]) or NOT_MEASURED),
+        "",
+    ]
     for step in results["steps"]:
-        lines += [f"## {step['name']}: {step['ended']}, {step['seconds']:.0f} s", "", f"`{step['command']}`", "", "```",
-                  step["said"], "```", ""]
+        lines += [
+            f"## {step['name']}: {step['ended']}, {step['seconds']:.0f} s",
+            "",
+            f"`{step['command']}`",
+            "",
+            "```",
+            step["said"],
+            "```",
+            "",
+        ]
     return "\n".join(lines)

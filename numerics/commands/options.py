@@ -35,5 +35,11 @@ def writable(context: click.Context, option: click.Parameter, path: Path | None)
     return path
 
 
-out = click.option("--out", type=click.Path(path_type=Path), default=Path("figures"), show_default=True, callback=folder,
-                   help="folder for pictures and tables, made if it is missing")
+out = click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("figures"),
+    show_default=True,
+    callback=folder,
+    help="folder for pictures and tables, made if it is missing",
+)

@@ -33,10 +33,22 @@ width = click.IntRange(1)
 @click.option("--epochs", type=width, help="30 for digits, otherwise the document's 200")
 @click.option("--seeds", type=width, default=5, show_default=True, help="how many, from 0")
 @click.option("--arm", "arms", multiple=True, type=click.Choice(tuple(ARMS)), default=tuple(ARMS), help="all by default")
-@click.option("--data", "folder", type=click.Path(path_type=Path), default=Path("data"), show_default=True,
-              help="folder with the published files, or to download them to; digits need none")
-@click.option("--out", type=click.Path(path_type=Path), default=Path("ot-vit"), show_default=True, callback=options.folder,
-              help="folder for checkpoints, results and curves; the same command goes on where it was interrupted")
+@click.option(
+    "--data",
+    "folder",
+    type=click.Path(path_type=Path),
+    default=Path("data"),
+    show_default=True,
+    help="folder with the published files, or to download them to; digits need none",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("ot-vit"),
+    show_default=True,
+    callback=options.folder,
+    help="folder for checkpoints, results and curves; the same command goes on where it was interrupted",
+)
 @click.option("--patch", type=width, help="side of a patch")
 @click.option("--hidden", type=width, help="width of a token")
 @click.option("--heads", type=width)
@@ -47,9 +59,21 @@ width = click.IntRange(1)
 @click.option("--precision", type=click.Choice(["float32", "bfloat16"]), default="float32", show_default=True)
 @click.option("--threads", type=width, default=1, show_default=True)
 @click.option("--sizes", "only_sizes", is_flag=True, help="only show which models have the printed 3.2 M parameters")
-def ot_vit(dataset: str, epochs: int | None, seeds: int, arms: tuple[str, ...], folder: Path, out: Path, device: str,
-           precision: str, threads: int, only_sizes: bool, batch: int | None, rate: float | None,
-           **widths: int | None) -> None:
+def ot_vit(
+    dataset: str,
+    epochs: int | None,
+    seeds: int,
+    arms: tuple[str, ...],
+    folder: Path,
+    out: Path,
+    device: str,
+    precision: str,
+    threads: int,
+    only_sizes: bool,
+    batch: int | None,
+    rate: float | None,
+    **widths: int | None,
+) -> None:
     """Train Section 9's OT-ViT and ViT, with one arm for every ingredient in which they differ."""
     console = Console()
     if only_sizes:
@@ -61,8 +85,9 @@ def ot_vit(dataset: str, epochs: int | None, seeds: int, arms: tuple[str, ...], 
     try:
         loaded = datasets.load(dataset, folder)
         configuration = _configured(defaults(loaded, epochs), batch, rate, widths)
-        study = Study(loaded, configuration, Machine(device, precision, threads), tuple(dict.fromkeys(arms)), seeds,
-                      out / dataset)
+        study = Study(
+            loaded, configuration, Machine(device, precision, threads), tuple(dict.fromkeys(arms)), seeds, out / dataset
+        )
         study.histories()
     except ValueError as error:
         raise click.UsageError(str(error)) from None
@@ -72,7 +97,8 @@ def ot_vit(dataset: str, epochs: int | None, seeds: int, arms: tuple[str, ...], 
         console.print(f"interrupted; the same command goes on from the last full epoch, kept in {study.out}")
         click.get_current_context().exit(INTERRUPTED)
     collected = report.results(
-        configuration, study.machine.described(), len(loaded.test_labels), study.histories(), study.probes())
+        configuration, study.machine.described(), len(loaded.test_labels), study.histories(), study.probes()
+    )
     _show(console, dataset, collected)
     _write(study.out, collected)
     console.print(f"{study.out}/results.json, curves.png and curves.svg written")
@@ -100,8 +126,13 @@ def _train(study: Study, console: Console) -> None:
     epochs = study.configuration.recipe.epochs
     total = epochs * len(study.arms) * study.seeds
     resumed = done = sum(len(history.losses) for histories in study.histories().values() for history in histories)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
-               TextColumn("loss {task.fields[loss]:.4f}, accuracy {task.fields[accuracy]:.3f}"))
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("loss {task.fields[loss]:.4f}, accuracy {task.fields[accuracy]:.3f}"),
+    )
     started = time.monotonic()
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("epochs", total=total, completed=done, loss=float("nan"), accuracy=float("nan"))
@@ -111,8 +142,10 @@ def _train(study: Study, console: Console) -> None:
             bar.update(task, completed=done, loss=loss, accuracy=accuracy, description=f"{step.arm}, seed {step.seed}")
             if len(step.history.losses) == epochs:
                 left = (time.monotonic() - started) / (done - resumed) * (total - done)
-                console.print(f"{step.arm}, seed {step.seed}: loss {loss:.4f}, accuracy {accuracy:.4f}; "
-                              f"{done} of {total} epochs, about {left / 60:.1f} min left")
+                console.print(
+                    f"{step.arm}, seed {step.seed}: loss {loss:.4f}, accuracy {accuracy:.4f}; "
+                    f"{done} of {total} epochs, about {left / 60:.1f} min left"
+                )
 
 
 def _show(console: Console, dataset: str, results: report.Results) -> None:
@@ -140,8 +173,10 @@ def _last_layers(results: report.Results) -> Table:
     """The effect on trained models of exact weights, or of no cost, in the last layer."""
     table = Table("trained", "accuracy with (25)", "M = 0", "exact, (24)", "‖p − u‖₁", "‖p − p₀‖₁", "‖p − p*‖₁")
     for arm, probes in results.probes.items():
-        shares = ([None if each is None else each / probe.images for probe, each in zip(probes, values, strict=True)]
-                  for values in zip(*((p.correct, p.correct_without_cost, p.correct_exact) for p in probes), strict=True))
+        shares = (
+            [None if each is None else each / probe.images for probe, each in zip(probes, values, strict=True)]
+            for values in zip(*((p.correct, p.correct_without_cost, p.correct_exact) for p in probes), strict=True)
+        )
         distances = zip(*((p.to_prior, p.to_without_cost, p.to_exact) for p in probes), strict=True)
         table.add_row(arm, *(_mean(list(values)) for values in (*shares, *distances)))
     return table
@@ -162,11 +197,19 @@ def _show_sizes(console: Console) -> None:
     table = Table("dataset", "hidden", "perceptron", "ViT", "OT-ViT", "both 3.2 M")
     for dataset in sizes.IMAGES:
         for each in sizes.fitting(dataset):
-            table.add_row(dataset, f"{each.architecture.hidden}", f"{each.architecture.mlp}", f"{each.vit:,}",
-                          f"{each.transport:,}", "yes" if each.both else "no")
+            table.add_row(
+                dataset,
+                f"{each.architecture.hidden}",
+                f"{each.architecture.mlp}",
+                f"{each.vit:,}",
+                f"{each.transport:,}",
+                "yes" if each.both else "no",
+            )
     console.print(table)
-    console.print(f"Six layers, patches of 4 × 4, widths that are multiples of {sizes.STEP}. The document prints 3.2 M and no "
-                  "width. OT-ViT with ViT's keys and values (ot-vit-untied) has as many parameters as ViT.")
+    console.print(
+        f"Six layers, patches of 4 × 4, widths that are multiples of {sizes.STEP}. The document prints 3.2 M and no "
+        "width. OT-ViT with ViT's keys and values (ot-vit-untied) has as many parameters as ViT."
+    )
 
 
 def _write(out: Path, results: report.Results) -> None:

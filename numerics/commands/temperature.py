@@ -21,8 +21,9 @@ from numerics.models.encoder import PARAGRAPH, ModelUnavailableError
 
 @click.command()
 @options.out
-@click.option("--model", default=ENCODER, show_default=True,
-              help="a model that comes with the project, a folder, or a name on the hub")
+@click.option(
+    "--model", default=ENCODER, show_default=True, help="a model that comes with the project, a folder, or a name on the hub"
+)
 @click.option("--text", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="UTF-8, for models that read text")
 @click.option("--image", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="for models that read images")
 @click.option("--lowest", type=float, default=0.05, show_default=True, help="temperature, in units of the model's own")
@@ -65,7 +66,7 @@ def _draw(measured: list[Curves], out: Path) -> int:
         trained = [curves for curves in rows if curves.weights == "trained"]
         drawn = {"layers": figures.layers(rows), "heads": figures.heads(trained), "slopes": figures.slopes(rows)}
         for kind, picture in drawn.items():
-            picture.draw_without_rendering()                 # the layout is found once, not once for each format
+            picture.draw_without_rendering()  # the layout is found once, not once for each format
             picture.set_layout_engine("none")
             for suffix in (".png", ".svg"):
                 with atomic_write(out / f"temperature-{rows[0].model}-{role}-{kind}{suffix}") as path:
@@ -93,9 +94,13 @@ def _csv(measured: list[Curves]) -> str:
 def _table(measured: list[Curves]) -> Table:
     """One line for each module at the temperature nearest to 1; trained | random weights."""
     index = int(measured[0].temperatures.log().abs().argmin())
-    table = Table("attention", "queries", *(name.replace("_", " ") for name in STATISTICS),
-                  title=f"{measured[0].model} at ε = {float(measured[0].temperatures[index]):.3g}: "
-                  "means over heads and queries, trained | random weights")
+    table = Table(
+        "attention",
+        "queries",
+        *(name.replace("_", " ") for name in STATISTICS),
+        title=f"{measured[0].model} at ε = {float(measured[0].temperatures[index]):.3g}: "
+        "means over heads and queries, trained | random weights",
+    )
     for role, layer in dict.fromkeys((curves.role, curves.layer) for curves in measured):
         pair = [curves for curves in measured if (curves.role, curves.layer) == (role, layer)]
         cells = [" | ".join(f"{float(curves.values[name][:, index].mean()):.3f}" for curves in pair) for name in STATISTICS]

@@ -23,13 +23,20 @@ def train_tiny(out: Path, names: tuple[str, ...], seed: int, steps: int) -> None
         recipe = tiny.Recipe(name, seed=seed, steps=steps)
         model = tiny.untrained(recipe)
         losses = {"untrained": tiny.held_out_loss(recipe, model)}
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
-                   TextColumn("loss {task.fields[loss]:.3f}"))
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            TextColumn("loss {task.fields[loss]:.3f}"),
+        )
         with Progress(*columns, console=console, transient=True) as bar:
             task = bar.add_task(name, total=steps, loss=losses["untrained"])
             for done in tiny.train(recipe, model):
                 bar.update(task, completed=done.step, loss=done.loss)
         losses["trained"] = tiny.held_out_loss(recipe, model)
         tiny.save(recipe, model, losses, out / name)
-        console.print(f"{name}: held-out loss {losses['untrained']:.3f} untrained, {losses['trained']:.3f} trained, "
-                      f"nats a byte; {out / name} written")
+        console.print(
+            f"{name}: held-out loss {losses['untrained']:.3f} untrained, {losses['trained']:.3f} trained, "
+            f"nats a byte; {out / name} written"
+        )

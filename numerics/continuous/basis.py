@@ -55,8 +55,10 @@ class Basis:
             raise ValueError(f"centers: expected a floating tensor (N, d), got {describe(self.centers)}")
         if isinstance(self.width, Tensor):
             if not self.width.is_floating_point() or self.width.shape not in ((), (1,), self.centers.shape[:1]):
-                raise ValueError(f"width: expected a positive number or a floating tensor () or ({len(self.centers)},), "
-                                 f"got {describe(self.width)}")
+                raise ValueError(
+                    f"width: expected a positive number or a floating tensor () or ({len(self.centers)},), "
+                    f"got {describe(self.width)}"
+                )
         else:
             check_positive("width", self.width)
 
@@ -84,9 +86,7 @@ class Basis:
 
 
 @without_autocast
-def fit(
-    values: Tensor, locations: Tensor, basis: Basis, ridge: float, mask: Tensor | None = None
-) -> Tensor:
+def fit(values: Tensor, locations: Tensor, basis: Basis, ridge: float, mask: Tensor | None = None) -> Tensor:
     """Return the B that minimizes Σ_l w_l ‖Bψ(t_l) − v_l‖² + ridge · ‖B‖² (``geometric.s8.ridge``).
 
     Args:
@@ -273,7 +273,7 @@ def _legendre() -> tuple[list[float], list[float]]:
 def _by_error_function(away: Tensor, reach: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """∫ x^k exp(−½(ρx − δ)²) dx in closed form, for ρ ≥ 1; with erfc of the distances from |δ|, so that tails stay exact."""
     mirrored = away < 0
-    delta = torch.where(mirrored, -away, away)               # not abs, whose second derivative at 0 is not that of the integral
+    delta = torch.where(mirrored, -away, away)  # not abs, whose second derivative at 0 is not that of the integral
     near, far = (delta - reach).clamp(-REACH, REACH), (delta + reach).clamp(-REACH, REACH)
     zeroth = math.sqrt(math.pi / 2) * ((near / math.sqrt(2)).erfc() - (far / math.sqrt(2)).erfc()) / reach
     right, left = (-near.square() / 2).exp(), (-far.square() / 2).exp()

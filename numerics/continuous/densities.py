@@ -33,8 +33,9 @@ def moments(linear: Tensor, quadratic: Tensor) -> tuple[Tensor, Tensor]:
     Raises:
         ValueError: for other shapes or dtypes, or if Θ₂ is not negative definite.
     """
-    lower, theta = common(factor("quadratic", -2 * quadratic if is_dense(quadratic) else quadratic, "negative"),
-                          floating("linear", linear, "d"))
+    lower, theta = common(
+        factor("quadratic", -2 * quadratic if is_dense(quadratic) else quadratic, "negative"), floating("linear", linear, "d")
+    )
     floating("linear", linear, "d", last=lower.shape[-1])
     check_leading("linear", linear.shape[:-1], "quadratic", quadratic.shape[:-2])
     dtype = result_dtype(linear, quadratic)
@@ -76,8 +77,11 @@ def scores(points: Tensor, linear: Tensor, quadratic: Tensor) -> Tensor:
         ValueError: for other shapes or dtypes.
     """
     d = floating("linear", linear, "d").shape[-1]
-    t, first, second = common(floating("points", points, "P", "d", last=d), floating("linear", linear, "d"),
-                              floating("quadratic", quadratic, "d", "d", last=d))
+    t, first, second = common(
+        floating("points", points, "P", "d", last=d),
+        floating("linear", linear, "d"),
+        floating("quadratic", quadratic, "d", "d", last=d),
+    )
     if second.shape[-2] != d:
         raise ValueError(f"quadratic: expected (..., d, d) with d = {d}, got {tuple(quadratic.shape)}")
     check_leading("quadratic", second.shape[:-2], "linear", first.shape[:-1])
@@ -212,7 +216,7 @@ def _distance(points: Tensor, mean: Tensor, covariance: Tensor) -> tuple[Tensor,
     t, mu, lower = common(floating("points", points, "P", "d", last=mu.shape[-1]), mu, lower)
     rows = torch.broadcast_shapes(mu.shape[:-1], lower.shape[:-2])  # type: ignore[no-untyped-call]
     check_leading("points", t.shape[:-2], "mean and covariance", rows)
-    away = t.isinf().any(-1) & ~t.isnan().any(-1)             # 0 · inf would be NaN in what is solved
+    away = t.isinf().any(-1) & ~t.isnan().any(-1)  # 0 · inf would be NaN in what is solved
     steps = torch.where(away.unsqueeze(-1), 0.0, t - mu[..., None, :])
     squared = solve_triangular(lower, steps.mT, upper=False).square().sum(-2)
     return torch.where(away & ~squared.isnan(), torch.inf, squared), lower

@@ -101,7 +101,7 @@ def study(problem: Problem, alphas: Tensor) -> Study:
         raise ValueError(f"alphas: expected decreasing numbers, got {alphas.tolist()}")
     templates, prior, evidence = problem.templates, problem.prior, problem.evidence.expand(len(alphas), -1)
     solution = mem.solve(templates, evidence, prior, alphas, tolerance=1e-12)
-    exact = solution.weights @ templates                     # at small α far more exact than solution.mean, μ + z − λ/α
+    exact = solution.weights @ templates  # at small α far more exact than solution.mean, μ + z − λ/α
     reach = (templates - prior @ templates).norm(dim=-1).max()
     approximate = mem.closed_form(templates, evidence, prior, alphas)
     _, covariance = mem.moments(templates, prior)

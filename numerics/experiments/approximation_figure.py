@@ -27,8 +27,12 @@ def _panel(ax: Axes, study: Study, position: int) -> None:
     ax.scatter(templates[:, 0], templates[:, 1], color=TEMPLATE, label="templates, with prior")
     for template, weight in zip(templates.tolist(), prior.tolist(), strict=True):
         ax.annotate(f"{weight:.2f}", template, xytext=(0, 5), textcoords="offset points", fontsize=7, ha="center")
-    ax.annotate("", xy=tuple((mean + study.problem.evidence).tolist()), xytext=tuple(mean.tolist()),
-                arrowprops={"arrowstyle": "->", "color": "tab:blue"})
+    ax.annotate(
+        "",
+        xy=tuple((mean + study.problem.evidence).tolist()),
+        xytext=tuple(mean.tolist()),
+        arrowprops={"arrowstyle": "->", "color": "tab:blue"},
+    )
     ax.plot(*mean.tolist(), "k+", label="μ (arrow: z)")
     ax.plot(*study.exact[position].tolist(), "s", color=EXACT, label="exact ĥ")
     ax.plot(*study.approximate[position].tolist(), "D", color=APPROXIMATE, markersize=4, label="closed form (18)")

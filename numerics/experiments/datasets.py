@@ -20,8 +20,8 @@ from torch import Tensor
 
 from numerics.experiments.output import atomic_write
 
-UNSIGNED_BYTE = 8                                            # the code of its type in an idx file
-SIDE, CHANNELS = 32, 3                                       # of CIFAR
+UNSIGNED_BYTE = 8  # the code of its type in an idx file
+SIDE, CHANNELS = 32, 3  # of CIFAR
 
 
 @dataclass(frozen=True)
@@ -65,12 +65,15 @@ _FASHION = "https://github.com/zalandoresearch/fashion-mnist/raw/master/data/fas
 _CIFAR = "https://www.cs.toronto.edu/~kriz/"
 
 SOURCES = {
-    "fashion-mnist": tuple(Source(name, _FASHION + name, md5) for name, md5 in (
-        ("train-images-idx3-ubyte.gz", "8d4fb7e6c68d591d4c3dfef9ec88bf0d"),
-        ("train-labels-idx1-ubyte.gz", "25c81989df183df01b3e8a0aad5dffbe"),
-        ("t10k-images-idx3-ubyte.gz", "bef4ecab320f06d8554ea6380940ec79"),
-        ("t10k-labels-idx1-ubyte.gz", "bb300cfdad3c16e7a12a480ee83cd310"),
-    )),
+    "fashion-mnist": tuple(
+        Source(name, _FASHION + name, md5)
+        for name, md5 in (
+            ("train-images-idx3-ubyte.gz", "8d4fb7e6c68d591d4c3dfef9ec88bf0d"),
+            ("train-labels-idx1-ubyte.gz", "25c81989df183df01b3e8a0aad5dffbe"),
+            ("t10k-images-idx3-ubyte.gz", "bef4ecab320f06d8554ea6380940ec79"),
+            ("t10k-labels-idx1-ubyte.gz", "bb300cfdad3c16e7a12a480ee83cd310"),
+        )
+    ),
     "cifar10": (Source("cifar-10-binary.tar.gz", f"{_CIFAR}cifar-10-binary.tar.gz", "c32a1d4ab5d03f1284b67883e8d87530"),),
     "cifar100": (Source("cifar-100-binary.tar.gz", f"{_CIFAR}cifar-100-binary.tar.gz", "03b5dce01913d631647c71ecec9e9cb8"),),
 }
@@ -151,8 +154,9 @@ def _cifar(name: str, folder: Path) -> Dataset:
     classes, labels = (10, 1) if ten else (100, 2)
     train = [f"data_batch_{k}.bin" for k in range(1, 6)] if ten else ["train.bin"]
     read = _reader(name, folder)
-    parts = [[read_cifar(file, read(file), labels) for file in files]
-             for files in (train, ["test_batch.bin" if ten else "test.bin"])]
+    parts = [
+        [read_cifar(file, read(file), labels) for file in files] for files in (train, ["test_batch.bin" if ten else "test.bin"])
+    ]
     images = [np.concatenate([image for image, _ in part]) for part in parts]
     kinds = [np.concatenate([kind for _, kind in part]) for part in parts]
     return _dataset(name, images, kinds, classes)
@@ -168,8 +172,10 @@ def _reader(name: str, folder: Path) -> Callable[[str], bytes]:
             return lambda file: _whole_file(unpacked / file)
     pickled = [file_name for file_name in PICKLED[name] if (folder / file_name).exists()]
     if pickled and not (folder / source.name).exists():
-        raise ValueError(f"{name}: expected the binary version, {source.name} or what it unpacks to, got the pickled one "
-                         f"({folder / pickled[0]}): unpickling a file runs whatever it says")
+        raise ValueError(
+            f"{name}: expected the binary version, {source.name} or what it unpacks to, got the pickled one "
+            f"({folder / pickled[0]}): unpickling a file runs whatever it says"
+        )
     _fetch(name, source, folder)
     return lambda file: _member(folder / source.name, f"{inner}/{file}")
 

@@ -116,12 +116,14 @@ def parts(language: LanguageModel, text: str, tokens: int | None, window: int, n
     texts = []
     while words:
         low, high = 0, len(words)
-        while low < high:                                    # the longest beginning that fits
+        while low < high:  # the longest beginning that fits
             middle = (low + high + 1) // 2
             low, high = (middle, high) if _length(language, words[:middle]) <= allowed else (low, middle - 1)
         if low == 0:
-            raise ValueError(f"--text: expected words of at most {allowed} tokens, got {words[0][:20]!r}… with "
-                             f"{_length(language, words[:1])}")
+            raise ValueError(
+                f"--text: expected words of at most {allowed} tokens, got {words[0][:20]!r}… with "
+                f"{_length(language, words[:1])}"
+            )
         texts.append("".join(words[:low]).strip())
         words = words[low:]
     return texts
@@ -147,7 +149,7 @@ def _reads_images(name: str) -> bool:
     try:
         config = pretrained(AutoConfig, name)
     except ModelUnavailableError:
-        return False                                         # loading the model reports what is wrong
+        return False  # loading the model reports what is wrong
     return hasattr(config, "patch_size") and not hasattr(config, "vocab_size")
 
 

@@ -14,16 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from numerics.arguments import (
-    Positive,
-    broadcast,
-    check_mask,
-    check_mask_dtype,
-    compute_dtype,
-    floating,
-    per_row,
-    result_dtype,
-)
+from numerics.arguments import Positive, broadcast, check_mask, check_mask_dtype, compute_dtype, floating, per_row, result_dtype
 from numerics.masks import used_only
 
 Alpha = Positive

@@ -42,9 +42,7 @@ class Batch:
         log_prior_error: as in ``Rows``.
     """
 
-    def __init__(
-        self, templates: Tensor, evidence: Tensor, prior: Tensor | None, alpha: Alpha, mask: Tensor | None
-    ) -> None:
+    def __init__(self, templates: Tensor, evidence: Tensor, prior: Tensor | None, alpha: Alpha, mask: Tensor | None) -> None:
         if prior is None and mask is None and templates.device.type == "cpu":
             x = uniform(templates.double())
         else:

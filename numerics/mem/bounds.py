@@ -117,9 +117,7 @@ def _radius(rows: Rows) -> Tensor:
     return rows.radius.squeeze(-1) * (1 + (rows.templates.shape[-1] + 8) * _eps(rows.alpha))
 
 
-def _local_bound(
-    rows: Rows, weights: Tensor, mean: Tensor, gradient: Tensor, sums: Tensor, logits: Tensor
-) -> Tensor:
+def _local_bound(rows: Rows, weights: Tensor, mean: Tensor, gradient: Tensor, sums: Tensor, logits: Tensor) -> Tensor:
     """Bound (b), (r,)."""
     hessian = Hessian(rows, weights, mean, rows.alpha)
     x = hessian.solve(gradient)

@@ -58,14 +58,16 @@ class Certificate:
         excess: a bound on P(p_c) − P(p*), P the objective (4), (...).
     """
 
-    CLAIMS: ClassVar[Mapping[str, tuple[str, ...]]] = MappingProxyType({
-        "dual_error": ("beyond.pass-certificate", "beyond.query-bound"),
-        "dual_distance": ("deciphering.s6.one-pass-dual", "beyond.cocoercive-pass"),
-        "mean_error": ("deciphering.s6.one-pass-mean", "beyond.cocoercive-pass"),
-        "divergence": ("beyond.pass-certificate", "beyond.weights-bound"),
-        "weights_error": ("beyond.jeffreys", "beyond.stability"),
-        "excess": ("deciphering.s6.one-pass-bound", "beyond.objective-bound"),
-    })
+    CLAIMS: ClassVar[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+        {
+            "dual_error": ("beyond.pass-certificate", "beyond.query-bound"),
+            "dual_distance": ("deciphering.s6.one-pass-dual", "beyond.cocoercive-pass"),
+            "mean_error": ("deciphering.s6.one-pass-mean", "beyond.cocoercive-pass"),
+            "divergence": ("beyond.pass-certificate", "beyond.weights-bound"),
+            "weights_error": ("beyond.jeffreys", "beyond.stability"),
+            "excess": ("deciphering.s6.one-pass-bound", "beyond.objective-bound"),
+        }
+    )
     """The claims that prove each bound, by attribute."""
 
     mean: Tensor
@@ -81,11 +83,7 @@ class Certificate:
 
 @without_autocast
 def certificate(
-    templates: Tensor,
-    evidence: Tensor,
-    prior: Tensor | None = None,
-    alpha: Alpha = 1.0,
-    mask: Tensor | None = None,
+    templates: Tensor, evidence: Tensor, prior: Tensor | None = None, alpha: Alpha = 1.0, mask: Tensor | None = None
 ) -> Certificate:
     """Return the closed form with bounds on its error, without solving (``deciphering.18``).
 
@@ -113,7 +111,7 @@ def certificate(
     a = alpha_.squeeze(-1)
     kappa = a * largest
     share = kappa / (1 + kappa)
-    known = z.norm(dim=-1) * share                           # of ‖ĥ* − μ‖, before the pass
+    known = z.norm(dim=-1) * share  # of ‖ĥ* − μ‖, before the pass
     dual_error = a * torch.minimum(shift, known)
     divergence = a * shift.square() * torch.where(kappa < 1, share * (1 - share), 0.25)
     divergence = torch.minimum(divergence, a * kappa * known.square())

@@ -179,11 +179,7 @@ def moments(templates: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
 
 @without_autocast
 def closed_form(
-    templates: Tensor,
-    evidence: Tensor,
-    prior: Tensor | None = None,
-    alpha: Alpha = 1.0,
-    mask: Tensor | None = None,
+    templates: Tensor, evidence: Tensor, prior: Tensor | None = None, alpha: Alpha = 1.0, mask: Tensor | None = None
 ) -> Tensor:
     """Return the printed estimate ĥ = Σ_i t_i u_i e^{α⟨t_i, z⟩} / Σ_l u_l e^{α⟨t_l, z⟩} (``deciphering.18``).
 
@@ -208,11 +204,7 @@ def closed_form(
 
 @without_autocast
 def resolvent(
-    templates: Tensor,
-    evidence: Tensor,
-    prior: Tensor | None = None,
-    alpha: Alpha = 1.0,
-    mask: Tensor | None = None,
+    templates: Tensor, evidence: Tensor, prior: Tensor | None = None, alpha: Alpha = 1.0, mask: Tensor | None = None
 ) -> Tensor:
     """Return λ = α(I + αΣ)⁻¹z, which maximizes D with log M cut after its second order (``deciphering.15``).
 

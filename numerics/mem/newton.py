@@ -43,7 +43,7 @@ def maximize(rows: Rows, tolerance: float, near: Tensor | None = None) -> Tensor
     """
     radius = rows.radius
     first = _FIRST_MAX_LOGIT / (radius * (radius + rows.target.norm(dim=-1, keepdim=True)))
-    current_alpha = torch.minimum(rows.alpha, torch.where(first > 0, first, torch.inf))      # 0 if a norm overflowed
+    current_alpha = torch.minimum(rows.alpha, torch.where(first > 0, first, torch.inf))  # 0 if a norm overflowed
     dual = torch.zeros_like(rows.target)
     if near is not None:
         known = near.isfinite().all(-1, keepdim=True)

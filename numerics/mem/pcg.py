@@ -82,7 +82,7 @@ def rounding_errors(problem: Any, target_norm: Any, alpha: Any, dual_norm: Any, 
     (n, d), r = problem.templates.shape, problem.radius
     sums = UNIT_ROUNDOFF * (2 * target_norm + 3 * dual_norm / alpha + (n + 4) * r * mass)
     logits = UNIT_ROUNDOFF * (alpha * r * ((d + n + 4) * target_norm + (2 * n + d + 8) * r * mass) + 20 * r * dual_norm)
-    return sums, logits + UNIT_ROUNDOFF * (2 * n + 35)       # n + 24 + 9 log n, and a little more
+    return sums, logits + UNIT_ROUNDOFF * (2 * n + 35)  # n + 24 + 9 log n, and a little more
 
 
 @register_jitable(error_model="numpy")

@@ -70,7 +70,7 @@ as_written = compiled()
 reordered = compiled("nsz", "reassoc")
 reordered_fused = compiled("contract", "nsz", "reassoc")
 driver = compiled(_nrt=True)
-inlined = compiled(_nrt=True, inline="always")               # into the caller, with the caller's options
+inlined = compiled(_nrt=True, inline="always")  # into the caller, with the caller's options
 
 
 def _select_larger(_: Any, x: Any, y: Any) -> Any:
@@ -125,7 +125,7 @@ def exp32(x: Any) -> Any:
     """eˣ for x ≤ 0, but at least 2⁻¹²⁶, with a relative error of at most 2 eps (1 − x)."""
     bits = x * _INV_LN2_32
     bits = _MIN_BITS_32 if bits < _MIN_BITS_32 else bits
-    shifted = bits + _ROUND_32                               # NaN stays NaN
+    shifted = bits + _ROUND_32  # NaN stays NaN
     f = bits - (shifted - _ROUND_32)
     c = _EXP2_TAYLOR
     y = c[0] + f * (c[1] + f * (c[2] + f * (c[3] + f * (c[4] + f * (c[5] + f * c[6])))))

@@ -69,7 +69,11 @@ def start_pcg(problem: SharedProblem, s: Workspace) -> int:
         own = r % len(problem.log_prior)
         alpha, log_prior, prior, prior_image = problem.alpha[r], problem.log_prior[own], s.prior[own], s.prior_image[own]
         target_logits, logits, w, step, step_logits = (
-            s.target_logits[r], s.iterate_logits[r], s.iterate[r], s.step[r], s.step_logits[r]
+            s.target_logits[r],
+            s.iterate_logits[r],
+            s.iterate[r],
+            s.step[r],
+            s.step_logits[r],
         )
         alpha32 = s.alpha[r] = np.float32(alpha)
         for j in range(len(log_prior)):
@@ -93,7 +97,12 @@ def pcg_step(active: int, problem: SharedProblem, s: Workspace, fetched: Array) 
         scale_row(s.preconditioned_logits[k], s.alpha[r])
         damped = pcg.needs_damping(problem.radius, problem.alpha[r], s.residual_norm[r])
         y, m, d, g, p, v = (
-            s.preconditioned[k], s.preconditioned_logits[k], s.step[r], s.step_logits[r], s.weights[r], s.residual[r]
+            s.preconditioned[k],
+            s.preconditioned_logits[k],
+            s.step[r],
+            s.step_logits[r],
+            s.weights[r],
+            s.residual[r],
         )
         a, b, _ = step_factors(y, m, d, g, p, v, damped)
         add_step(a, y, b, d, s.iterate[r])
@@ -134,11 +143,14 @@ def recompute_logits(count: int, problem: SharedProblem, s: Workspace) -> None:
     for k in range(count):
         r = s.selected[k]
         alpha, log_prior, gram_w, target_logits, logits = (
-            problem.alpha[r], problem.log_prior[r % len(problem.log_prior)], s.gram_product[k], s.target_logits[r],
+            problem.alpha[r],
+            problem.log_prior[r % len(problem.log_prior)],
+            s.gram_product[k],
+            s.target_logits[r],
             s.refined_logits[r],
         )
         square = s.target_norm[r] * s.target_norm[r] + quadratic_form(s.refined[r], gram_w, target_logits, alpha) / alpha
-        dual_norm = alpha * np.sqrt(max(square, 0.0))        # ‖λ‖ = α‖b − Tᵀw‖
+        dual_norm = alpha * np.sqrt(max(square, 0.0))  # ‖λ‖ = α‖b − Tᵀw‖
         s.logit_error[r], s.required_residual[r] = 0.0, pcg.required_residual(problem, s.target_norm[r], alpha, dual_norm)
         for j in range(len(gram_w)):
             logits[j] = target_logits[j] - alpha * gram_w[j] + log_prior[j]
@@ -180,7 +192,12 @@ def refinement_step(active: int, problem: SharedProblem, s: Workspace) -> int:
         r = s.active[k]
         scale_row(s.preconditioned_logits[k], s.alpha[r])
         y, m, d, g, p, v = (
-            s.preconditioned[k], s.preconditioned_logits[k], s.step[r], s.step_logits[r], s.weights[r], s.residual[r]
+            s.preconditioned[k],
+            s.preconditioned_logits[k],
+            s.step[r],
+            s.step_logits[r],
+            s.weights[r],
+            s.residual[r],
         )
         a, b, pg = step_factors(y, m, d, g, p, v, False)
         s.step_norm[r] = abs(a) * (norm(y) + problem.underflow_length) + abs(b) * s.step_norm[r]
@@ -286,15 +303,36 @@ def solve(first: int, last: int, problem: SharedProblem, solution: SolutionBuffe
     for i in range(first, last, len(s.stopping_residual)):
         j = min(i + len(s.stopping_residual), last)
         tile = SharedProblem(
-            problem.target[i:j], problem.alpha[i:j], _rows_of(problem.log_prior, i, j), _rows_of(problem.target_error, i, j),
-            _rows_of(problem.log_prior_error, i, j), problem.center, problem.templates, problem.templates_transposed,
-            problem.gram, problem.negative_gram, problem.rank_one, problem.diagonal, problem.radius, problem.span,
-            problem.sqrt_gram_norm, problem.product_error, problem.underflow_length, problem.tolerance,
+            problem.target[i:j],
+            problem.alpha[i:j],
+            _rows_of(problem.log_prior, i, j),
+            _rows_of(problem.target_error, i, j),
+            _rows_of(problem.log_prior_error, i, j),
+            problem.center,
+            problem.templates,
+            problem.templates_transposed,
+            problem.gram,
+            problem.negative_gram,
+            problem.rank_one,
+            problem.diagonal,
+            problem.radius,
+            problem.span,
+            problem.sqrt_gram_norm,
+            problem.product_error,
+            problem.underflow_length,
+            problem.tolerance,
         )
         buffers = SolutionBuffers(
-            solution.dual[i:j], solution.mean[i:j], solution.weights[i:j], solution.dual_norm[i:j],
-            solution.gradient_norm[i:j], solution.error[i:j], solution.weights_error[i:j], solution.mean_error[i:j],
-            solution.gap[i:j], solution.certified[i:j],
+            solution.dual[i:j],
+            solution.mean[i:j],
+            solution.weights[i:j],
+            solution.dual_norm[i:j],
+            solution.gradient_norm[i:j],
+            solution.error[i:j],
+            solution.weights_error[i:j],
+            solution.mean_error[i:j],
+            solution.gap[i:j],
+            solution.certified[i:j],
         )
         if i == first or len(problem.log_prior) > 1:
             set_prior_image(tile, s)

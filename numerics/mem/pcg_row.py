@@ -76,7 +76,10 @@ def step_factors(y: Array, m: Array, d: Array, g: Array, p: Array, v: Array, dam
         vm += v[j] * m[j]
         vg += v[j] * g[j]
     a, b = minimize_in_plane(
-        np.float64(pmm - pm * pm - ym), np.float64(pmg - pm * pg - yg), np.float64(pgg - pg * pg - dg), -np.float64(vm),
+        np.float64(pmm - pm * pm - ym),
+        np.float64(pmg - pm * pg - yg),
+        np.float64(pgg - pg * pg - dg),
+        -np.float64(vm),
         -np.float64(vg),
     )
     if a < MIN_STEP:

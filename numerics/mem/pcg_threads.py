@@ -52,12 +52,12 @@ def solve(problem: SharedProblem, solution: SolutionBuffers, threads: int) -> No
     remaining = iter(starts)
 
     def solve_remaining() -> None:
-        for first in remaining:                              # which all threads share
+        for first in remaining:  # which all threads share
             solve_rows(first)
 
     others = min(threads, len(starts)) - 1
     with _single_threaded_blas():
-        if others == 0:                                      # a pool would take longer than many a batch
+        if others == 0:  # a pool would take longer than many a batch
             solve_remaining()
         else:
             with ThreadPoolExecutor(others) as pool:
@@ -95,7 +95,11 @@ def _new_workspace(rows: int, n: int, priors: int) -> Workspace:
     square, prior, row = (rows, n), (priors, n), (rows,)
     low, high = np.float32, np.float64
     arrays = _staggered(
-        *[(low, square)] * 8, *[(low, prior)] * 2, *[(high, square)] * 5, *[(low, row)] * 2, *[(high, row)] * 7,
+        *[(low, square)] * 8,
+        *[(low, prior)] * 2,
+        *[(high, square)] * 5,
+        *[(low, row)] * 2,
+        *[(high, row)] * 7,
         *[(np.int64, row)] * 2,
     )
     return Workspace(_block_size(), *arrays)
@@ -106,7 +110,7 @@ def _staggered(*kinds: tuple[type[np.generic], tuple[int, ...]]) -> Iterator[Arr
     sizes = [
         (math.prod(shape) * np.dtype(dtype).itemsize // _CACHE_LINE + 1) * _CACHE_LINE + _STAGGER for dtype, shape in kinds
     ]
-    memory = torch.empty(sum(sizes), dtype=torch.uint8, device="cpu").numpy()      # whatever the default device is
+    memory = torch.empty(sum(sizes), dtype=torch.uint8, device="cpu").numpy()  # whatever the default device is
     for (dtype, shape), first in zip(kinds, accumulate(sizes, initial=0), strict=False):
         yield np.ndarray(shape, dtype, memory, first)
 

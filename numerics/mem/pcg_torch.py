@@ -63,7 +63,7 @@ class Tile:
         torch.mm(self.preconditioned, self._problem.negative_gram, out=self.preconditioned_logits).mul_(self._alpha_low)
         y, m, d, g = self.preconditioned, self.preconditioned_logits, self.step, self.step_logits
         ry, rd = (-_dot(self.residual, x).double() for x in (m, g))
-        hessian_y, hessian_d = y - self._covariance_times(m), d - self._covariance_times(g)      # (I + αΠG)y and (I + αΠG)d
+        hessian_y, hessian_d = y - self._covariance_times(m), d - self._covariance_times(g)  # (I + αΠG)y and (I + αΠG)d
         yy, yd, dd = (-_dot(*x).double() for x in ((hessian_y, m), (hessian_y, g), (hessian_d, g)))
         a, b = self.minimize_in_plane(yy, yd, dd, ry, rd)
         longer = _dot(self.residual, hessian_y).double() / _dot(hessian_y, hessian_y).double().clamp_(min=DIVISION_FLOOR)
@@ -164,7 +164,7 @@ class Tile:
         log_prior = problem.log_prior if len(problem.log_prior) == 1 else problem.log_prior[selected]
         self.refined_logits[selected] = target_logits - image + log_prior
         quadratic_form = ((image - 2 * target_logits) * w).sum(-1, keepdim=True)
-        dual_norm = alpha * (target_norm.square() + quadratic_form / alpha).clamp(min=0).sqrt()      # ‖λ‖ = α‖b − Tᵀw‖
+        dual_norm = alpha * (target_norm.square() + quadratic_form / alpha).clamp(min=0).sqrt()  # ‖λ‖ = α‖b − Tᵀw‖
         self.required_residual[selected] = pcg.required_residual(problem, target_norm, alpha, dual_norm)
         self.logit_error[selected] = 0.0
 

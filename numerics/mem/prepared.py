@@ -70,11 +70,11 @@ def prepared(templates: Tensor, prior: Tensor) -> SharedTemplates:
         return last
     if templates.device.type != "cpu" or len(templates) * max(templates.shape) > _MAX_STORED_NUMBERS:
         return SharedTemplates(templates, prior)
-    _last = SharedTemplates(templates.clone(), prior.clone())             # what was given may change
+    _last = SharedTemplates(templates.clone(), prior.clone())  # what was given may change
     return _last
 
 
 def _same(one: Tensor, other: Tensor) -> bool:
     if (one.device, one.dtype, one.shape) != (other.device, other.dtype, other.shape):
         return False
-    return np.array_equal(one.numpy(), other.numpy())                # takes a third of torch.equal's time
+    return np.array_equal(one.numpy(), other.numpy())  # takes a third of torch.equal's time

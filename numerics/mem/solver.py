@@ -148,7 +148,7 @@ def _to_dtype(batch: Batch, parts: tuple[Tensor, ...], bounds: Bounds, dtype: to
         error = error + rounding[0].norm(dim=-1)
         weights_error = weights_error + rounding[1].abs().sum(-1)
         mean_error = mean_error + rounding[2].norm(dim=-1)
-        converged = converged & (error < torch.inf)                       # λ may overflow in a narrow dtype
+        converged = converged & (error < torch.inf)  # λ may overflow in a narrow dtype
     return Solution(
         dual=dual,
         weights=weights,

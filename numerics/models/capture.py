@@ -86,9 +86,7 @@ class AttentionProblem:
 
 
 def capture(
-    model: PreTrainedModel,
-    inputs: Mapping[str, Tensor],
-    loss: Callable[[ModelOutput], Tensor] | None = None,
+    model: PreTrainedModel, inputs: Mapping[str, Tensor], loss: Callable[[ModelOutput], Tensor] | None = None
 ) -> list[AttentionProblem]:
     """Run `model(**inputs)` in evaluation mode and return its attention problems in the order of the calls.
 

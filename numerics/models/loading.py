@@ -46,8 +46,11 @@ def first_line(error: Exception) -> str:
 def _check_shards(name: str, local_files_only: bool) -> None:
     """Refuse a list of shards that names anything but safetensors files beside it."""
     index = cached_file(
-        name, SAFE_WEIGHTS_INDEX_NAME, local_files_only=local_files_only,
-        _raise_exceptions_for_missing_entries=False, _raise_exceptions_for_connection_errors=False,
+        name,
+        SAFE_WEIGHTS_INDEX_NAME,
+        local_files_only=local_files_only,
+        _raise_exceptions_for_missing_entries=False,
+        _raise_exceptions_for_connection_errors=False,
     )
     if index is None or not Path(index).is_file():
         return
@@ -57,5 +60,7 @@ def _check_shards(name: str, local_files_only: bool) -> None:
         raise ValueError(f"{SAFE_WEIGHTS_INDEX_NAME}: expected metadata and a weight_map, got {str(content)[:60]!r}")
     for tensor, shard in shards.items():
         if not isinstance(shard, str) or not shard.endswith(".safetensors") or Path(shard).name != shard or "\\" in shard:
-            raise ValueError(f"{SAFE_WEIGHTS_INDEX_NAME}: expected the name of a .safetensors file beside it for "
-                             f"{tensor[:60]!r}, got {str(shard)[:60]!r}")
+            raise ValueError(
+                f"{SAFE_WEIGHTS_INDEX_NAME}: expected the name of a .safetensors file beside it for "
+                f"{tensor[:60]!r}, got {str(shard)[:60]!r}"
+            )

@@ -16,14 +16,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from transformers import (
-    ByT5Tokenizer,
-    GPT2Config,
-    GPT2LMHeadModel,
-    PreTrainedModel,
-    T5Config,
-    T5ForConditionalGeneration,
-)
+from transformers import ByT5Tokenizer, GPT2Config, GPT2LMHeadModel, PreTrainedModel, T5Config, T5ForConditionalGeneration
 
 from numerics.models.encoder import quiet
 
@@ -31,10 +24,10 @@ HERE = Path(__file__).parent
 TEXT = HERE / "texts" / "founding.txt"
 NAMES = ("tiny-t5", "tiny-gpt")
 
-WINDOW = 96                                                  # bytes of one training example
-HELD_OUT = 10                                                # every tenth window is never trained on
-MASKED = 0.15                                                # share of a window that span corruption hides
-SPAN = 3                                                     # bytes of a hidden span
+WINDOW = 96  # bytes of one training example
+HELD_OUT = 10  # every tenth window is never trained on
+MASKED = 0.15  # share of a window that span corruption hides
+SPAN = 3  # bytes of a hidden span
 MEGABYTES = 2
 
 Batch = dict[str, Tensor]
@@ -93,7 +86,7 @@ def train(recipe: Recipe, model: PreTrainedModel) -> Iterator[Progress]:
     make = batches(recipe.name)
     model.train()
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(recipe.seed)                       # of dropout
+        torch.manual_seed(recipe.seed)  # of dropout
         for step in range(recipe.steps):
             chosen = seen[torch.randint(len(seen), (recipe.batch,), generator=generator)]
             loss = model(**make(chosen, generator)).loss
@@ -127,8 +120,13 @@ def save(recipe: Recipe, model: PreTrainedModel, losses: dict[str, float], out: 
         weights = made / "model.safetensors"
         if weights.stat().st_size > MEGABYTES * 2**20:
             raise ValueError(f"model: expected weights of at most {MEGABYTES} MiB, got {weights.stat().st_size} bytes")
-        record = {**asdict(recipe), "text": TEXT.name, "text_sha256": _sha256(TEXT), "weights_sha256": _sha256(weights),
-                  "loss": losses}
+        record = {
+            **asdict(recipe),
+            "text": TEXT.name,
+            "text_sha256": _sha256(TEXT),
+            "weights_sha256": _sha256(weights),
+            "loss": losses,
+        }
         (made / "recipe.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
         if out.exists():
             shutil.rmtree(out)
@@ -170,7 +168,7 @@ def _corrupted(window: Tensor, generator: torch.Generator) -> Batch:
     """Hide the same number of spans in every row: each gives way to one sentinel, after which the target spells it."""
     spans = round(MASKED * WINDOW / SPAN)
     sentinels = torch.tensor(ByT5Tokenizer().convert_tokens_to_ids([f"<extra_id_{k}>" for k in range(spans)]))
-    slots = WINDOW // (SPAN + 1)                             # a span and at least one byte after it
+    slots = WINDOW // (SPAN + 1)  # a span and at least one byte after it
     inputs, labels = [], []
     for row in window:
         starts = torch.randperm(slots, generator=generator)[:spans].sort().values * (SPAN + 1)
@@ -191,17 +189,26 @@ def _vocabulary() -> int:
 
 
 def _t5() -> PreTrainedModel:
-    return T5ForConditionalGeneration(T5Config(
-        vocab_size=_vocabulary(), d_model=80, d_kv=20, d_ff=160, num_layers=3, num_decoder_layers=3, num_heads=4,
-        dropout_rate=0.1, decoder_start_token_id=0,
-    ))
+    return T5ForConditionalGeneration(
+        T5Config(
+            vocab_size=_vocabulary(),
+            d_model=80,
+            d_kv=20,
+            d_ff=160,
+            num_layers=3,
+            num_decoder_layers=3,
+            num_heads=4,
+            dropout_rate=0.1,
+            decoder_start_token_id=0,
+        )
+    )
 
 
 def _gpt() -> PreTrainedModel:
-    model = GPT2LMHeadModel(GPT2Config(
-        vocab_size=_vocabulary(), n_embd=96, n_layer=3, n_head=4, n_positions=256, bos_token_id=1, eos_token_id=1,
-    ))
-    model.loss_type = "ForCausalLM"                          # which the library would take too, with a warning
+    model = GPT2LMHeadModel(
+        GPT2Config(vocab_size=_vocabulary(), n_embd=96, n_layer=3, n_head=4, n_positions=256, bos_token_id=1, eos_token_id=1)
+    )
+    model.loss_type = "ForCausalLM"  # which the library would take too, with a warning
     return model
 
 

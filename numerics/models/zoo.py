@@ -108,20 +108,13 @@ def _llama() -> Example:
 
 
 def _bloom() -> Example:
-    config = BloomConfig(
-        vocab_size=_VOCABULARY, hidden_size=_HIDDEN, n_layer=_LAYERS, n_head=_HEADS, initializer_range=_SPREAD
-    )
+    config = BloomConfig(vocab_size=_VOCABULARY, hidden_size=_HIDDEN, n_layer=_LAYERS, n_head=_HEADS, initializer_range=_SPREAD)
     return Example(BloomModel(config), _text_inputs())
 
 
 def _t5() -> Example:
     config = T5Config(
-        vocab_size=_VOCABULARY,
-        d_model=_HIDDEN,
-        d_kv=_HIDDEN // _HEADS,
-        num_layers=_LAYERS,
-        num_heads=_HEADS,
-        d_ff=2 * _HIDDEN,
+        vocab_size=_VOCABULARY, d_model=_HIDDEN, d_kv=_HIDDEN // _HEADS, num_layers=_LAYERS, num_heads=_HEADS, d_ff=2 * _HIDDEN
     )
     decoder_input_ids, decoder_attention_mask = _tokens(length=5, padding=1)
     decoder = {"decoder_input_ids": decoder_input_ids, "decoder_attention_mask": decoder_attention_mask}

@@ -176,6 +176,8 @@ def _scale(value: float | Tensor, dtype: torch.dtype) -> float:
         value = value.item()
     x, finfo = real(value), torch.finfo(dtype)
     if not (x == 0 or finfo.tiny <= 1 / abs(x) <= finfo.max):
-        raise ValueError("scale: expected a finite number, zero or with an inverse that is normal in the dtype, or a tensor of "
-                         f"no axes and no gradient, got {value!r}")
+        raise ValueError(
+            "scale: expected a finite number, zero or with an inverse that is normal in the dtype, or a tensor of "
+            f"no axes and no gradient, got {value!r}"
+        )
     return x

@@ -168,9 +168,7 @@ class MultiheadAttention(nn.MultiheadAttention):
             raise ValueError(f"value: expected {(*key.shape[:-1], self.vdim)} like the key, got {tuple(value.shape)}")
         return query.ndim == 3
 
-    def _merged(
-        self, padding: Tensor | None, attn: Tensor | None, query: Tensor, key: Tensor, batched: bool
-    ) -> Tensor | None:
+    def _merged(self, padding: Tensor | None, attn: Tensor | None, query: Tensor, key: Tensor, batched: bool) -> Tensor | None:
         """Return both masks as one in this project's convention: boolean, True takes part, or floating; (B, H, n, m) or 1s."""
         parts, (batch, n), m = [], query.shape[:2], key.shape[1]
         if padding is not None:

@@ -73,11 +73,13 @@ class ApproximationBound:
         weights: of ‖p(λ) − p*‖₁, (...), at most 2.
     """
 
-    CLAIMS: ClassVar[Mapping[str, tuple[str, ...]]] = MappingProxyType({
-        "dual": ("deciphering.s9.one-pass-bound", "beyond.ot-query-bound"),
-        "mean": ("beyond.ot-mean-smooth",),
-        "weights": ("beyond.stability",),
-    })
+    CLAIMS: ClassVar[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+        {
+            "dual": ("deciphering.s9.one-pass-bound", "beyond.ot-query-bound"),
+            "mean": ("beyond.ot-mean-smooth",),
+            "weights": ("beyond.stability",),
+        }
+    )
     """The claims that prove each bound, by attribute."""
 
     dual: Tensor
@@ -203,8 +205,8 @@ class _Centred(NamedTuple):
     prior: Tensor
     log_kernel: Tensor
     alpha: Tensor
-    ratio: Tensor                                            # α/γ
-    preferred: Tensor                                        # μ̃
+    ratio: Tensor  # α/γ
+    preferred: Tensor  # μ̃
 
 
 class _Point(NamedTuple):
@@ -302,7 +304,11 @@ def _damped(x: _Centred, nu: Tensor, annealing: Tensor, point: _Point) -> Tensor
     slack = unit * (point.objective.abs() + nu.square().sum(-1) + (nu * x.evidence).sum(-1).abs() + logarithms)
     size, _, _ = backtrack(
         lambda size: _evaluate(x, nu + size * step, annealing),
-        lambda trial: -trial.objective, -point.objective, slope, slack, slope.isnan(),
+        lambda trial: -trial.objective,
+        -point.objective,
+        slope,
+        slack,
+        slope.isnan(),
     )
     return nu + size.unsqueeze(-1) * step
 

@@ -146,7 +146,7 @@ class OTAttention(nn.Module):
 
     @arguments.without_autocast
     def _weights(self, evidence: Tensor, templates: Tensor, sources: Tensor, u: Tensor, scores: Tensor) -> Tensor:
-        if evidence.dtype != scores.dtype:                   # projected under autocast
+        if evidence.dtype != scores.dtype:  # projected under autocast
             evidence, templates, sources = evidence.to(scores), templates.to(scores), sources.to(scores)
         if not self.exact:
             g = self.alpha * torch.matmul(evidence, templates.mT)
@@ -156,6 +156,7 @@ class OTAttention(nn.Module):
 
     def _carried(self, g: Tensor, u: Tensor, templates: Tensor, sources: Tensor, scores: Tensor) -> Tensor:
         """Return the weights of (25), some sources at a time; they do not interact."""
+
         def carried(g: Tensor, u: Tensor, templates: Tensor, block: Tensor) -> Tensor:
             return transported(g, u, self._added(self._cost(templates, block), scores), self.temperature)
 

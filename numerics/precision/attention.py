@@ -139,5 +139,3 @@ def resolvent(templates: Matrix, evidence: Exact, prior: Exact, alpha: Exact) ->
     errors = [float(row @ solution.size) for row in perturbation]
     error = [float(row.size @ errors) for row in rows]
     return alpha * solution.off_by(solution.size + error)
-
-

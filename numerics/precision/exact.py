@@ -80,9 +80,7 @@ class Exact:
 
     def __mul__(self, other: Exact | float) -> Exact:
         other = self._like(other)
-        return self._made(
-            _each(lambda x, y: x * y, self, other), times(self.size, other.error) + times(other.size, self.error)
-        )
+        return self._made(_each(lambda x, y: x * y, self, other), times(self.size, other.error) + times(other.size, self.error))
 
     def __truediv__(self, other: Exact | float) -> Exact:
         other = self._like(other)
@@ -123,7 +121,8 @@ class Exact:
         value = _each(lambda x, y: x**y if x != 0 else flint.arb(int(y == 0)), self, r)
         with np.errstate(all="ignore"):
             sensitivity = np.nan_to_num(r.size * self.error / self.size, nan=0.0) + np.nan_to_num(
-                np.abs(np.log(self.size)) * (r.error + r.size), nan=0.0, posinf=0.0, neginf=0.0)
+                np.abs(np.log(self.size)) * (r.error + r.size), nan=0.0, posinf=0.0, neginf=0.0
+            )
         return self._made(value, times(_sizes(value), sensitivity))
 
     def clamped(self) -> Exact:

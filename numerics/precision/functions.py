@@ -29,7 +29,7 @@ class Data:
 
     def __init__(self, setting: Setting) -> None:
         self.setting, self.dtype = setting, torch_dtype(setting.dtype)
-        key = (setting.decade, setting.scores, setting.size, setting.seed)   # the same numbers in every dtype, before rounding
+        key = (setting.decade, setting.scores, setting.size, setting.seed)  # the same numbers in every dtype, before rounding
         self._random = np.random.default_rng(zlib.crc32(repr(key).encode()))
         self.number = float(torch.tensor(10.0**setting.decade, dtype=torch_dtype(computed(setting.dtype))))
 
@@ -132,23 +132,25 @@ def _of_plan(
 ) -> Callable[[Data], Trial]:
     def trial(data: Data) -> Trial:
         p, u = data.plan(), data.normal(data.setting.size)
-        return Trial(
-            lambda: call(p, u, data.number), lambda peak: reference(exact(p, peak), exact(u, peak), _tau(data, peak))
-        )
+        return Trial(lambda: call(p, u, data.number), lambda peak: reference(exact(p, peak), exact(u, peak), _tau(data, peak)))
 
     return trial
 
 
 def _objective(data: Data) -> Trial:
     p, s = data.plan(), data.scores()
-    return Trial(lambda: one_sided.objective(p, s, data.number),
-                 lambda peak: rows.objective(exact(p, peak), exact(s, peak), _tau(data, peak)))
+    return Trial(
+        lambda: one_sided.objective(p, s, data.number),
+        lambda peak: rows.objective(exact(p, peak), exact(s, peak), _tau(data, peak)),
+    )
 
 
 def _plan_backward(data: Data) -> Trial:
     s, w = data.scores(), data.normal(data.setting.size)
-    return Trial(lambda: gradient(lambda s, tau: (w * one_sided.plan(s, tau)).sum(), s, _leaf(data)),
-                 lambda peak: rows.plan_backward(exact(s, peak), _tau(data, peak), exact(w, peak)))
+    return Trial(
+        lambda: gradient(lambda s, tau: (w * one_sided.plan(s, tau)).sum(), s, _leaf(data)),
+        lambda peak: rows.plan_backward(exact(s, peak), _tau(data, peak), exact(w, peak)),
+    )
 
 
 def _hessian(data: Data) -> Trial:
@@ -156,7 +158,7 @@ def _hessian(data: Data) -> Trial:
 
     def computed() -> Tensor:
         leaf = s.clone().requires_grad_()
-        slope, = torch.autograd.grad(one_sided.log_partition(leaf, data.number), leaf, create_graph=True)
+        (slope,) = torch.autograd.grad(one_sided.log_partition(leaf, data.number), leaf, create_graph=True)
         second: Tensor = torch.autograd.grad((slope * w).sum(), leaf)[0]
         return second
 
@@ -178,22 +180,33 @@ ROWS = (
     Function("one_sided.plan", _of_scores(one_sided.plan, rows.plan)),
     Function("one_sided.plan, derivatives in scores and temperature", _plan_backward),
     Function("one_sided.log_partition", _of_scores(one_sided.log_partition, rows.log_partition)),
-    Function("one_sided.log_partition, derivatives in scores and temperature",
-             _derivative(one_sided.log_partition, rows.log_partition_backward)),
+    Function(
+        "one_sided.log_partition, derivatives in scores and temperature",
+        _derivative(one_sided.log_partition, rows.log_partition_backward),
+    ),
     Function("one_sided.log_partition, second derivative", _hessian),
-    Function("one_sided.entropy", _of_plan(lambda p, u, tau: one_sided.entropy(p), lambda p, u, tau: rows.entropy(p)),
-             decades=(0,)),
-    Function("one_sided.entropy of the plan, derivatives in scores and temperature",
-             _derivative(lambda s, tau: one_sided.entropy(one_sided.plan(s, tau)), rows.entropy_backward), dtypes=WIDE),
+    Function(
+        "one_sided.entropy", _of_plan(lambda p, u, tau: one_sided.entropy(p), lambda p, u, tau: rows.entropy(p)), decades=(0,)
+    ),
+    Function(
+        "one_sided.entropy of the plan, derivatives in scores and temperature",
+        _derivative(lambda s, tau: one_sided.entropy(one_sided.plan(s, tau)), rows.entropy_backward),
+        dtypes=WIDE,
+    ),
     Function("one_sided.objective", _objective),
     Function("one_sided.score_gradient", _of_plan(one_sided.score_gradient, rows.score_gradient)),
-    Function("one_sided.plan_jacobian",
-             _of_plan(lambda p, u, tau: one_sided.plan_jacobian(p, tau), lambda p, u, tau: rows.covariance(p) / tau), SMALL),
+    Function(
+        "one_sided.plan_jacobian",
+        _of_plan(lambda p, u, tau: one_sided.plan_jacobian(p, tau), lambda p, u, tau: rows.covariance(p) / tau),
+        SMALL,
+    ),
     Function("fisher.potential", _of_scores(fisher.potential, rows.potential)),
-    Function("fisher.potential, derivative in scores",
-             lambda data: _potential_backward(data)),
-    Function("fisher.fisher",
-             _of_plan(lambda p, u, tau: fisher.fisher(p, tau), lambda p, u, tau: rows.covariance(p) / tau.square()), SMALL),
+    Function("fisher.potential, derivative in scores", lambda data: _potential_backward(data)),
+    Function(
+        "fisher.fisher",
+        _of_plan(lambda p, u, tau: fisher.fisher(p, tau), lambda p, u, tau: rows.covariance(p) / tau.square()),
+        SMALL,
+    ),
     Function("fisher.fisher_product", _of_plan(fisher.fisher_product, rows.fisher_product)),
     Function("fisher.jacobian_product", _of_plan(fisher.jacobian_product, lambda p, u, tau: rows.centred(p, u) / tau)),
     Function("fisher.pseudo_inverse_product", _of_plan(fisher.pseudo_inverse_product, rows.pseudo_inverse_product)),
@@ -203,5 +216,7 @@ ROWS = (
 
 def _potential_backward(data: Data) -> Trial:
     s = data.scores()
-    return Trial(lambda: gradient(lambda s: fisher.potential(s, data.number), s),
-                 lambda peak: rows.plan(exact(s, peak), _tau(data, peak)))
+    return Trial(
+        lambda: gradient(lambda s: fisher.potential(s, data.number), s),
+        lambda peak: rows.plan(exact(s, peak), _tau(data, peak)),
+    )

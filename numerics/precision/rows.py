@@ -63,8 +63,15 @@ def score_gradient(p: Exact, u: Exact, tau: Exact) -> Exact:
 
 def covariance(p: Exact) -> Exact:
     """p_j δ_jk − p_j p_k, row after row."""
-    return joined(Exact([x if i == j else flint.arb(0) for j, x in enumerate(p.value)],
-                        np.where(np.arange(len(p)) == i, p.error, 0.0), p.peak) - p[i] * p for i in range(len(p)))
+    return joined(
+        Exact(
+            [x if i == j else flint.arb(0) for j, x in enumerate(p.value)],
+            np.where(np.arange(len(p)) == i, p.error, 0.0),
+            p.peak,
+        )
+        - p[i] * p
+        for i in range(len(p))
+    )
 
 
 def fisher_product(p: Exact, u: Exact, tau: Exact) -> Exact:

@@ -36,7 +36,7 @@ def entropic(n: int, m: int) -> Solver:
     def solve(data: Vector) -> Vector:
         C, a, b = data[: n * m], data[n * m : n * m + n], data[n * m + n : n * m + n + m]
         r, (epsilon, kappa_a, kappa_b) = data[n * m + n + m : -3], data[-3:]
-        free = m - 1 if kappa_a == 0 and kappa_b == 0 else m             # one ψ is a matter of convention
+        free = m - 1 if kappa_a == 0 and kappa_b == 0 else m  # one ψ is a matter of convention
         spread = max((abs(x) for x in C), key=float)
         factor = flint.arb(1) if last else max(flint.arb(1), (spread / epsilon).mid())
         psi = last[-1] if last else [flint.arb(0)] * m
@@ -94,10 +94,18 @@ def _ascend(
         if size(r) <= tolerance:
             return psi
         rows = [sum(row, flint.arb(0)) + kappa_a * x for row, x in zip(P, v, strict=True)]
-        H = flint.arb_mat(free, free, [
-            ((1 + kappa_b if j == k else 0)
-             - sum((row[j] / sums[j] * row[k] / total for row, total in zip(P, rows, strict=True)), flint.arb(0))).mid()
-            for j in range(free) for k in range(free)])
+        H = flint.arb_mat(
+            free,
+            free,
+            [
+                (
+                    (1 + kappa_b if j == k else 0)
+                    - sum((row[j] / sums[j] * row[k] / total for row, total in zip(P, rows, strict=True)), flint.arb(0))
+                ).mid()
+                for j in range(free)
+                for k in range(free)
+            ],
+        )
         step = [x.mid() for x in H.solve(flint.arb_mat(free, 1, r[:free]), algorithm="approx").entries()] if free else []
         step += [flint.arb(0)] * (len(psi) - free)
         for halving in range(60):
@@ -196,9 +204,20 @@ def mean_problem(n: int, d: int) -> Solver:
         for _ in range(_STEPS):
             if alpha * norm(g) <= flint.arb(2) ** -200 * (1 + norm(lam)):
                 return [*lam, *p, *(x + y for x, y in zip(mu, mean, strict=True))]
-            H = flint.arb_mat(d, d, [
-                (sum((x * (row[j] - mean[j]) * (row[k] - mean[k]) for x, row in zip(p, apart, strict=True)), flint.arb(0))
-                 + (1 / alpha if j == k else 0)).mid() for j in range(d) for k in range(d)])
+            H = flint.arb_mat(
+                d,
+                d,
+                [
+                    (
+                        sum(
+                            (x * (row[j] - mean[j]) * (row[k] - mean[k]) for x, row in zip(p, apart, strict=True)), flint.arb(0)
+                        )
+                        + (1 / alpha if j == k else 0)
+                    ).mid()
+                    for j in range(d)
+                    for k in range(d)
+                ],
+            )
             step = H.solve(flint.arb_mat(d, 1, g), algorithm="approx").entries()
             for halving in range(200):
                 trial = [(x + s / 2**halving).mid() for x, s in zip(lam, step, strict=True)]
@@ -234,6 +253,7 @@ def derivative(
     solve: Solver, data: Exact, weights: Sequence[float], chosen: Sequence[int], size: int, terms: Any = 0.0
 ) -> Exact:
     """∂⟨weights, solution⟩/∂(the chosen data), by differences; errors as for ``solution``, and of `terms` that cancel."""
+
     def value(point: Vector) -> Any:
         return sum((w * y for w, y in zip(weights, solve(point), strict=False)), flint.arb(0))
 

@@ -146,8 +146,11 @@ def loss_of(p: Exact, omega: Exact, s: Exact, label: int) -> Exact:
 
 def less_label(p: Exact, label: int) -> Exact:
     """p − e_y."""
-    return joined([p[:label], p[label] - 1.0, p[label + 1:]] if 0 < label < len(p) - 1 else
-                  [x for x in (p[:label], p[label] - 1.0, p[label + 1:]) if len(x)])
+    return joined(
+        [p[:label], p[label] - 1.0, p[label + 1 :]]
+        if 0 < label < len(p) - 1
+        else [x for x in (p[:label], p[label] - 1.0, p[label + 1 :]) if len(x)]
+    )
 
 
 def _root(f: Callable[[Any], Any], slope: Callable[[Any], Any], low: Any, high: Any) -> Any:

@@ -31,9 +31,7 @@ def _map(
     return trial
 
 
-def _backward(
-    call: Callable[..., Tensor], number: Callable[[Data], float], *, learned: bool
-) -> Callable[[Data], Trial]:
+def _backward(call: Callable[..., Tensor], number: Callable[[Data], float], *, learned: bool) -> Callable[[Data], Trial]:
     def trial(data: Data) -> Trial:
         s, w, value = data.scores(), data.normal(data.setting.size), number(data)
         leaf = torch.tensor(value, dtype=torch_dtype(computed(data.setting.dtype)))
@@ -82,13 +80,21 @@ def _fixed(value: float) -> Callable[[Data], float]:
     return lambda data: value
 
 
-def _losses(name: str, call: Callable[[Tensor, Tensor, float], Tensor], plan: Callable[[Exact, Exact], Exact],
-            omega: Callable[[Exact, Exact], Exact], number: Callable[[Data], float],
-            decades: tuple[int, ...] = (0,)) -> tuple[Function, Function]:
+def _losses(
+    name: str,
+    call: Callable[[Tensor, Tensor, float], Tensor],
+    plan: Callable[[Exact, Exact], Exact],
+    omega: Callable[[Exact, Exact], Exact],
+    number: Callable[[Data], float],
+    decades: tuple[int, ...] = (0,),
+) -> tuple[Function, Function]:
     sizes = (*SMALL, LARGE)
-    return (Function(f"fenchel_young.{name}", _loss(call, plan, omega, number), sizes, decades=decades),
-            Function(f"fenchel_young.{name}, derivative in X", _loss(call, plan, omega, number, backward=True), sizes,
-                     decades=decades))
+    return (
+        Function(f"fenchel_young.{name}", _loss(call, plan, omega, number), sizes, decades=decades),
+        Function(
+            f"fenchel_young.{name}, derivative in X", _loss(call, plan, omega, number, backward=True), sizes, decades=decades
+        ),
+    )
 
 
 def _ova(data: Data) -> Trial:
@@ -117,30 +123,51 @@ def _above_one(data: Data) -> float:
 
 SPARSE = (
     Function("regularizers.sparsemax", _map(lambda s, _: regularizers.sparsemax(s), sparse.entmax, _fixed(2.0)), decades=(0,)),
-    Function("regularizers.sparsemax, derivative in X",
-             _backward(lambda s, _: regularizers.sparsemax(s), _fixed(2.0), learned=False), decades=(0,)),
+    Function(
+        "regularizers.sparsemax, derivative in X",
+        _backward(lambda s, _: regularizers.sparsemax(s), _fixed(2.0), learned=False),
+        decades=(0,),
+    ),
     Function("regularizers.entmax15", _map(lambda s, _: regularizers.entmax15(s), sparse.entmax, _fixed(1.5)), decades=(0,)),
-    Function("regularizers.entmax15, derivative in X",
-             _backward(lambda s, _: regularizers.entmax15(s), _fixed(1.5), learned=False), decades=(0,)),
+    Function(
+        "regularizers.entmax15, derivative in X",
+        _backward(lambda s, _: regularizers.entmax15(s), _fixed(1.5), learned=False),
+        decades=(0,),
+    ),
     Function("regularizers.entmax_bisect", _map(regularizers.entmax_bisect, sparse.entmax, _plain), (*SMALL, LARGE)),
-    Function("regularizers.entmax_bisect near α = 1", _map(regularizers.entmax_bisect, sparse.entmax, _above_one), SMALL,
-             decades=BELOW),
-    Function("regularizers.entmax_bisect, derivatives in X and α",
-             _backward(regularizers.entmax_bisect, _plain, learned=True), SMALL),
-    Function("regularizers.entmax_bisect near α = 1, derivatives in X and α",
-             _backward(regularizers.entmax_bisect, _above_one, learned=True), SMALL, decades=BELOW),
+    Function(
+        "regularizers.entmax_bisect near α = 1",
+        _map(regularizers.entmax_bisect, sparse.entmax, _above_one),
+        SMALL,
+        decades=BELOW,
+    ),
+    Function(
+        "regularizers.entmax_bisect, derivatives in X and α", _backward(regularizers.entmax_bisect, _plain, learned=True), SMALL
+    ),
+    Function(
+        "regularizers.entmax_bisect near α = 1, derivatives in X and α",
+        _backward(regularizers.entmax_bisect, _above_one, learned=True),
+        SMALL,
+        decades=BELOW,
+    ),
     Function("sparse_maps.normmax_bisect", _map(sparse_maps.normmax_bisect, sparse.normmax, _above_one), SMALL),
-    Function("sparse_maps.budget_bisect",
-             lambda data: _map(sparse_maps.budget_bisect, sparse.budget, _fixed(min(data.setting.size, 5) * 0.7))(data),
-             (*SMALL, LARGE), decades=(0,)),
+    Function(
+        "sparse_maps.budget_bisect",
+        lambda data: _map(sparse_maps.budget_bisect, sparse.budget, _fixed(min(data.setting.size, 5) * 0.7))(data),
+        (*SMALL, LARGE),
+        decades=(0,),
+    ),
     *_losses("sparsemax_loss", lambda s, y, _: fenchel_young.sparsemax_loss(s, y), sparse.entmax, sparse.tsallis, _fixed(2.0)),
     *_losses("entmax15_loss", lambda s, y, _: fenchel_young.entmax15_loss(s, y), sparse.entmax, sparse.tsallis, _fixed(1.5)),
     *_losses("entmax_bisect_loss", fenchel_young.entmax_bisect_loss, sparse.entmax, sparse.tsallis, _plain, DECADES),
-    *_losses("entmax_bisect_loss near α = 1", fenchel_young.entmax_bisect_loss, sparse.entmax, sparse.tsallis, _above_one,
-             BELOW),
+    *_losses(
+        "entmax_bisect_loss near α = 1", fenchel_young.entmax_bisect_loss, sparse.entmax, sparse.tsallis, _above_one, BELOW
+    ),
     *_losses("logistic_loss", lambda s, y, _: fenchel_young.logistic_loss(s, y), _softmax, sparse.tsallis, _fixed(1.0)),
-    Function("fenchel_young.normmax_bisect_loss",
-             _loss(fenchel_young.normmax_bisect_loss, sparse.normmax, sparse.norm, _above_one), SMALL),
+    Function(
+        "fenchel_young.normmax_bisect_loss",
+        _loss(fenchel_young.normmax_bisect_loss, sparse.normmax, sparse.norm, _above_one),
+        SMALL,
+    ),
     Function("fenchel_young.logistic_ova_loss", _ova, (*SMALL, LARGE), decades=(0,)),
 )
-

@@ -39,13 +39,16 @@ class Group:
 
 def groups(functions: Sequence[Function] = FUNCTIONS, seed: int = 0) -> list[Group]:
     """Every function in every dtype."""
-    return [Group(f, dtype, tuple(replace(setting, seed=seed) for setting in f.settings(dtype)))
-            for f in functions for dtype in f.dtypes]
+    return [
+        Group(f, dtype, tuple(replace(setting, seed=seed) for setting in f.settings(dtype)))
+        for f in functions
+        for dtype in f.dtypes
+    ]
 
 
 def measured(group: Group) -> Iterator[Cell]:
     """The cells of a group, one after the other."""
-    with np.errstate(all="ignore"):                          # an error bound may be infinite
+    with np.errstate(all="ignore"):  # an error bound may be infinite
         for setting in group.settings:
             yield measure(group.function.name, setting, group.function.trial(Data(setting)))
 

@@ -117,8 +117,13 @@ def _solved(call: Callable[..., Any], rho: Relaxations, parts: Sequence[str]) ->
             exponent = x.exponent(solve, data.number)
             sizes = {"plan": (0, x.n * x.m), "row_potential": (x.n * x.m, x.n), "column_potential": (x.n * x.m + x.n, x.m)}
             spans = [range(sizes[part][0], sum(sizes[part])) for part in parts]
-            return solutions.solution(solve, x.with_residuals(peak, data.number, exponent),
-                                      lambda values: [values[i] for span in spans for i in span], x.n + x.m, 6 * exponent)
+            return solutions.solution(
+                solve,
+                x.with_residuals(peak, data.number, exponent),
+                lambda values: [values[i] for span in spans for i in span],
+                x.n + x.m,
+                6 * exponent,
+            )
 
         return Trial(computed, expected, double=rho != BOTH)
 
@@ -153,8 +158,11 @@ def _differentiated(call: Callable[..., Any], rho: Relaxations) -> Callable[[Dat
             terms = np.append(slopes, slopes.sum() * exponent)
             return solutions.derivative(solve, inputs, w.double().flatten().tolist(), chosen, x.n + x.m, terms)
 
-        return Trial(lambda: gradient(lambda C, eps: (w * call(C, x.source, x.target, eps).plan).sum(), x.cost, leaf), expected,
-                     double=rho != BOTH)
+        return Trial(
+            lambda: gradient(lambda C, eps: (w * call(C, x.source, x.target, eps).plan).sum(), x.cost, leaf),
+            expected,
+            double=rho != BOTH,
+        )
 
     return trial
 
@@ -208,7 +216,7 @@ def _mean(data: Data, *, backward: bool) -> Trial:
 
     def solved(t: Tensor, z: Tensor) -> mem.Solution:
         result = mem.solve(t, z, u, data.number, tolerance=TIGHT)
-        if not bool(result.converged):                       # it does not raise: that is what the flag is for
+        if not bool(result.converged):  # it does not raise: that is what the flag is for
             raise RuntimeError("solve: 1 of 1 problems did not converge")
         return result
 
@@ -260,18 +268,40 @@ TRANSPORT = (
     Function("transport.one_sided_plan", _one_sided, SIZES, KINDS),
     Function("transport.sinkhorn_weights, two half-steps", _half_steps, SIZES, KINDS),
     Function("transport.sinkhorn, plan and potentials", _solved(transport.sinkhorn, BALANCED, PARTS), SIZES, KINDS),
-    Function("transport.sinkhorn, derivatives in cost and temperature", _differentiated(transport.sinkhorn, BALANCED), (3,),
-             KINDS[:1], DECADES_OF_DERIVATIVES, ("float64", "float32")),
+    Function(
+        "transport.sinkhorn, derivatives in cost and temperature",
+        _differentiated(transport.sinkhorn, BALANCED),
+        (3,),
+        KINDS[:1],
+        DECADES_OF_DERIVATIVES,
+        ("float64", "float32"),
+    ),
     Function("transport.sinkhorn relaxed, plan and potentials", _solved(_relaxed, RELAXED, PARTS), SIZES, KINDS),
-    Function("transport.sinkhorn relaxed, derivatives in cost and temperature", _differentiated(_relaxed, RELAXED), (3,),
-             KINDS[:1], DECADES_OF_DERIVATIVES, ("float64", "float32")),
-    Function("transport.unbalanced, plan and potentials", _solved(_unbalanced, BOTH, PARTS), SIZES, KINDS[:1],
-             DECADES[::3]),
-    Function("transport.unbalanced, derivatives in cost and temperature", _differentiated(_unbalanced, BOTH), (3,),
-             KINDS[:1], DECADES_OF_DERIVATIVES, ("float64", "float32")),
+    Function(
+        "transport.sinkhorn relaxed, derivatives in cost and temperature",
+        _differentiated(_relaxed, RELAXED),
+        (3,),
+        KINDS[:1],
+        DECADES_OF_DERIVATIVES,
+        ("float64", "float32"),
+    ),
+    Function("transport.unbalanced, plan and potentials", _solved(_unbalanced, BOTH, PARTS), SIZES, KINDS[:1], DECADES[::3]),
+    Function(
+        "transport.unbalanced, derivatives in cost and temperature",
+        _differentiated(_unbalanced, BOTH),
+        (3,),
+        KINDS[:1],
+        DECADES_OF_DERIVATIVES,
+        ("float64", "float32"),
+    ),
     Function("transport.quadratic_plan", _quadratic, SIZES, KINDS[:1], DECADES[3::3]),
     Function("mem.solve", lambda data: _mean(data, backward=False), SIZES, KINDS),
-    Function("mem.solve, derivatives in templates and evidence", lambda data: _mean(data, backward=True), (3,), KINDS[:1],
-             DECADES_OF_DERIVATIVES, ("float64", "float32")),
+    Function(
+        "mem.solve, derivatives in templates and evidence",
+        lambda data: _mean(data, backward=True),
+        (3,),
+        KINDS[:1],
+        DECADES_OF_DERIVATIVES,
+        ("float64", "float32"),
+    ),
 )
-

@@ -24,7 +24,7 @@ def _cvxpy() -> ModuleType:
     if "cvxpy" in sys.modules:
         return sys.modules["cvxpy"]
     spec = importlib.util.find_spec("cvxpy")
-    assert spec is not None                                  # it is required
+    assert spec is not None  # it is required
     assert spec.loader is not None
     spec.loader = loader = importlib.util.LazyLoader(spec.loader)
     module = sys.modules["cvxpy"] = importlib.util.module_from_spec(spec)
@@ -53,10 +53,7 @@ def solve(problem: cp.Problem, variable: cp.Variable, data: object) -> tuple[NDA
         warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate": the gap will tell
         try:
             problem.solve(
-                solver=cp.CLARABEL,
-                tol_gap_abs=tolerances.SOLVER,
-                tol_gap_rel=tolerances.SOLVER,
-                tol_feas=tolerances.SOLVER,
+                solver=cp.CLARABEL, tol_gap_abs=tolerances.SOLVER, tol_gap_rel=tolerances.SOLVER, tol_feas=tolerances.SOLVER
             )
         except cp.SolverError as error:
             raise RuntimeError(f"the solver returned no plan for {data!r}: {error}") from error

@@ -111,12 +111,7 @@ def solve_entropic(cost: ArrayLike, a: ArrayLike, b: ArrayLike, epsilon: float) 
 
 
 def certify(
-    plan: ArrayLike,
-    cost: ArrayLike,
-    a: ArrayLike,
-    b: ArrayLike,
-    potentials: tuple[ArrayLike, ArrayLike],
-    epsilon: float = 0.0,
+    plan: ArrayLike, cost: ArrayLike, a: ArrayLike, b: ArrayLike, potentials: tuple[ArrayLike, ArrayLike], epsilon: float = 0.0
 ) -> Coupling:
     """Certify a coupling that comes from elsewhere, with status "given".
 
@@ -140,8 +135,7 @@ def certify(
     f, g = (np.asarray(potential, dtype=np.float64) for potential in potentials)
     if f.shape != a.shape or g.shape != b.shape or not (np.isfinite(f[a > 0]).all() and np.isfinite(g[b > 0]).all()):
         raise ValueError(
-            f"potentials: expected {a.size} and {b.size} numbers, finite where the marginals are positive, "
-            f"got {f!r} and {g!r}"
+            f"potentials: expected {a.size} and {b.size} numbers, finite where the marginals are positive, got {f!r} and {g!r}"
         )
     return _certify(matrix, cost, a, b, (f, g), epsilon, "given")
 

@@ -100,9 +100,7 @@ def solve_likelihood(
     return mem.certified_estimate(problem, weights, weight, eta, status)
 
 
-def solve_without_square(
-    templates: ArrayLike, prior: ArrayLike, evidence: ArrayLike, sigma: float, eta: float
-) -> mem.Estimate:
+def solve_without_square(templates: ArrayLike, prior: ArrayLike, evidence: ArrayLike, sigma: float, eta: float) -> mem.Estimate:
     """Minimize ‖r‖/(2ησ²) + KL(p ‖ u), the last display of Appendix B as it is printed.
 
     Args:
@@ -170,9 +168,7 @@ def _weight(sigma: float, eta: float) -> float:
     return weight
 
 
-def _search(
-    program: entropic.Program, weights: Array, ratio: Callable[[float, float], float]
-) -> list[tuple[Array, Array]]:
+def _search(program: entropic.Program, weights: Array, ratio: Callable[[float, float], float]) -> list[tuple[Array, Array]]:
     """Return candidates (p, λ) among the minima of  w‖r‖²/2 + K  for the w with ratio(w, ‖r‖) = 1; it grows with w."""
     latest = weights
 

@@ -53,7 +53,7 @@ def solve(scores: ArrayLike, epsilon: float) -> Solution:
         RuntimeError: if the solver returned no plan at all.
     """
     problem = simplex.scaled(finite("scores", scores, "m")[None], epsilon)
-    used = problem.x[0] >= simplex.MIN_LOGIT                 # what that costs shows in the gap
+    used = problem.x[0] >= simplex.MIN_LOGIT  # what that costs shows in the gap
     plan = np.zeros_like(problem.x)
     plan[:, used], status = simplex.program(problem.x[:, used])
     return _solution(problem, simplex.polish(problem.x, plan), simplex.best_levels(problem.x), status)

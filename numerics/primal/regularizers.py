@@ -147,15 +147,15 @@ def certify_penalized(
 # ── the regularizers, one coordinate at a time ──────────────────────────────────────────────────────────────────────
 
 
-@dataclass(frozen=True, eq=False)                            # the same only if it is the same object
+@dataclass(frozen=True, eq=False)  # the same only if it is the same object
 class _Regularizer:
-    modulus: float                                           # of strong convexity on [0, 1]; 0 if there is none
-    term: Callable[[cp.Variable], cp.Expression]             # Ω(p), for the solver
-    value: Callable[[Vector], Vector]                        # ω, on p ≥ 0
-    slope: Callable[[Vector], Vector]                        # ω′, on p > 0
-    curvature: Callable[[Vector], Vector]                    # ω″, on p > 0
-    best: Callable[[Vector], Vector]                         # the p ≥ 0 that maximizes z p − ω(p)
-    conjugate: Callable[[Vector], Vector]                    # ω*(z), from that p
+    modulus: float  # of strong convexity on [0, 1]; 0 if there is none
+    term: Callable[[cp.Variable], cp.Expression]  # Ω(p), for the solver
+    value: Callable[[Vector], Vector]  # ω, on p ≥ 0
+    slope: Callable[[Vector], Vector]  # ω′, on p > 0
+    curvature: Callable[[Vector], Vector]  # ω″, on p > 0
+    best: Callable[[Vector], Vector]  # the p ≥ 0 that maximizes z p − ω(p)
+    conjugate: Callable[[Vector], Vector]  # ω*(z), from that p
 
 
 _QUADRATIC = _Regularizer(
@@ -168,7 +168,7 @@ _QUADRATIC = _Regularizer(
     conjugate=lambda best: best**2 / 2,
 )
 
-_ENTROPY = _Regularizer(                                     # of the problem divided by ε
+_ENTROPY = _Regularizer(  # of the problem divided by ε
     modulus=1.0,
     term=lambda p: -cp.sum(cp.entr(p)),
     value=lambda p: p * _log(p),
@@ -246,7 +246,7 @@ def _program(problem: _Problem, used: NDArray[np.bool_]) -> tuple[Vector, str]:
     """Return the solver's plan on some of the columns, put back into the simplex, and its status."""
     program, scores, penalty, variable = _compiled(int(used.sum()), problem.regularizer)
     scores.value, penalty.value = problem.scores[used], problem.penalty[used]
-    with np.errstate(invalid="ignore"):                      # the solver's p may be slightly negative
+    with np.errstate(invalid="ignore"):  # the solver's p may be slightly negative
         value, status = conic.solve(program, variable, problem.net)
     plan = np.zeros(problem.size)
     plan[used] = np.clip(value, 0.0, None)
@@ -369,7 +369,7 @@ def _error(omega: _Regularizer, plan: Vector, z: Vector, gap: float) -> float:
         return value + conjugate - z * p - slack <= gap
 
     farthest = np.zeros_like(plan)
-    for end in (np.zeros_like(plan), np.ones_like(plan)):    # the terms grow towards both ends of [0, 1]
+    for end in (np.zeros_like(plan), np.ones_like(plan)):  # the terms grow towards both ends of [0, 1]
         inside, outside = centre, end
         for _ in range(60):
             middle = (inside + outside) / 2

@@ -103,7 +103,7 @@ def program(x: Array) -> tuple[Array, str]:
     return plan.copy(), status
 
 
-@lru_cache(maxsize=1024)                                     # claims about one problem are voted on by solving it
+@lru_cache(maxsize=1024)  # claims about one problem are voted on by solving it
 def _solved(shape: tuple[int, int], scores: bytes) -> tuple[Array, str]:
     problem, parameter, variable = _compiled(*shape)
     parameter.value = x = np.frombuffer(scores).reshape(shape)

@@ -42,11 +42,7 @@ class CertifiedWeights:
 
 
 def sinkhorn_weights(
-    scores: Tensor,
-    temperature: Positive = 1.0,
-    half_steps: float = 0,
-    target: Tensor | None = None,
-    mask: Tensor | None = None,
+    scores: Tensor, temperature: Positive = 1.0, half_steps: float = 0, target: Tensor | None = None, mask: Tensor | None = None
 ) -> Tensor:
     """Return attention weights after some half-steps of Sinkhorn's iteration.
 
@@ -146,7 +142,8 @@ def certified_weights(
     # With no query at all there is nothing to carry: an empty target makes that a problem with a solution.
     share = torch.where(count > 0, share / share.detach().sum(-1, keepdim=True), 0.0)
     solution, _ = solved(
-        -scores, source, share, temperature, relaxation, mask, max_steps=max_steps, strict=strict, stored=dtype)
+        -scores, source, share, temperature, relaxation, mask, max_steps=max_steps, strict=strict, stored=dtype
+    )
     return CertifiedWeights(
         weights=(solution.plan * count.unsqueeze(-1)).to(dtype),
         row_error=(solution.row_error * count).to(dtype),

@@ -106,8 +106,9 @@ def check_solvable(x: Scaling, source: Tensor, parts: Parts, data: Data) -> None
         ValueError: naming rows, columns and masses.
     """
     slack, forbids = data.slack, data.forbids
-    check_entries("source", source, (source == 0) | (x.source > 0),
-                  f"no mass in a row whose {forbids} forbids every column with mass")
+    check_entries(
+        "source", source, (source == 0) | (x.source > 0), f"no mass in a row whose {forbids} forbids every column with mass"
+    )
     balanced = (x.kappa == 0).unsqueeze(-1)
     total = source.sum(-1), x.target.sum(-1)
     apart = balanced[..., 0] & ~_agree(*total, slack)
@@ -117,8 +118,12 @@ def check_solvable(x: Scaling, source: Tensor, parts: Parts, data: Data) -> None
         digits = 6 if f"{masses[0]:.6g}" != f"{masses[1]:.6g}" else 17
         expected, got = (f"{mass:.{digits}g}" for mass in masses)
         raise ValueError(f"target: expected the mass of the source, {expected}, got {got}{_problem(where)}")
-    check_entries("target", x.target, ~balanced | (x.target == 0) | (parts.columns < parts.bound),
-                  f"no mass in a column whose {forbids} forbids every row with mass")
+    check_entries(
+        "target",
+        x.target,
+        ~balanced | (x.target == 0) | (parts.columns < parts.bound),
+        f"no mass in a column whose {forbids} forbids every row with mass",
+    )
     rows, columns = parts.totals(x.source, x.target)
     apart = balanced & ~_agree(rows, columns, slack)
     if bool(apart.any()):
@@ -141,10 +146,18 @@ def check_unbalanced(x: Scaling, source: Tensor, met: tuple[Tensor, Tensor], dat
         ValueError: naming rows, columns and masses.
     """
     alive, forbids = (x.log_kernel != -torch.inf) & (x.source > 0).unsqueeze(-1), data.forbids
-    check_entries("source", source, ~met[0] | (source == 0) | (x.source > 0),
-                  f"no mass in a row whose {forbids} forbids every column with mass")
-    check_entries("target", x.target, ~met[1] | (x.target == 0) | alive.any(-2),
-                  f"no mass in a column whose {forbids} forbids every row with mass")
+    check_entries(
+        "source",
+        source,
+        ~met[0] | (source == 0) | (x.source > 0),
+        f"no mass in a row whose {forbids} forbids every column with mass",
+    )
+    check_entries(
+        "target",
+        x.target,
+        ~met[1] | (x.target == 0) | alive.any(-2),
+        f"no mass in a column whose {forbids} forbids every row with mass",
+    )
     both = (met[0] & met[1]).squeeze(-1)
     if bool(both.any()):
         parts = Parts.of(alive & (x.target > 0).unsqueeze(-2))
@@ -229,8 +242,10 @@ def _too_little(
     forbids: str, rows: list[int], supply: float, demand: float, where: tuple[int, ...], columns: list[int] | None = None
 ) -> str:
     reach = "the columns in their reach" if columns is None else f"columns {_named(columns)}, all they may reach,"
-    return (f"{forbids}: expected rows with as much mass as {reach} have, "
-            f"got {supply:.6g} in rows {_named(rows)} and {demand:.6g} there{_problem(where)}")
+    return (
+        f"{forbids}: expected rows with as much mass as {reach} have, "
+        f"got {supply:.6g} in rows {_named(rows)} and {demand:.6g} there{_problem(where)}"
+    )
 
 
 def _named(indices: list[int]) -> str:

@@ -269,9 +269,7 @@ def _certified(
     return errors, converged & (errors[1] <= 2 * columns + relative * point.required + absolute * n).all(-1)
 
 
-def _did_not_converge(
-    converged: Tensor, errors: tuple[Tensor, Tensor], x: Scaling, psi: Tensor, max_steps: int
-) -> str:
+def _did_not_converge(converged: Tensor, errors: tuple[Tensor, Tensor], x: Scaling, psi: Tensor, max_steps: int) -> str:
     """Return a message with the error of the worst problem, and whether float64 can resolve its ε."""
     worst = max(float(error.nan_to_num(nan=torch.inf).max()) for error in errors)
     point = solver.evaluate(x, psi)
@@ -281,8 +279,10 @@ def _did_not_converge(
         f"the largest marginal error is {worst:.3g}"
     )
     if relative_rounding >= 1e-3 * math.sqrt(tolerances.eps("float64")):
-        message += (", and at this temperature the rounding of C/ε in float64 alone moves a marginal "
-                    f"by {relative_rounding:.1g} of itself")
+        message += (
+            ", and at this temperature the rounding of C/ε in float64 alone moves a marginal "
+            f"by {relative_rounding:.1g} of itself"
+        )
     return message
 
 

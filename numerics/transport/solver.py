@@ -100,7 +100,7 @@ def evaluate(x: Scaling, psi: Tensor, annealing: Tensor | None = None) -> Point:
         logits = (logits - peak).clamp(max=highest)
     terms = logits.exp()
     total = _apply(terms, x.target)
-    total = torch.where(total == 0, 1.0, total)              # no target has any mass
+    total = torch.where(total == 0, 1.0, total)  # no target has any mass
     ratio = x.source / total
     row = -(total.log() + peak.squeeze(-1))
     column = x.target * _apply(terms.mT, ratio)
@@ -296,6 +296,10 @@ def _newton_step(x: Scaling, psi: Tensor, annealing: Tensor, point: Point, parts
     slack = unit * ((x.source * point.row.abs()).sum(-1) + (x.target * psi.abs()).sum(-1) / annealing)
     size, trial, improved = backtrack(
         lambda size: evaluate(x, psi + size * step, annealing),
-        lambda trial: trial.objective, point.objective, slope, slack, idle,
+        lambda trial: trial.objective,
+        point.objective,
+        slope,
+        slack,
+        idle,
     )
     return torch.where(improved.unsqueeze(-1), size.unsqueeze(-1) * step, 0.0), trial, improved

@@ -130,7 +130,8 @@ def unbalanced(
     """
     arguments.check_count("max_steps", max_steps)
     x, epsilon, rates, dtype = _problem(
-        cost, source, target, temperature, source_relaxation, target_relaxation, mask, strict=strict)
+        cost, source, target, temperature, source_relaxation, target_relaxation, mask, strict=strict
+    )
     fixed = _Problem(*(part.detach() for part in x))
     if start is None:
         psi, schedule = torch.zeros_like(x.target), _schedule(fixed)
@@ -147,8 +148,10 @@ def unbalanced(
     refined = _refined(recentred, _Problem(*(part.detach() for part in recentred)))
     point = _evaluate(recentred, refined)
     potentials = f + epsilon[..., None] * point.phi, g + epsilon[..., None] * refined
-    gains = (_relaxed_marginal(x.source, potentials[0], rates[0], ~x.dead)[1],
-             _relaxed_marginal(x.target, potentials[1], rates[1], x.reached)[1])
+    gains = (
+        _relaxed_marginal(x.source, potentials[0], rates[0], ~x.dead)[1],
+        _relaxed_marginal(x.target, potentials[1], rates[1], x.reached)[1],
+    )
     value = gains[0].sum(-1) + gains[1].sum(-1) + epsilon * (x.source.sum(-1) * x.target.sum(-1) - point.plan.sum((-2, -1)))
     fixed_epsilon = epsilon.detach()
     detached = _Point(*(part.detach() for part in point))._replace(phi=potentials[0].detach() / fixed_epsilon[..., None])
@@ -377,7 +380,7 @@ def _result(
     """Certify a solution, whose constants are ``point`` and ψ, and return it; ``steps`` are those taken and those allowed."""
     row_error, column_error = (point.plan.sum(-1) - point.v).abs(), point.residual.abs()
     error = row_error.sum(-1) + column_error.sum(-1)
-    converged = error <= 2 * _rounding(x, psi, point)        # rows and columns
+    converged = error <= 2 * _rounding(x, psi, point)  # rows and columns
     if strict and not bool(converged.all()):
         raise RuntimeError(
             f"unbalanced: {int((~converged).sum())} of {converged.numel()} problems did not converge in {steps[1]} steps; "

@@ -16,16 +16,16 @@ from types import FunctionType
 
 from derivations.relations import Relation
 
-Make = Callable[[], Relation]                                # a relation that may refuse to be built
+Make = Callable[[], Relation]  # a relation that may refuse to be built
 Table = dict[str, Make]
-TRUTHS = ("test_truths", "test_accusations")                 # valid statements, and checks of the suite itself
+TRUTHS = ("test_truths", "test_accusations")  # valid statements, and checks of the suite itself
 
 
 def refused(make: Make) -> bool:
     """Whether a statement is rejected: its construction or its proof fails, or it is vacuous."""
     try:
         return make().prove() is not True
-    except (ValueError, TypeError):                          # SymPy raises TypeError for truth values
+    except (ValueError, TypeError):  # SymPy raises TypeError for truth values
         return True
 
 
@@ -42,8 +42,11 @@ def attacks() -> dict[str, int]:
 
 def _tests(name: str) -> Iterator[FunctionType]:
     module = importlib.import_module(f"{__name__}.{name}")
-    return (value for key, value in vars(module).items()
-            if key.startswith("test_") and not key.startswith("test_control") and isinstance(value, FunctionType))
+    return (
+        value
+        for key, value in vars(module).items()
+        if key.startswith("test_") and not key.startswith("test_control") and isinstance(value, FunctionType)
+    )
 
 
 def _rows(test: FunctionType) -> int:

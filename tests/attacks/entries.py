@@ -41,10 +41,17 @@ def wrong_versions(statement: Relation) -> Twins:
 
 
 def entry(
-    *steps: Relation, id: str = "eot.0", needs: tuple[str, ...] = (), twins: Twins | None = None, kind: Kind = Kind.IDENTITY,
-    repair: tuple[Relation, ...] = (), under: str | None = None, hypotheses: tuple[str, ...] = (),
+    *steps: Relation,
+    id: str = "eot.0",
+    needs: tuple[str, ...] = (),
+    twins: Twins | None = None,
+    kind: Kind = Kind.IDENTITY,
+    repair: tuple[Relation, ...] = (),
+    under: str | None = None,
+    hypotheses: tuple[str, ...] = (),
 ) -> Entry:
     """An unregistered claim with these steps, this correction and two refuted twins."""
+
     def derivation() -> Iterator[Relation]:
         yield from steps
 
@@ -58,6 +65,7 @@ def entry(
 
 def mend(made: Entry, *steps: Relation, under: str | None = None) -> None:
     """Give a claim a correction."""
+
     def repair() -> Iterator[Relation]:
         """Another statement."""
         yield from steps

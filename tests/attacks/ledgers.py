@@ -16,8 +16,14 @@ FALSE = Witness({"x": 1}, "4", "≠", "2")
 
 def evidence(**changes: Any) -> Evidence:
     """A proof by the symbolic layer."""
-    fields: dict[str, Any] = {"claim": "eot.0", "layer": Layer.SYMBOLIC, "outcome": Outcome.HOLDS, "scope": "all",
-                              "general": True, "refuted_twins": OWN}
+    fields: dict[str, Any] = {
+        "claim": "eot.0",
+        "layer": Layer.SYMBOLIC,
+        "outcome": Outcome.HOLDS,
+        "scope": "all",
+        "general": True,
+        "refuted_twins": OWN,
+    }
     return Evidence(**(fields | changes))
 
 

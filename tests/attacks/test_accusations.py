@@ -22,18 +22,43 @@ from tests.fuzz.truth import holds, meant
 
 ROWS = {**SUMS, **SIGNS, **UNDEFINED, **BOUND, **SIDES, **TAYLOR}
 TURNS = 300
-BY_REASON = {                                                # no rational point shows it, or it is no statement
-    "over a plain symbol from 2", "a simplex said to have no length", "a simplex without axes",
-    "a because with floats", "rounding decides", "rounding decides with a variable", "truth values",
-    "strict unless equal, weights 0", "a divergence with α = ½", "a divergence with α = 1", "a divergence with α ≤ 0",
-    "a divergence with an open α", "a divergence of reals", "strict unless equal, α = 1",
-    "divided by e^x − 3, whose zero is transcendental", "divided by x² − 2, whose zero is irrational",
-    "divided by x² + x − 1", "a phase", "log of −1", "an index without a range",
-    "D4: k ≠ j in a range of one", "D4: three different indices of two", "kl of the same closed simplex", "0^z",
-    "derivative a norm at 0", "derivative √z at the boundary", "derivative xlogx at the boundary",
-    "derivative z^y at the boundary", "a hypothesis about one j in an expansion", "one entry moves to −∞",
-    "a solution's index is bound", "a solution's index is bound in a product", "false near one number only",
-    "a point that is no number of the calculus", "a floating point", "a premise for all j, and a k other than j",
+BY_REASON = {  # no rational point shows it, or it is no statement
+    "over a plain symbol from 2",
+    "a simplex said to have no length",
+    "a simplex without axes",
+    "a because with floats",
+    "rounding decides",
+    "rounding decides with a variable",
+    "truth values",
+    "strict unless equal, weights 0",
+    "a divergence with α = ½",
+    "a divergence with α = 1",
+    "a divergence with α ≤ 0",
+    "a divergence with an open α",
+    "a divergence of reals",
+    "strict unless equal, α = 1",
+    "divided by e^x − 3, whose zero is transcendental",
+    "divided by x² − 2, whose zero is irrational",
+    "divided by x² + x − 1",
+    "a phase",
+    "log of −1",
+    "an index without a range",
+    "D4: k ≠ j in a range of one",
+    "D4: three different indices of two",
+    "kl of the same closed simplex",
+    "0^z",
+    "derivative a norm at 0",
+    "derivative √z at the boundary",
+    "derivative xlogx at the boundary",
+    "derivative z^y at the boundary",
+    "a hypothesis about one j in an expansion",
+    "one entry moves to −∞",
+    "a solution's index is bound",
+    "a solution's index is bound in a product",
+    "false near one number only",
+    "a point that is no number of the calculus",
+    "a floating point",
+    "a premise for all j, and a k other than j",
     "a hypothesis for all j, and a k other than j, at this k",
     "a hypothesis for all j, and a k other than j, at all entries",
 }
@@ -60,7 +85,7 @@ def wrong_somewhere(relation: Relation) -> bool:
 def undefined(expr: sp.Expr, point: dict[object, object]) -> bool:
     """Whether an expression is undefined; 0 times an undefined expression is undefined, too."""
     try:
-        evaluate(expr, point)                                # type: ignore[arg-type]
+        evaluate(expr, point)  # type: ignore[arg-type]
     except (UndefinedError, UnsupportedError):
         return True
     except UncertainError as error:

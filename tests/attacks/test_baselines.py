@@ -66,7 +66,10 @@ KEPT_ROW = to_json(snapshot(ledger_of(proved()))[ID])
 VALUED = {"form": {"sign": "equal"}, "left": "a", "right": "b", "variables": {}, "values": []}
 SAMPLE = {"at": {}, "right": "1"}
 FORGED: dict[str, Any] = {
-    "a list": [], "a claim that is no object": {ID: 3}, "no verdict": {ID: {}}, "an empty file": None,
+    "a list": [],
+    "a claim that is no object": {ID: 3},
+    "no verdict": {ID: {}},
+    "an empty file": None,
     "a verdict that is none": {ID: KEPT_ROW | {"verdict": "certain"}},
     "an unknown field": {ID: KEPT_ROW | {"accepted": True}},
     "an error in words": {ID: KEPT_ROW | {"errors": {"torch": "small"}}},
@@ -75,8 +78,10 @@ FORGED: dict[str, Any] = {
     "a claim of another document": {"geometric.7": KEPT_ROW},
     "an id with a letter that looks alike": {ID.replace("o", "о"): KEPT_ROW},
     "an error that is not a number": {ID: KEPT_ROW | {"errors": {"torch": "NaN"}}},
-    **{f"a value that is {value}": {ID: KEPT_ROW | {"canonical": VALUED | {"values": [{**SAMPLE, "left": value}]}}}
-       for value in ("Infinity", "-inf", "NaN", "sNaN", "１", "1e99999999999999999999", "", "1\n")},
+    **{
+        f"a value that is {value}": {ID: KEPT_ROW | {"canonical": VALUED | {"values": [{**SAMPLE, "left": value}]}}}
+        for value in ("Infinity", "-inf", "NaN", "sNaN", "１", "1e99999999999999999999", "", "1\n")
+    },
 }
 
 
@@ -113,10 +118,15 @@ WEAKENED: dict[str, tuple[list[Evidence], list[Evidence]]] = {
     "F10: a vote whose power nobody counts": (powered(0.95), powered(None)),
     "a proof that newly rests on a quoted theorem": ([proved()], [evidence(derivation=QUOTING)]),
     "an error that is no longer known": ([proved(), torch(error=0.3)], [proved(), torch(error=None)]),
-    **{f"F26: a new layer that says {outcome}": ([proved()], [proved(), torch(outcome=outcome)])
-       for outcome in Outcome if outcome not in (Outcome.HOLDS, Outcome.REFUTED)},
-    "F26: a vote in doubt that is worth less": ([proved(), torch(outcome=Outcome.INCONCLUSIVE)],
-                                                [proved(), torch(outcome=Outcome.VACUOUS)]),
+    **{
+        f"F26: a new layer that says {outcome}": ([proved()], [proved(), torch(outcome=outcome)])
+        for outcome in Outcome
+        if outcome not in (Outcome.HOLDS, Outcome.REFUTED)
+    },
+    "F26: a vote in doubt that is worth less": (
+        [proved(), torch(outcome=Outcome.INCONCLUSIVE)],
+        [proved(), torch(outcome=Outcome.VACUOUS)],
+    ),
 }
 
 
@@ -144,7 +154,9 @@ def test_control_statements_that_are_no_weaker_pass(name: str) -> None:
 
 
 UNINFORMATIVE: dict[str, list[tuple[str | None, str | None]]] = {
-    "no values": [], "values of 0": [("0", "0")] * 3, "values that are not finite": [(None, None)] * 3,
+    "no values": [],
+    "values of 0": [("0", "0")] * 3,
+    "values that are not finite": [(None, None)] * 3,
     "values of 0 on the side that changed": [("0", "1")] * 3,
 }
 
@@ -181,10 +193,14 @@ UNFIT: dict[str, tuple[Callable[[], dict[str, Any]], str]] = {
     "F26: a vote in doubt": (lambda: ledger_of(proved(), DOUBTFUL), f"{ID}: torch: inconclusive (7 tolerances off)"),
     "F26: a vote on nothing": (lambda: ledger_of(proved(), torch(outcome=Outcome.VACUOUS)), f"{ID}: torch: vacuous"),
     "F26: a vote that failed": (
-        lambda: ledger_of(proved(), torch(outcome=Outcome.ERROR, detail="no")), f"{ID}: torch failed: no"),
+        lambda: ledger_of(proved(), torch(outcome=Outcome.ERROR, detail="no")),
+        f"{ID}: torch failed: no",
+    ),
     "F26: a twin that lives": (lambda: ledger_of(proved(), torch(refuted_twins=())), f"{ID}: the twin lives: torch: "),
     "F26: a step that does not hold": (
-        lambda: ledger_of(evidence(outcome=Outcome.INCONCLUSIVE, faults=("step 1",))), f"{ID}: symbolic: step 1"),
+        lambda: ledger_of(evidence(outcome=Outcome.INCONCLUSIVE, faults=("step 1",))),
+        f"{ID}: symbolic: step 1",
+    ),
     "F26: a test that failed": (lambda: marked(complete=False), TEST_FAILED),
     "F26: tests of which nothing is known": (unmarked, TEST_FAILED),
     "F26: a run of one layer": (lambda: ledger_of(proved(), complete=False), "a run that did not include every layer"),

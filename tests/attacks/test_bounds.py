@@ -47,7 +47,8 @@ PRODUCTS: Table = {
     "an index that is free on one side": lambda: AtLeast(over(a[l] ** 2) * total(i, A[i, j] ** 2), over(a[l] * A[i, l]) ** 2),
     "without one term": lambda: AtLeast(over((1 - delta(l, j)) * a[l] ** 2) * over(s[l] ** 2), over(a[l] * s[l]) ** 2),
     "without different terms": lambda: AtLeast(
-        over((1 - delta(l, j)) * a[l] ** 2) * over((1 - delta(l, k)) * s[l] ** 2), over(a[l] * s[l]) ** 2),
+        over((1 - delta(l, j)) * a[l] ** 2) * over((1 - delta(l, k)) * s[l] ** 2), over(a[l] * s[l]) ** 2
+    ),
     "of another product": lambda: AtLeast(over(a[l] ** 2) * over(s[l] ** 2), over(a[l] * b[l]) ** 2),
     "with the roots of another product": lambda: AtLeast(norm(l, a[l]) * norm(l, s[l]), over(a[l] * b[l])),
     "norms": lambda: AtLeast(norm(l, a[l]) * norm(l, s[l]), m * sp.Abs(over(a[l] * s[l]))),

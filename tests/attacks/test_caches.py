@@ -79,7 +79,6 @@ def test_a_map_that_changes_from_order_to_order() -> None:
     assert refused(lambda: solution_is(t * a[j], map_, order=2))
 
 
-
 def test_an_expansion_with_equality_overridden() -> None:
     class Twin(Expansion):
         def __eq__(self, other: object) -> bool:
@@ -184,8 +183,9 @@ def test_one_name_and_two_meanings(name: str) -> None:
 def test_a_problem_that_changes_after_its_proof() -> None:
     """A relation does not change after its proof."""
     current = [u]
-    relation = UniqueMinimum(lambda p: total(l, p(l) ** 2) / 2 - total(l, p(l) * current[0][l]), lambda key: u[key], m,
-                             sp.S.One, sp.Integer(2))
+    relation = UniqueMinimum(
+        lambda p: total(l, p(l) ** 2) / 2 - total(l, p(l) * current[0][l]), lambda key: u[key], m, sp.S.One, sp.Integer(2)
+    )
     proved, shown = relation.prove(), str(relation)
     current[0] = s
     assert relation.prove() == proved
@@ -226,8 +226,16 @@ def test_callers_cannot_change_cached_free_symbols() -> None:
 def test_free_symbols_agree_with_sympy() -> None:
     """A name that is bound in one sum is free in another, and in the ends of limits."""
     nested = sp.Sum(sp.Sum(b[l] * x, (l, 1, j)), (j, 1, m))
-    for expr in (sp.Sum(a[l], (j, 1, m)), sp.Sum(a[l], (l, 1, m)), sp.Sum(a[l], (l, 1, l)), nested * l, total(l, nested),
-                 sp.Sum(a[j] * b[l], (j, 1, l), (l, j, m)), sp.Sum(l, (l, 1, x)), sp.Sum(0 * l, (l, 1, x))):
+    for expr in (
+        sp.Sum(a[l], (j, 1, m)),
+        sp.Sum(a[l], (l, 1, m)),
+        sp.Sum(a[l], (l, 1, l)),
+        nested * l,
+        total(l, nested),
+        sp.Sum(a[j] * b[l], (j, 1, l), (l, j, m)),
+        sp.Sum(l, (l, 1, x)),
+        sp.Sum(0 * l, (l, 1, x)),
+    ):
         for part in expr.atoms(sp.Sum):
             assert part.free_symbols == quick.OF_SYMPY(part)
 
@@ -237,12 +245,25 @@ def test_sums_agree_with_sympy() -> None:
     n, plain = size("n"), sp.Symbol("l")
     inner = sp.Sum(a[l] * x, (l, 1, m))
     cases = sp.Piecewise((a[l], x > 0), (b[l], True))
-    for body, *limits in ((a[l] * x, (l, 1, m)), (inner, (j, 1, m)), (a[l] * inner, (l, 1, m)), (cases, (l, 1, m)),
-                          (2 * cases + a[j], (j, 1, m)), (cases * a[j], (l, 1, m), (j, 1, l)), (a[l], (l, 1.0, m)),
-                          (a[l], (l, sp.true, m)), (a[l], sp.Tuple(l, 1, m)), (a[l], [l, 1, m]), (sp.nan, (l, 1, m)),
-                          (3, (l, 1, m)), (sp.S(3), (l, 1, m)), (a[l], (l, 1, n + 1)), (plain, (plain, 1, m)),
-                          (sp.Sum(inner, (k, 1, n)), (j, 1, m))):
-        for _ in range(2):                                   # and for cached sums
+    for body, *limits in (
+        (a[l] * x, (l, 1, m)),
+        (inner, (j, 1, m)),
+        (a[l] * inner, (l, 1, m)),
+        (cases, (l, 1, m)),
+        (2 * cases + a[j], (j, 1, m)),
+        (cases * a[j], (l, 1, m), (j, 1, l)),
+        (a[l], (l, 1.0, m)),
+        (a[l], (l, sp.true, m)),
+        (a[l], sp.Tuple(l, 1, m)),
+        (a[l], [l, 1, m]),
+        (sp.nan, (l, 1, m)),
+        (3, (l, 1, m)),
+        (sp.S(3), (l, 1, m)),
+        (a[l], (l, 1, n + 1)),
+        (plain, (plain, 1, m)),
+        (sp.Sum(inner, (k, 1, n)), (j, 1, m)),
+    ):
+        for _ in range(2):  # and for cached sums
             made, expected = sp.Sum(body, *limits), quick.NEW_SUM(sp.Sum, body, *limits)
             assert sp.srepr(made) == sp.srepr(expected)
             assert made == expected
@@ -264,8 +285,19 @@ def test_cached_entries() -> None:
 
 
 def test_multiples_of_i_agree_with_sympy() -> None:
-    for expr in (sp.I * sp.pi * x, 2 * sp.pi * sp.I, x * a[j], sp.pi * x, sp.S.Zero, sp.I, x + sp.I, sp.exp(sp.I * x) * sp.I,
-                 sp.Pow(sp.I * x, 2, evaluate=False), total(l, a[l] * sp.I), x):
+    for expr in (
+        sp.I * sp.pi * x,
+        2 * sp.pi * sp.I,
+        x * a[j],
+        sp.pi * x,
+        sp.S.Zero,
+        sp.I,
+        x + sp.I,
+        sp.exp(sp.I * x) * sp.I,
+        sp.Pow(sp.I * x, 2, evaluate=False),
+        total(l, a[l] * sp.I),
+        x,
+    ):
         for unit in (sp.I, sp.pi * sp.I, sp.pi, x):
             assert expr.as_coefficient(unit) == quick.AS_COEFFICIENT(expr, unit)
 
@@ -401,8 +433,9 @@ SINCE: dict[str, Edit] = {
     "F12: the settings": lambda d: d["files"].update({"pyproject.toml": "another"}),
     "F12: a module that there was not": lambda d: d["files"].pop("derivations.eot.section5_gradient"),
     "F23: nobody knows, for there are no hashes": lambda d: d.pop("files"),
-    "F23: nobody knows, for there are no modules": lambda d: d.update(claims=settle([
-        {name: value for name, value in row.items() if name != "sources"} for row in d["claims"]])),
+    "F23: nobody knows, for there are no modules": lambda d: d.update(
+        claims=settle([{name: value for name, value in row.items() if name != "sources"} for row in d["claims"]])
+    ),
 }
 
 

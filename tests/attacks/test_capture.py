@@ -19,13 +19,13 @@ from tests.attacks import Table, refused
 from tests.attacks.entries import disbelieved, entry, verdict_on
 from tests.attacks.vocabulary import RR, A, P, a, b, c, h, i, j, k, l, m, n, one, r, s, t, tau, two, u, v, w, x, y, z
 
-inner = total(l, a[l]).bound_symbols[0]                      # an index that a sum has renamed, to be bound twice
+inner = total(l, a[l]).bound_symbols[0]  # an index that a sum has renamed, to be bound twice
 M = vector("M", m, m)
 g, E = vector("g", m), vector("E", m, kind=Kind.RANDOM)
-everything = (j, 1, m)                                       # the index j bound, under the name that is free elsewhere
+everything = (j, 1, m)  # the index j bound, under the name that is free elsewhere
 oo, zero = sp.oo, sp.S.Zero
 
-free = index("k", m)                                         # k, which is unrestricted
+free = index("k", m)  # k, which is unrestricted
 
 
 def logistic_mean(factor: sp.Expr) -> sp.Expr:
@@ -42,69 +42,101 @@ def half_an_entry(factor: sp.Expr) -> sp.Expr:
 BOUND: Table = {
     "a hypothesis about one j, for all": lambda: AtLeast(sp.Sum(a[j], everything), 0, given=(AtLeast(a[j], 0),)),
     "a hypothesis about one j, for all, strictly": lambda: AtLeast(
-        sp.Sum(a[j], everything), 0, strict=True, given=(AtLeast(a[j], 0, strict=True),)),
+        sp.Sum(a[j], everything), 0, strict=True, given=(AtLeast(a[j], 0, strict=True),)
+    ),
     "a hypothesis about one j, as because": lambda: AtLeast(
-        sp.Sum(a[j] ** 3, everything), 0, because=sp.Sum(a[j] ** 3, everything), given=(AtLeast(a[j], 0),)),
+        sp.Sum(a[j] ** 3, everything), 0, because=sp.Sum(a[j] ** 3, everything), given=(AtLeast(a[j], 0),)
+    ),
     "a hypothesis about one denominator, for all": lambda: Equation(
-        sp.Sum((a[j] ** 2 + a[j]) / a[j], everything), sp.Sum(a[j], everything) + m, given=(Differs(a[j], 0),)),
+        sp.Sum((a[j] ** 2 + a[j]) / a[j], everything), sp.Sum(a[j], everything) + m, given=(Differs(a[j], 0),)
+    ),
     "a hypothesis about one log, for all": lambda: Equation(
         (sp.Sum(sp.log(a[j]), everything) + w) ** 2,
         sp.Sum(sp.log(a[j]), everything) ** 2 + 2 * w * sp.Sum(sp.log(a[j]), everything) + w**2,
-        given=(AtLeast(a[j], 0, strict=True),)),
+        given=(AtLeast(a[j], 0, strict=True),),
+    ),
     "a hypothesis about two indices, for all pairs": lambda: AtLeast(
-        sp.Sum((a[j] - a[l]) * b[j], everything, (l, 1, m)), 0, given=(AtLeast(a[j], a[l]),)),
+        sp.Sum((a[j] - a[l]) * b[j], everything, (l, 1, m)), 0, given=(AtLeast(a[j], a[l]),)
+    ),
     "a hypothesis about one j in a limit": lambda: Limit(
-        t * sp.Sum(a[j], everything), t, oo, oo, given=(AtLeast(a[j], 0, strict=True),)),
+        t * sp.Sum(a[j], everything), t, oo, oo, given=(AtLeast(a[j], 0, strict=True),)
+    ),
     "a hypothesis about one j in an expansion": lambda: Expansion(
-        sp.Sum(sp.log(a[j] + t), everything), sp.Sum(sp.log(a[j]), everything) + t * sp.Sum(1 / a[j], everything), t, 1,
-        given=(AtLeast(a[j], 0, strict=True),)),
+        sp.Sum(sp.log(a[j] + t), everything),
+        sp.Sum(sp.log(a[j]), everything) + t * sp.Sum(1 / a[j], everything),
+        t,
+        1,
+        given=(AtLeast(a[j], 0, strict=True),),
+    ),
     "a hypothesis about one j in an optimum": lambda: UniqueMinimum(
         lambda p: sp.Sum((p(j) - (1 + a[j]) / (m + sp.Sum(a[j], everything))) ** 2, everything) / 2,
-        lambda key: (1 + a[key]) / (m + total(l, a[l])), m, one, two, given=(AtLeast(a[j], 0),)),
+        lambda key: (1 + a[key]) / (m + total(l, a[l])),
+        m,
+        one,
+        two,
+        given=(AtLeast(a[j], 0),),
+    ),
     "a weight that is ≥ 0 for one j": lambda: Follows(
-        (AtLeast(x, 0),), AtLeast(x * sp.Sum(a[j], everything), 0), (sp.Sum(a[j], everything),), given=(AtLeast(a[j], 0),)),
+        (AtLeast(x, 0),), AtLeast(x * sp.Sum(a[j], everything), 0), (sp.Sum(a[j], everything),), given=(AtLeast(a[j], 0),)
+    ),
     "a weight that is ≥ 0 for one j of a premise for all": lambda: Follows(
-        (ForAll(AtLeast(s[j], 0), over=(j,)),), AtLeast(total(j, a[j] * s[j]), 0), (a[j],),
-        given=(ForAll(AtLeast(s[j], 0), over=(j,)), AtLeast(a[j], 0))),
+        (ForAll(AtLeast(s[j], 0), over=(j,)),),
+        AtLeast(total(j, a[j] * s[j]), 0),
+        (a[j],),
+        given=(ForAll(AtLeast(s[j], 0), over=(j,)), AtLeast(a[j], 0)),
+    ),
     "a weight that has a value for one j of a premise for all": lambda: Follows(
-        (ForAll(AtLeast(s[j], 0), over=(j,)),), AtLeast(total(j, s[j] / a[j] ** 2), 0), (a[j] ** -2,),
-        given=(ForAll(AtLeast(s[j], 0), over=(j,)), Differs(a[j], 0))),
+        (ForAll(AtLeast(s[j], 0), over=(j,)),),
+        AtLeast(total(j, s[j] / a[j] ** 2), 0),
+        (a[j] ** -2,),
+        given=(ForAll(AtLeast(s[j], 0), over=(j,)), Differs(a[j], 0)),
+    ),
     "one entry moves, and all of a sum with it": lambda: Limit(sp.Sum(sp.exp(-a[j]), everything), a[j], oo, zero),
     "one entry moves, and the others are lost": lambda: Limit(
-        sp.Sum(a[j], everything) - a[j] + 1 / (1 + a[j] ** 2), a[j], oo, zero),
-    "one entry moves, and its weight is all": lambda: Limit(
-        sp.Sum(sp.exp(-a[j]), everything) * sp.exp(a[j]), a[j], oo, one),
+        sp.Sum(a[j], everything) - a[j] + 1 / (1 + a[j] ** 2), a[j], oo, zero
+    ),
+    "one entry moves, and its weight is all": lambda: Limit(sp.Sum(sp.exp(-a[j]), everything) * sp.exp(a[j]), a[j], oo, one),
     "one entry moves to −∞": lambda: Limit(sp.Sum(sp.exp(a[j]), everything), a[j], -oo, zero),
     "one entry moves in a sum whose index a sum inside binds again": lambda: Limit(
-        logistic_mean(sp.Sum(s[inner] * c[free], (inner, 1, m))), a[free], oo, total(l, s[l] * c[l])),
+        logistic_mean(sp.Sum(s[inner] * c[free], (inner, 1, m))), a[free], oo, total(l, s[l] * c[l])
+    ),
     "a solution's index is bound": lambda: Expansion(
-        sp.Sum(g[j], everything), t * total(l, a[l]), t, 1, where=(Solves(g, lambda e: lambda key: a[j]),)),
+        sp.Sum(g[j], everything), t * total(l, a[l]), t, 1, where=(Solves(g, lambda e: lambda key: a[j]),)
+    ),
     "a solution's index is bound in a product": lambda: Expansion(
-        sp.Sum(g[j] * s[j], everything), t * total(l, a[l] * s[l]), t, 1, where=(Solves(g, lambda e: lambda key: a[j]),)),
-    "an index bound and free in a product": lambda: Equation(
-        sp.Sum(a[j], everything) * b[j], sp.Sum(a[j] * b[j], everything)),
+        sp.Sum(g[j] * s[j], everything), t * total(l, a[l] * s[l]), t, 1, where=(Solves(g, lambda e: lambda key: a[j]),)
+    ),
+    "an index bound and free in a product": lambda: Equation(sp.Sum(a[j], everything) * b[j], sp.Sum(a[j] * b[j], everything)),
     "an index bound and free in a power": lambda: Equation(sp.Sum(y, everything) ** j, total(l, y**l)),
     "an index bound and free in δ": lambda: Equation(sp.Sum(delta(j, l), everything) * a[j], a[l]),
     "an index bound and free in a marginal": lambda: Equation(sp.Sum(P[i, j], everything), v[i] * a[j] / a[k]),
     "an index bound and free in a row": lambda: Equation(sp.Sum(RR[j, j], everything), 1),
     "an index bound and free in a slope": lambda: Equation(
-        derivative(sp.Sum(a[j] ** 2 * s[j], everything), a[j]), total(l, 2 * a[l] * s[l])),
+        derivative(sp.Sum(a[j] ** 2 * s[j], everything), a[j]), total(l, 2 * a[l] * s[l])
+    ),
     "an index bound in another factor, an exponential, takes j's place": lambda: Equation(
-        half_an_entry(sp.exp(total(h, M[j, h]))), half_an_entry(sp.exp(total(h, M[h, h])))),
+        half_an_entry(sp.exp(total(h, M[j, h]))), half_an_entry(sp.exp(total(h, M[h, h])))
+    ),
     "an index bound in another factor, a denominator, takes j's place": lambda: Equation(
-        half_an_entry(1 / (1 + total(h, M[j, h] ** 2))), half_an_entry(1 / (1 + total(h, M[h, h] ** 2)))),
+        half_an_entry(1 / (1 + total(h, M[j, h] ** 2))), half_an_entry(1 / (1 + total(h, M[h, h] ** 2)))
+    ),
     "a hypothesis for all j, and a k other than j, at all entries": lambda: AtLeast(
-        total(l, M[l, k]), 0, given=(ForAll(AtLeast(M[j, k], 0), over=(j,)),)),
+        total(l, M[l, k]), 0, given=(ForAll(AtLeast(M[j, k], 0), over=(j,)),)
+    ),
     "a hypothesis for all j, and a k other than j, at this k": lambda: AtLeast(
-        a[k], 0, given=(ForAll(AtLeast(a[j], 0), over=(j,)),)),
+        a[k], 0, given=(ForAll(AtLeast(a[j], 0), over=(j,)),)
+    ),
     "a premise for all j, and a k other than j": lambda: Follows(
-        (ForAll(AtLeast(M[j, k], 0), over=(j,)),), AtLeast(total(l, M[l, k]), 0), (one,),
-        given=(ForAll(AtLeast(M[j, k], 0), over=(j,)),)),
+        (ForAll(AtLeast(M[j, k], 0), over=(j,)),),
+        AtLeast(total(l, M[l, k]), 0),
+        (one,),
+        given=(ForAll(AtLeast(M[j, k], 0), over=(j,)),),
+    ),
     "an index bound twice": lambda: Equation(sp.Sum(sp.Sum(a[j], everything), everything), sp.Sum(a[j], everything)),
     "an index bound inside and outside": lambda: Equation(
-        sp.Sum(a[j] * sp.Sum(s[j], everything), everything), sp.Sum(a[j] * s[j], everything)),
-    "a sum over k ≠ j inside a sum over j": lambda: Equation(
-        sp.Sum(total(k, b[k]), everything), m * total(k, b[k])),
+        sp.Sum(a[j] * sp.Sum(s[j], everything), everything), sp.Sum(a[j] * s[j], everything)
+    ),
+    "a sum over k ≠ j inside a sum over j": lambda: Equation(sp.Sum(total(k, b[k]), everything), m * total(k, b[k])),
 }
 
 
@@ -125,15 +157,15 @@ def passed_on(true: AtLeast, false: AtLeast) -> Entry:
 
 NAMESAKES: dict[str, Callable[[], Entry]] = {
     "a point of a simplex vouches for a nonnegative vector": lambda: passed_on(AtLeast(1 - r[j], 0), AtLeast(1 - R[j], 0)),
-    "masses that add up to 1 vouch for others": lambda: passed_on(
-        AtLeast(total(l, -u[l]), -1), AtLeast(total(l, -U[l]), -1)),
-    "a stochastic matrix vouches for a nonnegative one": lambda: passed_on(
-        AtLeast(1 - RR[j, l], 0), AtLeast(1 - Q[j, l], 0)),
+    "masses that add up to 1 vouch for others": lambda: passed_on(AtLeast(total(l, -u[l]), -1), AtLeast(total(l, -U[l]), -1)),
+    "a stochastic matrix vouches for a nonnegative one": lambda: passed_on(AtLeast(1 - RR[j, l], 0), AtLeast(1 - Q[j, l], 0)),
     "k ≠ j vouches for k": lambda: passed_on(AtLeast(-delta(j, k), 0), AtLeast(-delta(j, free), 0)),
     "k ≠ j vouches for k in a sum": lambda: passed_on(
-        AtLeast(-delta(j, k) * total(l, b[l]), 0), AtLeast(-delta(j, free) * total(l, b[l]), 0)),
+        AtLeast(-delta(j, k) * total(l, b[l]), 0), AtLeast(-delta(j, free) * total(l, b[l]), 0)
+    ),
     "a sum over m vouches for one over n": lambda: passed_on(
-        AtLeast(total(l, 1) - m, 0), AtLeast(total(index("l", n), 1) - m, 0)),
+        AtLeast(total(l, 1) - m, 0), AtLeast(total(index("l", n), 1) - m, 0)
+    ),
 }
 
 
@@ -208,5 +240,5 @@ def test_a_fresh_index_is_one_that_nobody_made_before() -> None:
 def test_control() -> None:
     assert AtLeast(a[j] + z, 0, given=(AtLeast(a[j], 0),)).prove()
     assert Equation(2 * expectation(total(l, E[l] * a[l]) ** 2), total(l, 2 * a[l] ** 2)).prove()
-    assert Limit(total(l, sp.exp(-A[i, l] ** 2 * t - t)), t, oo, zero).prove()
+    assert Limit(total(l, sp.exp(-(A[i, l] ** 2) * t - t)), t, oo, zero).prove()
     assert verdict_on(passed_on(AtLeast(1 - r[j], 0), AtLeast(1 - r[j], 0))).verdict is Verdict.PROVED

@@ -19,7 +19,7 @@ from derivations.relations import AtLeast, Differs, Equation, Relation, further
 from tests.attacks.entries import entry, verdict_on
 from tests.attacks.vocabulary import RR, A, a, b, h, i, j, l, m, n, q, t, tau, u, w, x, y
 
-NINTH = sp.Mul(*[m - size for size in range(1, 9)])          # 0 at every size from 1 to 8
+NINTH = sp.Mul(*[m - size for size in range(1, 9)])  # 0 at every size from 1 to 8
 TINY, HUGE = sp.Rational(1, 10**9), sp.Integer(10**9)
 PLACE = sp.Rational(7, 59)
 R = sp.Rational
@@ -49,8 +49,7 @@ RARE: dict[str, Callable[[], Relation]] = {
     "false where two numbers are nearly equal": lambda: AtLeast((y - 3 * t) ** 2 + (y - 2) ** 2, TINY),
     "false where an entry is nearly another": lambda: AtLeast((a[j] - w / 3) ** 2 + (w - 2) ** 2, TINY, given=(AtLeast(w, 1),)),
     "false near one temperature": lambda: AtLeast(y * sp.log(y) + sp.exp(-1), TINY),
-    "false near one temperature, in a sum": lambda: AtLeast(
-        total(l, b[l] * sp.log(b[l])) + m * sp.exp(-1), m * TINY),
+    "false near one temperature, in a sum": lambda: AtLeast(total(l, b[l] * sp.log(b[l])) + m * sp.exp(-1), m * TINY),
 }
 
 
@@ -101,7 +100,8 @@ FAR: dict[str, Callable[[], Relation]] = {
     "support: about a point of a plane": lambda: Equation(plus(1 - 10**8 * ((y - sp.E) ** 2 + (x - y) ** 2)), 0),
     "support: nearly all mass at one": lambda: Equation(plus(q[j] - R(999, 1000)) * plus(R(9999, 10**4) - q[j]), 0),
     "kinks: three that meet": lambda: AtLeast(
-        sp.Abs(x - R(23, 57)) + sp.Abs(w + R(5, 41)) + sp.Abs(x + w - R(23, 57) + R(5, 41)), R(1, 10**7)),
+        sp.Abs(x - R(23, 57)) + sp.Abs(w + R(5, 41)) + sp.Abs(x + w - R(23, 57) + R(5, 41)), R(1, 10**7)
+    ),
     "kinks: two sides of a root": lambda: AtLeast(plus(x - sp.sqrt(2)) + plus(sp.sqrt(2) - x), R(1, 10**8)),
     "kinks: of every entry": lambda: AtLeast(total(l, sp.Abs(a[l] - R(13, 37))), m * R(1, 10**6)),
     "size and mass: logarithms over a root": lambda: AtLeast(60, -total(l, sp.log(u[l])) / sp.sqrt(m)),
@@ -120,8 +120,7 @@ FAR: dict[str, Callable[[], Relation]] = {
 DECLARED: dict[str, Callable[[], Relation]] = {
     "sizes that are dear": lambda: AtLeast(25, total(l, 1 / l)),
     "magnitudes beyond 10^300": lambda: AtLeast(sp.exp(sp.exp(8)), y),
-    "a matrix of a special form": lambda: AtLeast(
-        total((j, l), (C[j, l] + C[l, j]) ** 2) + (C[j, h] - 1) ** 2, 0, strict=True),
+    "a matrix of a special form": lambda: AtLeast(total((j, l), (C[j, l] + C[l, j]) ** 2) + (C[j, h] - 1) ** 2, 0, strict=True),
     "a size and a number that are hit at once": lambda: AtLeast((m - 41) ** 2 * (m - 43) ** 2 + (x - m) ** 2, 0, strict=True),
     "a narrow valley that bends": lambda: AtLeast(10**12 * (x - w**3) ** 2 + (x - sp.sqrt(70)) ** 2, R(1, 10**9)),
 }

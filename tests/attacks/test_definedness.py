@@ -82,7 +82,7 @@ DENOMINATORS: Table = {
     "by Σ r b at one place": lambda: wherever(1 / total(l, r[j] * b[l])),
     "by a mean of open sign": lambda: wherever(1 / mean),
     "by a variance": lambda: wherever(1 / variance),
-    "by a standard deviation": lambda: wherever(variance ** -half),
+    "by a standard deviation": lambda: wherever(variance**-half),
     "by 1 − Σ r² at corners": lambda: wherever(1 / (1 - total(l, r[l] ** 2))),
     "by m Σ u² − 1 at the uniform point": lambda: wherever(1 / (m * total(l, u[l] ** 2) - 1)),
     "by Σ e^a − m at a = 0": lambda: wherever(1 / (total(l, sp.exp(a[l])) - m)),
@@ -104,8 +104,9 @@ DENOMINATORS: Table = {
     "by 1 − e^(−z)": lambda: wherever(1 / (1 - sp.exp(-z))),
     "by softmax differences": lambda: wherever(1 / (sp.exp(a[j]) - sp.exp(a[l]))),
     "a factor that may be 0, on both sides": lambda: Equation((x * y + x * t) / (x * tau), (y + t) / tau),
-    "D1: a factor m − 1 over itself": lambda: Equation((m - 1) * (y + 1) ** 2 / (m - 1) - 1 + (m**2 - 1) / (m - 1),
-                                                      y**2 + 2 * y + m + 1),
+    "D1: a factor m − 1 over itself": lambda: Equation(
+        (m - 1) * (y + 1) ** 2 / (m - 1) - 1 + (m**2 - 1) / (m - 1), y**2 + 2 * y + m + 1
+    ),
     "by 0": lambda: Equation(x / sp.S.Zero, 2 * x / sp.S.Zero),
     "no number": lambda: Equation(sp.nan * x, sp.nan),
     "infinity less infinity": lambda: Equation(sp.oo - sp.oo + x, sp.nan),
@@ -216,10 +217,13 @@ second = index("k", two, other_than=(pair,))
 
 NOTHING: Table = {
     "D4: k ≠ j in a range of one": lambda: Equation(
-        vector("a", one)[index("k", one, other_than=(only,))] * delta(only, index("k", one, other_than=(only,))), 0),
+        vector("a", one)[index("k", one, other_than=(only,))] * delta(only, index("k", one, other_than=(only,))), 0
+    ),
     "D4: three different indices of two": lambda: AtLeast(
-        vector("b", two, kind=Kind.POSITIVE)[index("e", two, other_than=(pair, second))], 1,
-        because=delta(pair, index("e", two, other_than=(pair, second)))),
+        vector("b", two, kind=Kind.POSITIVE)[index("e", two, other_than=(pair, second))],
+        1,
+        because=delta(pair, index("e", two, other_than=(pair, second))),
+    ),
     "a plan onto no columns": lambda: Equation(total(j, stochastic("S", m, m - m)[j, 1]), m),
     "a simplex of length 0": lambda: Equation(2 * (simplex("o", sp.S.Zero)[1] + x), 2 * x + 2 * simplex("o", sp.S.Zero)[1]),
     "a vector of negative length": lambda: wherever(vector("o", -m)[1]),
@@ -232,8 +236,13 @@ NOTHING: Table = {
     "a statement about no variable, from a false because": lambda: AtLeast(0, 1, because=total(l, r[l]) - 2),
 }
 
-ATTACKS = {**{f"divided {name}" if name.startswith("by ") else name: row for name, row in DENOMINATORS.items()},
-           **LOGS, **POWERS, **{f"derivative {name}": row for name, row in DERIVATIVES.items()}, **NOTHING}
+ATTACKS = {
+    **{f"divided {name}" if name.startswith("by ") else name: row for name, row in DENOMINATORS.items()},
+    **LOGS,
+    **POWERS,
+    **{f"derivative {name}": row for name, row in DERIVATIVES.items()},
+    **NOTHING,
+}
 
 
 @pytest.mark.parametrize("name", ATTACKS)

@@ -38,13 +38,13 @@ ORDERS: Table = {
     "a coefficient off by 10⁻²⁰": lambda: Expansion(sp.exp(t), 1 + t * (1 + sp.Rational(1, 10**20)), t, 1),
     "a floating coefficient": lambda: Expansion(sp.exp(sp.Float(0.1) * 3 * t), 1 + 3 * t / 10, t, 1),
     "the second cumulant is the second moment": lambda: Expansion(
-        sp.log(total(l, u[l] * sp.exp(t * a[l]))), t * total(l, u[l] * a[l]) + t**2 / 2 * total(l, u[l] * a[l] ** 2), t, 2),
+        sp.log(total(l, u[l] * sp.exp(t * a[l]))), t * total(l, u[l] * a[l]) + t**2 / 2 * total(l, u[l] * a[l] ** 2), t, 2
+    ),
     "the variable is a vector": lambda: Expansion(sp.exp(t), 1 + t, a, 1),  # type: ignore[arg-type]
     "the variable is a size": lambda: Expansion((1 + m) ** 2, 1 + 2 * m, m, 1),
     "the variable is an index": lambda: Expansion((1 + j) ** 2, 1 + 2 * j, j, 1),
     "the variable is a number": lambda: Expansion(x, x, sp.S.One, 0),  # type: ignore[arg-type]
-    "the variable is a plain symbol": lambda: Expansion(
-        (1 + sp.Symbol("o")) ** 2, 1 + 2 * sp.Symbol("o"), sp.Symbol("o"), 1),  # type: ignore[arg-type]
+    "the variable is a plain symbol": lambda: Expansion((1 + sp.Symbol("o")) ** 2, 1 + 2 * sp.Symbol("o"), sp.Symbol("o"), 1),  # type: ignore[arg-type]
 }
 
 SINGULAR: Table = {
@@ -68,8 +68,7 @@ SINGULAR: Table = {
     "1/(x − w + t)": lambda: Expansion(1 / (x - w + t), 1 / (x - w), t, 0),
     "1/(Σ a + t)": lambda: Expansion(1 / (total(l, a[l]) + t), 1 / total(l, a[l]), t, 0),
     "kl(r + t a, r) at zeros": lambda: Expansion(kl(r[j] + t * x, r[j]), t**2 * x**2 / (2 * r[j]), t, 2),
-    "a coefficient that is not defined": lambda: Expansion(
-        sp.exp(t * (x**2 + x) / x), 1 + t * (x + 1), t, 1),
+    "a coefficient that is not defined": lambda: Expansion(sp.exp(t * (x**2 + x) / x), 1 + t * (x + 1), t, 1),
     "a side that is not defined": lambda: Expansion(sp.exp(t) + sp.log(-y) - sp.log(-2 * y), 1 - sp.log(2) + t, t, 1),
     "an entry out of range": lambda: Expansion(sp.exp(t * a[m + 1]), 1 + t * a[m + 1], t, 1),
     "a root that is imaginary on one side": lambda: Expansion(sp.exp(t * sp.sqrt(x)), 1 + t * sp.sqrt(x), t, 1),
@@ -82,36 +81,42 @@ SOLUTIONS: Table = {
     "A8: order 0 never looks at the map: 1/t": lambda: Expansion(g[j], zero, t, 0, where=solves(lambda e: lambda key: 1 / t)),
     "A8: order 0, v = 1 + v": lambda: Expansion(g[j], zero, t, 0, where=solves(lambda e: lambda key: (1 + e(key)) / t)),
     "A8: order 0, a map that is no expression": lambda: Expansion(
-        g[j], zero, t, 0, where=solves(lambda e: lambda key: "nothing")),  # type: ignore[return-value,arg-type]
+        g[j], zero, t, 0, where=solves(lambda e: lambda key: "nothing")
+    ),  # type: ignore[return-value,arg-type]
     "A8: order 0, a map that is not defined": lambda: Expansion(
-        g[j], zero, t, 0, where=solves(lambda e: lambda key: sp.log(-y))),
+        g[j], zero, t, 0, where=solves(lambda e: lambda key: sp.log(-y))
+    ),
     "A8: order 0, a map out of range": lambda: Expansion(g[j], zero, t, 0, where=solves(lambda e: lambda key: a[key + m])),
     "A8: order 0, a map that is singular at 0": lambda: Expansion(
-        g[j] + 1, 1, t, 0, where=solves(lambda e: lambda key: sp.log(e(key)))),
+        g[j] + 1, 1, t, 0, where=solves(lambda e: lambda key: sp.log(e(key)))
+    ),
     "A8: order 0, a map that divides by the solution": lambda: Expansion(
-        g[j], zero, t, 0, where=solves(lambda e: lambda key: 1 / e(key))),
+        g[j], zero, t, 0, where=solves(lambda e: lambda key: 1 / e(key))
+    ),
     "A8: order 0, a map that fails": lambda: Expansion(g[j], zero, t, 0, where=solves(lambda e: lambda key: 1 / sp.S.Zero)),
     "two equations for one vector": lambda: Expansion(
-        g[j], t * x, t, 1, where=(*solves(lambda e: lambda key: x), *solves(lambda e: lambda key: w))),
+        g[j], t * x, t, 1, where=(*solves(lambda e: lambda key: x), *solves(lambda e: lambda key: w))
+    ),
     "two equations for one vector, the other way round": lambda: Expansion(
-        g[j], t * w, t, 1, where=(*solves(lambda e: lambda key: x), *solves(lambda e: lambda key: w))),
-    "a positive vector starts at 0": lambda: Expansion(
-        b[j], t * x, t, 1, where=(Solves(b, lambda e: lambda key: x),)),
+        g[j], t * w, t, 1, where=(*solves(lambda e: lambda key: x), *solves(lambda e: lambda key: w))
+    ),
+    "a positive vector starts at 0": lambda: Expansion(b[j], t * x, t, 1, where=(Solves(b, lambda e: lambda key: x),)),
     "a point of a simplex starts at 0": lambda: Expansion(
-        r[j], t * x, t, 1, where=(Solves(simplex("r", m), lambda e: lambda key: x),)),
+        r[j], t * x, t, 1, where=(Solves(simplex("r", m), lambda e: lambda key: x),)
+    ),
     "a point of an open simplex, whose mass is used": lambda: Expansion(
-        total(l, u[l]), 1 + t, t, 1, where=(Solves(interior("u", m), lambda e: lambda key: sp.S.One),)),
-    "a matrix is no vector": lambda: Expansion(
-        A[i, j], t * x, t, 1, where=(Solves(A, lambda e: lambda key: x),)),
+        total(l, u[l]), 1 + t, t, 1, where=(Solves(interior("u", m), lambda e: lambda key: sp.S.One),)
+    ),
+    "a matrix is no vector": lambda: Expansion(A[i, j], t * x, t, 1, where=(Solves(A, lambda e: lambda key: x),)),
     "the index that the map reads is bound": lambda: Expansion(
-        total(j, g[j]), t * m * a[j], t, 1, where=solves(lambda e: lambda key: a[key])),
-    "a map with a kink": lambda: Expansion(
-        g[j], t * plus(x), t, 2, where=solves(lambda e: lambda key: plus(x + e(key)))),
+        total(j, g[j]), t * m * a[j], t, 1, where=solves(lambda e: lambda key: a[key])
+    ),
+    "a map with a kink": lambda: Expansion(g[j], t * plus(x), t, 2, where=solves(lambda e: lambda key: plus(x + e(key)))),
     "the map's sign": lambda: Expansion(
-        g[j], t * s[j] - t**2 * total(l, s[l]), t, 2, where=solves(lambda e: lambda key: s[key] + total(l, e(l)))),
+        g[j], t * s[j] - t**2 * total(l, s[l]), t, 2, where=solves(lambda e: lambda key: s[key] + total(l, e(l)))
+    ),
     "k is not j": lambda: Expansion(g[k], t * a[j], t, 1, where=solves(lambda e: lambda key: a[key])),
-    "half the temperature": lambda: Expansion(
-        sp.exp(t * a[j] / tau), 1 + half * t * a[j] / tau, t, 1),
+    "half the temperature": lambda: Expansion(sp.exp(t * a[j] / tau), 1 + half * t * a[j] / tau, t, 1),
 }
 
 ATTACKS = ORDERS | SINGULAR | SOLUTIONS

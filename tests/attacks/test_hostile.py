@@ -24,7 +24,7 @@ def called_by(*names: str) -> bool:
     """Whether one of these functions is on the call stack."""
     frame = sys._getframe(1)
     while frame and frame.f_code.co_name not in names:
-        frame = frame.f_back                                 # type: ignore[assignment]
+        frame = frame.f_back  # type: ignore[assignment]
     return frame is not None
 
 
@@ -147,7 +147,7 @@ class Real(Domain):
     """The domain of a positive number that is shown as that of any real one."""
 
     @property
-    def kind(self) -> Kind:                                  # type: ignore[override]
+    def kind(self) -> Kind:  # type: ignore[override]
         return Kind.REAL if called_by("scope") else Kind.POSITIVE
 
     @kind.setter
@@ -165,7 +165,7 @@ def mutated() -> Relation:
     """A positive variable whose domain is changed to real afterwards."""
     late = positive("o")
     try:
-        late.domain = Domain(Kind.REAL)                      # type: ignore[misc]
+        late.domain = Domain(Kind.REAL)  # type: ignore[misc]
     except AttributeError as error:
         raise ValueError(str(error)) from None
     return AtLeast(late, 0)
@@ -189,9 +189,11 @@ NODES: Table = {
     "a node that opens into 1": lambda: Equation(Opened(x), 1),
     "a node that opens into 1, at least": lambda: AtLeast(Opened(x), 1),
     "a vector whose entries are its first": lambda: Equation(
-        total(l, Vector(a.label, shape=(m,))[l] + u[l]), m * Vector(a.label, shape=(m,))[j] + 1),
-    "an unknown function": lambda: Equation((sp.Function("o")(x) + 1) ** 2,
-                                            sp.Function("o")(x) ** 2 + 2 * sp.Function("o")(x) + 1),
+        total(l, Vector(a.label, shape=(m,))[l] + u[l]), m * Vector(a.label, shape=(m,))[j] + 1
+    ),
+    "an unknown function": lambda: Equation(
+        (sp.Function("o")(x) + 1) ** 2, sp.Function("o")(x) ** 2 + 2 * sp.Function("o")(x) + 1
+    ),
     "a plain nonnegative symbol": lambda: AtLeast(sp.Symbol("o", nonnegative=True), 0),
     "a plain symbol that is positive and has a sum": lambda: AtLeast(total(l, sp.Symbol("o", positive=True) * b[l]), 0),
     "a dummy": lambda: AtLeast(sp.Dummy("o", positive=True), 0),
@@ -199,8 +201,7 @@ NODES: Table = {
     "a text": lambda: Equation("o**2 - 1", "(o - 1)*(o + 1)"),
     "a truth value": lambda: Equation(sp.true, True),
     "a truth value for 1": lambda: Equation(True, 1),
-    "a product over a range": lambda: Equation(
-        sp.log(sp.Product(a[l] ** 2, (l, 1, m))), 2 * total(l, sp.log(sp.Abs(a[l])))),
+    "a product over a range": lambda: Equation(sp.log(sp.Product(a[l] ** 2, (l, 1, m))), 2 * total(l, sp.log(sp.Abs(a[l])))),
     "an integral": lambda: Equation(sp.Integral(1 / x, (x, -1, 1)), 0),
     "a derivative of SymPy's": lambda: Equation(sp.Derivative(total(l, a[l] ** 2), a[j]), 0),
     "a piecewise function": lambda: AtLeast(sp.Piecewise((x, x > 0), (-x, x < -5), (0, True)) - x, 0),
@@ -214,13 +215,17 @@ NODES: Table = {
     "nothing": lambda: Equation(None, None),
     "an odd power that was kept from being evaluated": lambda: AtLeast(unevaluated(x + 10**60), 0),
     "an odd power that was kept from being evaluated, as because": lambda: AtLeast(
-        (x + 10**60) ** 3, 0, because=unevaluated(x + 10**60)),
+        (x + 10**60) ** 3, 0, because=unevaluated(x + 10**60)
+    ),
     "an odd power that was kept from being evaluated, in a premise": lambda: Follows(
-        (AtLeast(z, 0),), AtLeast(z * unevaluated(x + 10**60), 0), (unevaluated(x + 10**60),)),
+        (AtLeast(z, 0),), AtLeast(z * unevaluated(x + 10**60), 0), (unevaluated(x + 10**60),)
+    ),
     "an odd power that was kept from being evaluated, as a bound": lambda: Limit(
-        t * (x + 10**60) ** 3, t, sp.oo, sp.oo, between=(t * unevaluated(x + 10**60), t * unevaluated(x + 10**60))),
+        t * (x + 10**60) ** 3, t, sp.oo, sp.oo, between=(t * unevaluated(x + 10**60), t * unevaluated(x + 10**60))
+    ),
     "a positive 0 that was kept from being evaluated": lambda: AtLeast(
-        sp.Mul(m, sp.Mul(z, 0, evaluate=False), evaluate=False), 0, strict=True),
+        sp.Mul(m, sp.Mul(z, 0, evaluate=False), evaluate=False), 0, strict=True
+    ),
     "a delta with a range of its own": lambda: Equation(sp.KroneckerDelta(j, l, (1, 2)) * x, delta(l, j) * x),
 }
 
@@ -228,18 +233,18 @@ VARIABLES: Table = {
     "a variable whose domain is changed": mutated,
     "a real variable with positive assumptions": lambda: AtLeast(by_hand(Kind.REAL, positive=True), 0),
     "a real variable with integer assumptions": lambda: AtLeast(x ** (2 * by_hand(Kind.REAL, integer=True)), 0),
-    "a vector with positive assumptions": lambda: AtLeast(
-        sp.IndexedBase(_vector_by_hand(), shape=(m,))[j], 0),
+    "a vector with positive assumptions": lambda: AtLeast(sp.IndexedBase(_vector_by_hand(), shape=(m,))[j], 0),
     "a point of a simplex by its kind": lambda: Equation(Variable("o", Domain(Kind.SIMPLEX)) + x, 1 + x),
     "two kinds under one name": lambda: AtLeast(x + positive("x"), x, strict=True),
-    "two kinds of a vector under one name": lambda: AtLeast(
-        total(l, vector("a", m, kind=Kind.POSITIVE)[l]) + a[j] ** 2, 0),
+    "two kinds of a vector under one name": lambda: AtLeast(total(l, vector("a", m, kind=Kind.POSITIVE)[l]) + a[j] ** 2, 0),
     "two ranges of an index under one name": lambda: Equation(
-        total(j, a[j]) + j, total(l, a[l]) + Variable("j", Domain(Kind.INDEX, (n,)))),
+        total(j, a[j]) + j, total(l, a[l]) + Variable("j", Domain(Kind.INDEX, (n,)))
+    ),
     "a size that is none": lambda: AtLeast(Variable("o", Domain(Kind.SIZE, (m,))), 1, because=b[j]),
     "a kind that is none": lambda: AtLeast(scalar("o", "POSITIVE"), 0),  # type: ignore[arg-type]
     "a hypothesis about what moves": lambda: Limit(
-        (t - 5) / sp.Abs(t - 5) + t, t, sp.S.Zero, one, given=(AtLeast(t, 5, strict=True),)),
+        (t - 5) / sp.Abs(t - 5) + t, t, sp.S.Zero, one, given=(AtLeast(t, 5, strict=True),)
+    ),
     "a scalar simplex": lambda: Equation(scalar("o", Kind.SIMPLEX), 1),
     "a scalar size": lambda: AtLeast(scalar("o", Kind.SIZE), 1),
     "a name that bound indices have": lambda: AtLeast(positive("ι1"), 0),
@@ -276,10 +281,13 @@ HYPOTHESES: Table = {
     "x ≠ 0 is no sign, strictly": lambda: AtLeast(x, 0, strict=True, given=(Differs(x, 0),)),
     "x ≠ 0 does not make x + 1 ≠ 0": lambda: Equation((x**2 - 1) / (x + 1), x - 1, given=(Differs(x, 0),)),
     "x ≠ w does not make a_j ≠ a_l": lambda: Equation(
-        (a[j] ** 2 - a[l] ** 2) / (a[j] - a[l]), a[j] + a[l], given=(Differs(x, w),)),
+        (a[j] ** 2 - a[l] ** 2) / (a[j] - a[l]), a[j] + a[l], given=(Differs(x, w),)
+    ),
     "a_j ≠ a_k for one k is not for each l": lambda: Equation(
-        total(l, (a[j] ** 2 - a[l] ** 2 + a[j] - a[l]) / (a[j] - a[l])), m * (a[j] + 1) + total(l, a[l]),
-        given=(Differs(a[j], a[k]),)),
+        total(l, (a[j] ** 2 - a[l] ** 2 + a[j] - a[l]) / (a[j] - a[l])),
+        m * (a[j] + 1) + total(l, a[l]),
+        given=(Differs(a[j], a[k]),),
+    ),
     "x ≥ 0 is not x > 0": lambda: AtLeast(x, 0, strict=True, given=(AtLeast(x, 0),)),
     "x ≥ 0 is not x ≥ 1": lambda: AtLeast(x, 1, given=(AtLeast(x, 0),)),
     "x ≥ 0 does not make log x": lambda: Equation(sp.log(2 * x) - sp.log(x), sp.log(2), given=(AtLeast(x, 0),)),
@@ -291,18 +299,21 @@ HYPOTHESES: Table = {
     "a_j ≥ 0 for one j is not Σ a ≥ 0": lambda: AtLeast(total(l, a[l]), 0, given=(AtLeast(a[j], 0),)),
     "hypotheses that contradict each other": lambda: AtLeast(-1, 0, given=(AtLeast(x, 1), AtLeast(-1, x))),
     "hypotheses that contradict each other, in a limit": lambda: Limit(
-        x * t / (x * t + 1), t, sp.oo, one, given=(AtLeast(x, 1), AtLeast(0, x))),
+        x * t / (x * t + 1), t, sp.oo, one, given=(AtLeast(x, 1), AtLeast(0, x))
+    ),
     "hypotheses that contradict each other, in an expansion": lambda: Expansion(
-        sp.log(x + t), sp.log(x) + t / x, t, 1, given=(AtLeast(x, 1), AtLeast(0, x))),
+        sp.log(x + t), sp.log(x) + t / x, t, 1, given=(AtLeast(x, 1), AtLeast(0, x))
+    ),
     "hypotheses that contradict the domain": lambda: Equation((y**2 - y) / (y - 1), y, given=(AtLeast(-1, y),)),
     "a hypothesis that no simplex meets": lambda: AtLeast(r[j], 1, given=(AtLeast(r[j], 2),)),
     "a hypothesis that is undefined everywhere": lambda: AtLeast(x, 0, given=(AtLeast(sp.log(-y), -x),)),
     "a hypothesis about what moves": lambda: Limit(
-        (t - 5) / sp.Abs(t - 5) + t, t, sp.S.Zero, one, given=(AtLeast(t, 5, strict=True),)),
+        (t - 5) / sp.Abs(t - 5) + t, t, sp.S.Zero, one, given=(AtLeast(t, 5, strict=True),)
+    ),
     "a hypothesis that the path leaves": lambda: Limit(
-        sp.log(5 - t) - sp.log(10 - 2 * t), t, sp.oo, -sp.log(2), given=(AtLeast(5, t, strict=True),)),
-    "a hypothesis about what vanishes": lambda: Expansion(
-        sp.exp(t), 1 + t, t, 1, given=(AtLeast(t, 5, strict=True),)),
+        sp.log(5 - t) - sp.log(10 - 2 * t), t, sp.oo, -sp.log(2), given=(AtLeast(5, t, strict=True),)
+    ),
+    "a hypothesis about what vanishes": lambda: Expansion(sp.exp(t), 1 + t, t, 1, given=(AtLeast(t, 5, strict=True),)),
     "an index over a range that moves": lambda: Limit(j / m, m, sp.oo, sp.S.Zero),
     "an index over a range that moves, from above": lambda: Limit((m - j) / m, m, sp.oo, one),
 }

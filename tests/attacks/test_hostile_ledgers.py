@@ -18,7 +18,7 @@ from derivations.catalogue import entries, examine
 from derivations.rows import sealed
 from tests.attacks.ledgers import ID
 
-SECONDS = 60.0                                               # most take less than one; a chain makes 600 pages
+SECONDS = 60.0  # most take less than one; a chain makes 600 pages
 COMMANDS = (["report", "ledger.json"], ["list"], ["show", ID], ["regress"])
 
 Data = dict[str, Any]
@@ -32,22 +32,29 @@ def honest() -> Data:
 
 def with_rows(change: Callable[[Data], object]) -> Callable[[Data], str]:
     """The ledger with a changed row, sealed again."""
+
     def edit(data: Data) -> str:
         change(data["claims"][0])
         return json.dumps({**data, "claims": [sealed(row) for row in data["claims"]]})
+
     return edit
 
 
 def foreign(number: str = "one", **fields: Any) -> Callable[[Data], str]:
     """The ledger with its row moved to a paper that is not installed."""
+
     def change(row: Data) -> None:
-        row.update({"document": "paper", "number": number, "id": f"paper.{number}", "depends_on": [], "parts": [],
-                    "part_of": None} | deepcopy(fields))
+        row.update(
+            {"document": "paper", "number": number, "id": f"paper.{number}", "depends_on": [], "parts": [], "part_of": None}
+            | deepcopy(fields)
+        )
+
     return with_rows(change)
 
 
 def linked(count: int, circular: bool) -> Callable[[Data], str]:
     """A chain of claims, each of which needs the next one; the last needs nothing, or the first."""
+
     def edit(data: Data) -> str:
         rows = []
         for k in range(count):
@@ -55,13 +62,22 @@ def linked(count: int, circular: bool) -> Callable[[Data], str]:
             made = json.loads(foreign(f"c{k}", depends_on=after)(deepcopy(data)))
             rows += made["claims"]
         return json.dumps({**data, "claims": rows})
+
     return edit
 
 
 def formula(latex: str) -> Callable[[Data], str]:
-    return with_rows(lambda row: row.update(
-        document="paper", number="one", id="paper.one", depends_on=[], parts=[], part_of=None,
-        statement={**row["statement"], "latex": latex}))
+    return with_rows(
+        lambda row: row.update(
+            document="paper",
+            number="one",
+            id="paper.one",
+            depends_on=[],
+            parts=[],
+            part_of=None,
+            statement={**row["statement"], "latex": latex},
+        )
+    )
 
 
 def rewritten(**fields: Any) -> Callable[[Data], str]:
@@ -111,8 +127,10 @@ def test_every_command_ends(name: str, honest: Data, tmp_path: Path, monkeypatch
 
 
 def test_dependents_of_a_claim_are_listed_once_in_chains_and_cycles() -> None:
-    rows = [{"id": f"paper.c{k}", "depends_on": [f"paper.c{(k + 1) % 2000}"], "quotes": [], "verdict": "proved"}
-            for k in range(2000)]
+    rows = [
+        {"id": f"paper.c{k}", "depends_on": [f"paper.c{(k + 1) % 2000}"], "quotes": [], "verdict": "proved"}
+        for k in range(2000)
+    ]
     start = time.monotonic()
     assert ledger.quoting(rows) == {}
     assert len(ledger.green({"claims": rows})) == 2000

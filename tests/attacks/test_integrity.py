@@ -78,5 +78,8 @@ def test_the_watched_objects_are_the_constant_ones() -> None:
     assert dict(integrity._constants()).keys() == integrity.CONSTANTS.keys()
     assert dict(integrity._functions()).keys() == integrity.AS_WRITTEN.keys()
     assert not integrity.CONSTANTS.keys() & set(integrity.GROWING)
-    assert {"derivations.claims.judge", "derivations.relations.base.Relation.prove", "derivations.claims.Claim.asserts"} \
-        <= integrity.AS_WRITTEN.keys()
+    assert {
+        "derivations.claims.judge",
+        "derivations.relations.base.Relation.prove",
+        "derivations.claims.Claim.asserts",
+    } <= integrity.AS_WRITTEN.keys()

@@ -92,8 +92,15 @@ def collected(evidence_sent: Any, marker: tuple[str, str] | None = (ID, "torch")
     properties: list[tuple[str, Any]] = [("evidence", text)]
     if marker:
         properties.append(("claim", list(marker)))
-    report = SimpleNamespace(nodeid="tests/x.py::x", user_properties=properties, passed=passed, failed=not passed,
-                             skipped=False, when="call", longrepr="")
+    report = SimpleNamespace(
+        nodeid="tests/x.py::x",
+        user_properties=properties,
+        passed=passed,
+        failed=not passed,
+        skipped=False,
+        when="call",
+        longrepr="",
+    )
     receiving = collector()
     receiving.pytest_runtest_logreport(report)  # type: ignore[arg-type]
     return receiving
@@ -124,19 +131,29 @@ def test_two_outcomes_of_one_test() -> None:
     both = [evidence(claim=ID, layer=Layer.TORCH), evidence(claim=ID, layer=Layer.TORCH, outcome=Outcome.REFUTED)]
     properties: list[tuple[str, Any]] = [("claim", [ID, "torch"]), *(("evidence", encoded(e).decode()) for e in both)]
     receiving = collector()
-    receiving.pytest_runtest_logreport(SimpleNamespace(  # type: ignore[arg-type]
-        nodeid="x", user_properties=properties, passed=True, failed=False, skipped=False, when="call", longrepr=""))
+    receiving.pytest_runtest_logreport(
+        SimpleNamespace(  # type: ignore[arg-type]
+            nodeid="x", user_properties=properties, passed=True, failed=False, skipped=False, when="call", longrepr=""
+        )
+    )
     assert receiving.misplaced
 
 
 def test_a_vote_that_never_ended() -> None:
     """One worker process dies in a vote after another vote on the claim ended."""
     tests = [("x::symbolic", "symbolic"), ("x::torch", "torch")]
-    properties: list[tuple[str, Any]] = [("claim", [ID, "symbolic"]), ("evidence", encoded(evidence(claim=ID)).decode()),
-                                         ("tests", tests), ("deselected", False)]
+    properties: list[tuple[str, Any]] = [
+        ("claim", [ID, "symbolic"]),
+        ("evidence", encoded(evidence(claim=ID)).decode()),
+        ("tests", tests),
+        ("deselected", False),
+    ]
     receiving = collector()
-    receiving.pytest_runtest_logreport(SimpleNamespace(  # type: ignore[arg-type]
-        nodeid="x::symbolic", user_properties=properties, passed=True, failed=False, skipped=False, when="call", longrepr=""))
+    receiving.pytest_runtest_logreport(
+        SimpleNamespace(  # type: ignore[arg-type]
+            nodeid="x::symbolic", user_properties=properties, passed=True, failed=False, skipped=False, when="call", longrepr=""
+        )
+    )
     (missing,) = receiving.silent()
     assert (missing.layer, missing.outcome, missing.detail) == (Layer.TORCH, Outcome.ERROR, "x::torch did not end")
     assert receiving.incomplete == {ID}
@@ -144,11 +161,18 @@ def test_a_vote_that_never_ended() -> None:
 
 
 def test_a_vote_that_another_plugin_deselected() -> None:
-    properties: list[tuple[str, Any]] = [("claim", [ID, "symbolic"]), ("evidence", encoded(evidence(claim=ID)).decode()),
-                                         ("tests", [("x::symbolic", "symbolic")]), ("deselected", True)]
+    properties: list[tuple[str, Any]] = [
+        ("claim", [ID, "symbolic"]),
+        ("evidence", encoded(evidence(claim=ID)).decode()),
+        ("tests", [("x::symbolic", "symbolic")]),
+        ("deselected", True),
+    ]
     receiving = collector()
-    receiving.pytest_runtest_logreport(SimpleNamespace(  # type: ignore[arg-type]
-        nodeid="x::symbolic", user_properties=properties, passed=True, failed=False, skipped=False, when="call", longrepr=""))
+    receiving.pytest_runtest_logreport(
+        SimpleNamespace(  # type: ignore[arg-type]
+            nodeid="x::symbolic", user_properties=properties, passed=True, failed=False, skipped=False, when="call", longrepr=""
+        )
+    )
     assert not receiving.silent()
     assert receiving.incomplete == {ID}
 
@@ -217,8 +241,7 @@ EDITS: dict[str, Edit] = {
     "a step that holds in words": lambda d: row(d)["derivation"][0].update(holds="yes"),
     "another support": lambda d: row(d).update(depends_on=[]),
     "an unwritten hypothesis": lambda d: row(d).update(hypotheses=["x > 0"]),
-    "a quoted theorem": lambda d: row(d).update(
-        quotes=[{"name": "n", "statement": "s", "source": "t", "step": "x"}]),
+    "a quoted theorem": lambda d: row(d).update(quotes=[{"name": "n", "statement": "s", "source": "t", "step": "x"}]),
     "another id": lambda d: row(d).update(id=OTHER),
     "an id with a path": lambda d: row(d).update(id="../../etc/passwd"),
     "an id with markup": lambda d: row(d).update(id="<script>"),
@@ -313,6 +336,9 @@ def test_control_a_genuine_file_is_read(genuine_ledger: dict[str, Any], tmp_path
 
 
 def test_green_rests_on_green(genuine_ledger: dict[str, Any]) -> None:
-    rows = [{"id": "a.1", "verdict": "proved", "depends_on": ["a.2"]}, {"id": "a.2", "verdict": "open", "depends_on": []},
-            {"id": "a.3", "verdict": "proved", "depends_on": ["a.1"]}]
+    rows = [
+        {"id": "a.1", "verdict": "proved", "depends_on": ["a.2"]},
+        {"id": "a.2", "verdict": "open", "depends_on": []},
+        {"id": "a.3", "verdict": "proved", "depends_on": ["a.1"]},
+    ]
     assert ledger.green({"claims": rows}) == set()

@@ -14,7 +14,7 @@ from tests.attacks import Table, refused, refuted
 from tests.attacks.vocabulary import K3, a, b, c, h, half, i, j, k, l, m, n, one, r, s, t, u, w, x, y, z
 
 oo, zero = sp.oo, sp.S.Zero
-moving = sp.Symbol("t_", positive=True)                      # the name under which t once moved
+moving = sp.Symbol("t_", positive=True)  # the name under which t once moved
 
 
 def saturating(square: sp.Expr) -> Limit:
@@ -90,14 +90,12 @@ GENERAL: Table = {
     "A5: softmax → 0 as τ → 0": lambda: Limit(weight(t), t, zero, zero),
     "A5: softmax → 1 as τ → 0": lambda: Limit(weight(t), t, zero, one),
     "A5: softmax → 1/m as τ → 0": lambda: Limit(weight(t), t, zero, 1 / m),
-    "A5: two keys, the winner takes all but for ties": lambda: Limit(
-        1 / (1 + sp.exp(-((x - w) ** 2) / t)), t, zero, one),
+    "A5: two keys, the winner takes all but for ties": lambda: Limit(1 / (1 + sp.exp(-((x - w) ** 2) / t)), t, zero, one),
     "softmax → 0 as τ → ∞": lambda: Limit(weight(t), t, oo, zero),
     "softmax → δ as τ → ∞": lambda: Limit(weight(t), t, oo, delta(j, 1)),
     "τ log Σ e^(a/τ) → a_j": lambda: Limit(t * sp.log(total(l, sp.exp(a[l] / t))), t, zero, a[j]),
     "τ log Σ e^(a/τ) → Σ a": lambda: Limit(t * sp.log(total(l, sp.exp(a[l] / t))), t, zero, total(l, a[l])),
-    "τ log Σ e^(a/τ) → mean as τ → ∞": lambda: Limit(
-        t * sp.log(total(l, sp.exp(a[l] / t))), t, oo, total(l, a[l]) / m),
+    "τ log Σ e^(a/τ) → mean as τ → ∞": lambda: Limit(t * sp.log(total(l, sp.exp(a[l] / t))), t, oo, total(l, a[l]) / m),
     "a limit off by 10⁻¹²": lambda: Limit(y * t / (t + 1), t, oo, y + sp.Rational(1, 10**12)),
     "a limit from the wrong end": lambda: Limit((1 + x / t) ** t, t, zero, sp.exp(x)),
 }
@@ -157,19 +155,15 @@ PATHS: Table = {
     "an expression moves": lambda: Limit(1 / t**2, t**2, oo, zero),  # type: ignore[arg-type]
     "a plain symbol moves": lambda: Limit(1 / sp.Symbol("o"), sp.Symbol("o"), oo, zero),  # type: ignore[arg-type]
     "a vector moves": lambda: Limit(1 / a[j], a, oo, zero),  # type: ignore[arg-type]
-    "an entry moves, and another that may be it": lambda: Limit(
-        a[j] - a[l], a[j], oo, oo),  # type: ignore[arg-type]
-    "an entry moves, and the value with it": lambda: Limit(
-        a[l] + 1 / a[j], a[j], oo, a[l]),  # type: ignore[arg-type]
-    "an entry moves, but its sum does not": lambda: Limit(
-        total(l, a[l]), a[j], oo, total(l, a[l])),  # type: ignore[arg-type]
-    "an entry moves to the wrong weight": lambda: Limit(
-        weight(one), a[j], oo, zero),  # type: ignore[arg-type]
-    "the winner's entry moves, the other may be it": lambda: Limit(
-        weight(one, l), a[j], oo, zero),  # type: ignore[arg-type]
+    "an entry moves, and another that may be it": lambda: Limit(a[j] - a[l], a[j], oo, oo),  # type: ignore[arg-type]
+    "an entry moves, and the value with it": lambda: Limit(a[l] + 1 / a[j], a[j], oo, a[l]),  # type: ignore[arg-type]
+    "an entry moves, but its sum does not": lambda: Limit(total(l, a[l]), a[j], oo, total(l, a[l])),  # type: ignore[arg-type]
+    "an entry moves to the wrong weight": lambda: Limit(weight(one), a[j], oo, zero),  # type: ignore[arg-type]
+    "the winner's entry moves, the other may be it": lambda: Limit(weight(one, l), a[j], oo, zero),  # type: ignore[arg-type]
     "an entry of a range apart moves out of range": lambda: Limit(1 / a[i], a[i], oo, zero),  # type: ignore[arg-type]
     "a scalar without sign kind moves": lambda: Limit(
-        1 / Variable("o", Domain(Kind.SIMPLEX)), Variable("o", Domain(Kind.SIMPLEX)), oo, zero),
+        1 / Variable("o", Domain(Kind.SIMPLEX)), Variable("o", Domain(Kind.SIMPLEX)), oo, zero
+    ),
 }
 
 SIDES: Table = {
@@ -188,15 +182,23 @@ SIDES: Table = {
 }
 
 S = total(l, b[l])
-GATHERED: Table = {                                          # the sum of a function is none of the sum: the limit is m
+GATHERED: Table = {  # the sum of a function is none of the sum: the limit is m
     "a sum between functions of the sum": lambda: Limit(
-        total(l, b[l] * t / (1 + b[l] * t)), t, oo, one, between=(S * t / (1 + S * t),) * 2),
+        total(l, b[l] * t / (1 + b[l] * t)), t, oo, one, between=(S * t / (1 + S * t),) * 2
+    ),
     "a sum between functions of the sum, beyond small sizes": lambda: Limit(
-        K3**2 * total(l, b[l] * t / (1 + b[l] * t)), t, oo, K3**2, between=(K3**2 * S * t / (1 + S * t),) * 2),
+        K3**2 * total(l, b[l] * t / (1 + b[l] * t)), t, oo, K3**2, between=(K3**2 * S * t / (1 + S * t),) * 2
+    ),
 }
 
-ATTACKS: Table = {**{name: (lambda square=square: saturating(square)) for name, square in SATURATING.items()},
-                  **GENERAL, **VALUES, **PATHS, **SIDES, **GATHERED}
+ATTACKS: Table = {
+    **{name: (lambda square=square: saturating(square)) for name, square in SATURATING.items()},
+    **GENERAL,
+    **VALUES,
+    **PATHS,
+    **SIDES,
+    **GATHERED,
+}
 
 
 @pytest.mark.parametrize("name", SIDES)

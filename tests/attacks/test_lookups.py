@@ -93,18 +93,22 @@ BESIDE = {
     "a check in a module of claims": (
         "def own(x):\n    return Reading({'x': x}, {'own': float64(x)}, 1e-9)\n\n"
         "confirms(Layer.TORCH, 'paper.1', on=st.floats(0.5, 2))(own)\n",
-        r"^claim: expected a check of paper\.1 in a module of paper\.checks, got one in paper\.section1"),
+        r"^claim: expected a check of paper\.1 in a module of paper\.checks, got one in paper\.section1",
+    ),
     "an observation that is only typed": (
         "from evidence import Finding, Outcome, observes\n\n"
         "observes(Layer.TORCH, 'paper.1')(lambda claim, run: Finding(Outcome.HOLDS, 'everywhere'))\n",
-        r"^claim: expected a claim and a module that ship with the project, got paper\.1 in paper\.section1"),
+        r"^claim: expected a claim and a module that ship with the project, got paper\.1 in paper\.section1",
+    ),
     "an observation of another document": (
         "from evidence import Finding, Outcome, observes\n\n"
         "observes(Layer.TORCH, 'eot.98', name='again')(lambda claim, run: Finding(Outcome.HOLDS, 'everywhere'))\n",
-        r"^claim: expected a claim and a module that ship with the project, got eot\.98 in paper\.section1"),
+        r"^claim: expected a claim and a module that ship with the project, got eot\.98 in paper\.section1",
+    ),
     "a check of another document": (
         "confirms(Layer.PRIMAL, 'eot.98', on=st.floats(0.5, 2))(float64)\n",
-        r"^claim: expected a check of eot\.98 in a module of eot\.checks, got one in paper\.section1"),
+        r"^claim: expected a check of eot\.98 in a module of eot\.checks, got one in paper\.section1",
+    ),
 }
 
 

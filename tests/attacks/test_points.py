@@ -19,30 +19,7 @@ from derivations.calculus.variables import complementary, coupling, index, posit
 from derivations.relations import AtLeast, Equation, Expansion, Fails, Follows, Limit, UniqueMinimum, UniquePlan
 from tests.attacks import Make, Table
 from tests.attacks.entries import entry, verdict_on
-from tests.attacks.vocabulary import (
-    QQ,
-    RR,
-    P,
-    a,
-    b,
-    i,
-    j,
-    k,
-    l,
-    m,
-    n,
-    one,
-    r,
-    s,
-    t,
-    tau,
-    u,
-    v,
-    w,
-    x,
-    y,
-    z,
-)
+from tests.attacks.vocabulary import QQ, RR, P, a, b, i, j, k, l, m, n, one, r, s, t, tau, u, v, w, x, y, z
 
 HALVES = [Fraction(1, 2), Fraction(1, 2)]
 slack = complementary("c", r)
@@ -123,29 +100,37 @@ OUTSIDE: Table = {
     "B2: a negative mass": lambda: AtLeast(r[j], 0, at={m: 2, r.label: [2, -1], j: 2}),
     "B2: a mass 0 of an open simplex": lambda: AtLeast(u[j], 0, strict=True, at={m: 2, u.label: [1, 0], j: 2}),
     "B2: a matrix of masses with sum 2": lambda: Equation(
-        total((j, l), QQ[j, l]) + x, 1 + x, at={m: 2, QQ.label: [[1, 0], [0, 1]]}),
+        total((j, l), QQ[j, l]) + x, 1 + x, at={m: 2, QQ.label: [[1, 0], [0, 1]]}
+    ),
     "B2: a row with mass 2": lambda: Equation(total(l, RR[j, l]) + x, 1 + x, at={m: 2, RR.label: [[1, 1], [0, 1]]}),
     "B2: columns of mass 1, not rows": lambda: Equation(
-        total(l, RR[j, l]) + x, 1 + x, at={m: 2, RR.label: [[Fraction(1, 2), 0], [Fraction(1, 2), 1]]}),
+        total(l, RR[j, l]) + x, 1 + x, at={m: 2, RR.label: [[Fraction(1, 2), 0], [Fraction(1, 2), 1]]}
+    ),
     "B2: a coupling of other marginals": lambda: Equation(
-        total(j, P[i, j]) + x, v[i] + x, at={n: 1, m: 2, v.label: [1], u.label: HALVES,
-                                             P.label: [[Fraction(1, 4), Fraction(3, 4)]]}),
+        total(j, P[i, j]) + x,
+        v[i] + x,
+        at={n: 1, m: 2, v.label: [1], u.label: HALVES, P.label: [[Fraction(1, 4), Fraction(3, 4)]]},
+    ),
     "B2: a coupling transposed": lambda: Equation(
-        total(l, D[j, l]) + x, r[j] + x, at={m: 2, r.label: [1, 0], u.label: HALVES,
-                                             D.label: [[Fraction(1, 2), 0], [Fraction(1, 2), 0]]}),
+        total(l, D[j, l]) + x,
+        r[j] + x,
+        at={m: 2, r.label: [1, 0], u.label: HALVES, D.label: [[Fraction(1, 2), 0], [Fraction(1, 2), 0]]},
+    ),
     "B2: a slack where the plan is positive": lambda: Equation(
-        total(l, slack[l] * r[l]) + x, x, at={m: 2, r.label: [1, 0], slack.label: [1, 0]}),
+        total(l, slack[l] * r[l]) + x, x, at={m: 2, r.label: [1, 0], slack.label: [1, 0]}
+    ),
     "B2: a negative slack": lambda: AtLeast(slack[j], 0, at={m: 2, r.label: [1, 0], slack.label: [0, -1], j: 2}),
-    "B2: a slack without its plan": lambda: Equation(
-        total(l, slack[l] * r[l]) + x, x, at={m: 2, slack.label: [1, 1]}),
+    "B2: a slack without its plan": lambda: Equation(total(l, slack[l] * r[l]) + x, x, at={m: 2, slack.label: [1, 1]}),
     "B2: size 0": lambda: AtLeast(m, 1, at={m: 0}),
     "B2: size −1": lambda: AtLeast(m, 1, at={m: -1}),
     "B2: half a size": lambda: AtLeast(m, 1, at={m: Fraction(1, 2)}),
     "B2: a true size": lambda: AtLeast(m, 2, at={m: True}),
     "B2: a size that the lengths contradict": lambda: Equation(
-        total(l, a[l]) + x, a[1] + a[m] + x, at={m: 2, a.label: [1, 2, 3]}),
+        total(l, a[l]) + x, a[1] + a[m] + x, at={m: 2, a.label: [1, 2, 3]}
+    ),
     "B2: two lengths of one size": lambda: Equation(
-        total(l, a[l] + s[l]), total(l, s[l] + a[l]) + 0 * x, at={a.label: [1, 2, 3], s.label: [1, 2]}),
+        total(l, a[l] + s[l]), total(l, s[l] + a[l]) + 0 * x, at={a.label: [1, 2, 3], s.label: [1, 2]}
+    ),
     "B2: no entries": lambda: AtLeast(total(l, b[l]), 0, strict=True, at={b.label: []}),
     "B2: ragged rows": lambda: Equation(total(l, RR[j, l]) + x, 1 + x, at={m: 2, RR.label: [[1], [0, 1]]}),
     "B2: a flat matrix": lambda: Equation(total(l, RR[j, l]) + x, 1 + x, at={m: 2, RR.label: [1, 0]}),
@@ -173,9 +158,11 @@ KEYS: Table = {
     "B2: what moves in a limit": lambda: Limit(x * t / (t + 1), t, sp.oo, 2 * x, at={t: 1}),
     "B2: what vanishes in an expansion": lambda: Expansion(sp.exp(t * x), 1 + 2 * t * x, t, 1, at={t: 1}),
     "B2: the rival": lambda: UniqueMinimum(
-        lambda p: total(l, xlogx(p(l))), lambda key: 1 / m, m, one, at={sp.Symbol("q"): [1]}),
+        lambda p: total(l, xlogx(p(l))), lambda key: 1 / m, m, one, at={sp.Symbol("q"): [1]}
+    ),
     "B2: the place of an optimum's entry": lambda: UniqueMinimum(
-        lambda p: total(l, xlogx(p(l))), lambda key: 1 / m, m, one, at={j: 1}),
+        lambda p: total(l, xlogx(p(l))), lambda key: 1 / m, m, one, at={j: 1}
+    ),
 }
 
 VALUES: Table = {
@@ -203,17 +190,20 @@ VALUES: Table = {
 
 NOWHERE: Table = {
     "a coupling without marginals": lambda: Equation(
-        total(j, P[i, j]) + x, v[i] + x, at={n: 1, m: 2, P.label: [[Fraction(1, 4), Fraction(3, 4)]], u.label: HALVES}),
+        total(j, P[i, j]) + x, v[i] + x, at={n: 1, m: 2, P.label: [[Fraction(1, 4), Fraction(3, 4)]], u.label: HALVES}
+    ),
     "k ≠ j in a range of one": lambda: Equation(delta(j, k) + x, x + 1, at={m: 1, k: 1}),
 }
 
 HELD: Table = {
     "a hypothesis does not hold there": lambda: AtLeast(x * 2, 0, given=(AtLeast(x, 0),), at={x: -1}),
     "a strict hypothesis does not hold there": lambda: AtLeast(
-        2 * x, 0, strict=True, given=(AtLeast(x, 0, strict=True),), at={x: 0}),
+        2 * x, 0, strict=True, given=(AtLeast(x, 0, strict=True),), at={x: 0}
+    ),
     "a premise does not hold there": lambda: Follows((AtLeast(x, 0),), AtLeast(2 * x, 0), (sp.Integer(2),), at={x: -1}),
     "a premise's vector does not hold there": lambda: Follows(
-        (AtLeast(total(l, a[l]), 0),), AtLeast(total(l, 2 * a[l]), 0), (sp.Integer(2),), at={m: 1, a.label: [-1]}),
+        (AtLeast(total(l, a[l]), 0),), AtLeast(total(l, 2 * a[l]), 0), (sp.Integer(2),), at={m: 1, a.label: [-1]}
+    ),
 }
 
 ILLEGAL = OUTSIDE | KEYS | VALUES
@@ -244,8 +234,7 @@ def disproved(make: Make) -> bool:
 
 
 FICKLE: Table = {
-    "a vector that grows while it is read": lambda: AtLeast(
-        total(l, b[l]), 0, at={m: 2, b.label: Growing([1, 1], [-1, -1])}),
+    "a vector that grows while it is read": lambda: AtLeast(total(l, b[l]), 0, at={m: 2, b.label: Growing([1, 1], [-1, -1])}),
     "a point that shifts while it is looked up": lambda: AtLeast(y, 0, at=Shifting(y, Fraction(1), Fraction(1), Fraction(-1))),
     "a point that shifts later": lambda: AtLeast(y, 0, at=Shifting(y, *[Fraction(1)] * 9, Fraction(-1))),
     "a fraction that changes its sign": lambda: AtLeast(y, 0, at={y: Fickle(1, 2)}),
@@ -276,9 +265,15 @@ def test_a_point_that_is_changed_afterwards() -> None:
 
 FAILING = (AtLeast(y, 1), Equation(total(l, r[l] ** 2), 1), AtLeast(a[j], a[k]))
 POINTS: list[dict[Any, Any]] = [
-    {y: -1}, {}, {y: Fraction(1, 2), x: 0},
-    {m: 2, r.label: [1, 1]}, {m: 2}, {m: 2, r.label: [Fraction(1, 2)]},
-    {m: 2, a.label: [0, 0], j: 1, k: 1}, {m: 2, a.label: [0, 0], j: 1}, {m: 2, a.label: [0, 1], j: 1, k: 3},
+    {y: -1},
+    {},
+    {y: Fraction(1, 2), x: 0},
+    {m: 2, r.label: [1, 1]},
+    {m: 2},
+    {m: 2, r.label: [Fraction(1, 2)]},
+    {m: 2, a.label: [0, 0], j: 1, k: 1},
+    {m: 2, a.label: [0, 0], j: 1},
+    {m: 2, a.label: [0, 1], j: 1, k: 3},
 ]
 
 
@@ -292,5 +287,6 @@ def test_control_points() -> None:
     assert disproved(lambda: AtLeast(y, 1, at={y: Fraction(1, 2)}))
     assert disproved(lambda: Equation(total(l, r[l] ** 2), 1, at={m: 2, r.label: HALVES}))
     assert disproved(lambda: AtLeast(total(l, kl(r[l], u[l])), tau, at={tau: 10}))
-    assert disproved(lambda: UniquePlan(
-        lambda p: total((i, j), p(i, j) * vector("S", n, m)[i, j]), lambda x, y: 1 / m, n, m, one))
+    assert disproved(
+        lambda: UniquePlan(lambda p: total((i, j), p(i, j) * vector("S", n, m)[i, j]), lambda x, y: 1 / m, n, m, one)
+    )

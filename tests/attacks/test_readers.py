@@ -32,7 +32,7 @@ from tests.attacks.vocabulary import K3, RR, a, b, h, i, j, k, l, m, n, one, r, 
 g, d = vector("g", m), vector("d", m)
 wide = sp.IndexedBase(a.label, shape=(n,))
 ten, zero = sp.Integer(10), sp.S.Zero
-named, shifted = positive("x"), w - sp.Rational(5, 13)       # x itself is any real number
+named, shifted = positive("x"), w - sp.Rational(5, 13)  # x itself is any real number
 noise = vector("o", m, kind=Kind.RANDOM)
 
 
@@ -52,6 +52,7 @@ def spread(q: Entry) -> sp.Expr:
 
 def with_slope(sign: int, slack: bool) -> UniqueMinimum:
     """KL(q ‖ p) plus a derivative in x that is 0 for each fixed q."""
+
     def objective(q: Entry) -> sp.Expr:
         slope = sign * derivative(ten * total(l, q(l) * d[l]), x)
         return total(l, kl(q(l), tilted(l))) + slope + (spread(q) if slack else 0)
@@ -62,24 +63,27 @@ def with_slope(sign: int, slack: bool) -> UniqueMinimum:
 ATTACKS: Table = {
     "A1: a derivative in the objective moves the candidate": lambda: with_slope(-1, slack=True),
     "A3: a sum over more than the range, of terms that vanish fast": lambda: Limit(
-        sp.Sum(sp.exp(-l * t), (l, 1 - K3, m)), t, sp.oo, zero),
+        sp.Sum(sp.exp(-l * t), (l, 1 - K3, m)), t, sp.oo, zero
+    ),
     "A4: a limit through where a divergence has no value": lambda: Limit(bregman(x, y, sp.Integer(3)), x, -sp.oo, -sp.oo),
     "A4: a divergence of a negative number": lambda: Limit(kl(zero, x), x, -sp.oo, -sp.oo),
     "A4: the derivative of what has no value": lambda: Limit(derivative(x / t + sp.log(w), x), t, sp.oo, zero),
     "A5: a divergence beyond the order": lambda: Expansion(y + t**2 * kl(x, 1 + t), y, t, 1),
-    "A5: a divergence of any real number": lambda: Expansion(
-        bregman(x, 1 + t, two), (x - 1) ** 2 / 2 - t * (x - 1), t, 1),
+    "A5: a divergence of any real number": lambda: Expansion(bregman(x, 1 + t, two), (x - 1) ** 2 / 2 - t * (x - 1), t, 1),
     "A5: a divergence where the variable is negative": lambda: Expansion(bregman(x, y, two), y**2 / 2 - x * y, x, 1),
     "A5: a kink beyond the order": lambda: Expansion(y + derivative(t**2 * sp.Abs(x), x), y, t, 1),
     "A6: an entry of the solution that does not exist": lambda: Expansion(
-        g[m + 1], t, t, 1, where=(Solves(g, lambda e: lambda key: one),)),
+        g[m + 1], t, t, 1, where=(Solves(g, lambda e: lambda key: one),)
+    ),
     "A6: an equation that needs such an entry": lambda: Expansion(
-        g[j], t + t**2, t, 2, where=(Solves(g, lambda e: lambda key: 1 + e(key + 1)),)),
+        g[j], t + t**2, t, 2, where=(Solves(g, lambda e: lambda key: 1 + e(key + 1)),)
+    ),
     "A7: a derivative by an entry that does not exist": lambda: Equation(derivative(x**2, a[m + 1]) + w, w),
     "A7: a derivative by an entry at no index": lambda: Equation(derivative(x**2, a[y]) + w, w),
     "A9: a derivative of a solution that is cut": lambda: Expansion(derivative(g[j], t), one, t, 1, where=growing()),
     "A10: an equation with the solution's derivative": lambda: Expansion(
-        g[j], t, t, 1, where=(Solves(g, lambda e: lambda key: 1 + derivative(e(key), t)),)),
+        g[j], t, t, 1, where=(Solves(g, lambda e: lambda key: 1 + derivative(e(key), t)),)
+    ),
     "A11: a limit that moves with its entry": lambda: Limit(a[k], a[k], a[k] ** 2, a[k] ** 2),
     "A11: an end that may be the entry": lambda: Limit(a[j] * x, a[j], a[l], a[l] * x),
     "A13: a factor of the unknown that has no value": lambda: Expansion(g[j], t, t, 1, where=growing(sp.log(x))),
@@ -94,7 +98,8 @@ ATTACKS: Table = {
     "A16: the same, as a quotient": lambda: Limit(total(l, x / (a[l] - a[k])) / sp.exp(a[k]), a[k], sp.oo, zero),
     "A17: the diagonal of a stochastic matrix": lambda: AtLeast(total(j, RR[j, j] * b[j]), 0, strict=True, at={m: 1}),
     "A17: a trace that is divided by": lambda: Equation(
-        (total(j, RR[j, j]) + x) / total(j, RR[j, j]), 1 + x / total(j, RR[j, j])),
+        (total(j, RR[j, j]) + x) / total(j, RR[j, j]), 1 + x / total(j, RR[j, j])
+    ),
     "A12: one over one over x": lambda: Equation(1 / (1 / x), x),
     "A12: the same as a power": lambda: Equation((1 / x) ** -1 + y, x + y),
     "A12: a power of 0 of what has no value": lambda: Equation((1 / x) ** 0 + x, x + 1),
@@ -103,16 +108,19 @@ ATTACKS: Table = {
     "A18: an index that differs from a scalar": lambda: Equation(a[Variable("e", Domain(Kind.INDEX, (m,), (x,)))], x),
     "A18: a scalar that differs from an index": lambda: AtLeast(Variable("f", Domain(Kind.POSITIVE, (), (j,))), 0),
     "A18: a plan whose marginals have no masses": lambda: Equation(
-        Variable("f", Domain(Kind.COUPLING, (m, m), marginals=(a, a))), x),
+        Variable("f", Domain(Kind.COUPLING, (m, m), marginals=(a, a))), x
+    ),
     "A19: strict unless a point is itself": lambda: StrictUnlessEqual(y, y, y, y, y, (one, one)),
     "A19: the same in another form": lambda: StrictUnlessEqual(y, y, y * (t + 1), y * t + y, y, (one, one)),
     "C1: two variables of one name, of which one moves": lambda: Limit(x / (named + x), x, zero, zero),
     "C1: the same in an expansion": lambda: Expansion(x**2 / named, zero, x, 1),
     "C1: a size that moves": lambda: Limit(m / (positive("m") + m), m, sp.oo, one),
     "C1: a solution of the name of a scalar": lambda: Expansion(
-        g[j] / positive("g"), t * a[j] / positive("g"), t, 1, where=(Solves(g, lambda e: lambda key: a[key]),)),
+        g[j] / positive("g"), t * a[j] / positive("g"), t, 1, where=(Solves(g, lambda e: lambda key: a[key]),)
+    ),
     "C3: an infinity of the author's": lambda: Limit(
-        sp.exp(x / 10**30) - 1, x, sp.Symbol("oo", extended_positive=True, infinite=True), -one),
+        sp.exp(x / 10**30) - 1, x, sp.Symbol("oo", extended_positive=True, infinite=True), -one
+    ),
     "C4: an end that may be 0": lambda: Limit(sp.Abs(x - w) / (x - w), x, w, -one, at={w: 5}),
     "C4: an end that may be 0, at 5/13": lambda: Limit((x - shifted) / sp.Abs(x - shifted), x, shifted, -one),
     "C5: 0 > 0": lambda: AtLeast(positive("0"), 0, strict=True),
@@ -124,11 +132,11 @@ ATTACKS: Table = {
     "C6: a fraction over 1/x": lambda: Equation(sp.Rational(1, 2) / (1 / x) + x, 3 * x / 2),
     "C7: what leaves j out is divided by": lambda: Equation(total(k, x**2 / (1 - delta(k, j))), m * x**2),
     "C7: the same in an inequality": lambda: AtLeast(
-        total(k, b[k] ** 2 / (1 - delta(k, j))), b[j] ** 2, because=total(k, b[k] ** 2)),
+        total(k, b[k] ** 2 / (1 - delta(k, j))), b[j] ** 2, because=total(k, b[k] ** 2)
+    ),
     "C8: a mean of x/x": lambda: wherever(y * expectation(x * (1 / x) * noise[j] ** 2)),
     "C8: a mean of an entry that is none": lambda: wherever(y * expectation(noise[m + 1] ** 2)),
-    "C8: a mean of logs of negatives": lambda: wherever(
-        y * expectation((sp.log(-y) - sp.log(-2 * y)) * noise[j] ** 2)),
+    "C8: a mean of logs of negatives": lambda: wherever(y * expectation((sp.log(-y) - sp.log(-2 * y)) * noise[j] ** 2)),
     "an end at an entry of no index": lambda: Limit(a[1] / total(l, b[l]), a[1], sp.oo, sp.oo),
 }
 
@@ -140,10 +148,10 @@ def test_is_not_proved(name: str) -> None:
 
 NOT_THE_ONLY: Table = {
     "F13: any point of the simplex": lambda: UniqueMinimum(lambda q: 5 * total(l, q(l)), lambda key: one / m, m, one),
-    "F13: any plan": lambda: UniquePlan(
-        lambda R: total([i, l], R(i, l)), lambda row, column: one / m, n, m, one),
+    "F13: any plan": lambda: UniquePlan(lambda R: total([i, l], R(i, l)), lambda row, column: one / m, n, m, one),
     "F13: a tie at equal costs": lambda: UniqueMinimum(
-        lambda q: total(l, q(l) * a[l]), lambda key: delta(key, j), m, one, at={m: 2, a: (1, 1), j: 1}),
+        lambda q: total(l, q(l) * a[l]), lambda key: delta(key, j), m, one, at={m: 2, a: (1, 1), j: 1}
+    ),
 }
 
 
@@ -177,8 +185,9 @@ def implied(first: AtLeast) -> tuple[Relation, Relation]:
 PAIRS = total(l, (1 - delta(l, j)) * (1 - delta(l, k)))
 
 
-@pytest.mark.parametrize("first", [AtLeast(m, 2, because=PAIRS, about=(k,)), AtLeast(m + a[k], 2 + a[k], because=PAIRS)],
-                         ids=["about", "cancelled"])
+@pytest.mark.parametrize(
+    "first", [AtLeast(m, 2, because=PAIRS, about=(k,)), AtLeast(m + a[k], 2 + a[k], because=PAIRS)], ids=["about", "cancelled"]
+)
 def test_a2_a_premise_that_was_shown_for_two_keys(first: AtLeast) -> None:
     assert verdict_on(entry(*implied(first))).verdict not in SUPPORTING_VERDICTS
 

@@ -32,7 +32,7 @@ from tests.attacks import Table
 from tests.attacks.entries import HONEST, entry, register, verdict_on
 from tests.attacks.vocabulary import j, l, m, one, s, t, two, x, y
 
-UNDECIDED = AtLeast(sp.exp(x), 1 + x + x**3 / 6)          # true, and no rule proves it
+UNDECIDED = AtLeast(sp.exp(x), 1 + x + x**3 / 6)  # true, and no rule proves it
 FALSE = Equation((x + 1) ** 2, x**2 + 1)
 LEFT = (x + 1) ** 2
 HEARD = Evidence("eot.0", Layer.TORCH, Outcome.HOLDS, "32 instances", refuted_twins=("a", "b"))

@@ -139,8 +139,11 @@ STEPS: dict[str, Callable[[], Entry]] = {
     "a generator's exit": lambda: from_function(raising(HONEST, error=GeneratorExit())),
     **{name: (lambda make=make: from_function(yields(make()))) for name, make in OWN.items()},
     **{f"{name}, on the way": (lambda make=make: from_function(yields(make(), HONEST))) for name, make in OWN.items()},
-    **{f"{name}, disproved": (lambda make=make: from_function(yields(Fails(make())))) for name, make in OWN.items()
-       if "of the author's" in name},
+    **{
+        f"{name}, disproved": (lambda make=make: from_function(yields(Fails(make()))))
+        for name, make in OWN.items()
+        if "of the author's" in name
+    },
 }
 
 
@@ -196,9 +199,19 @@ def printing(id: str = "eot.0", **more: Any) -> Entry:
 
 
 BLANK = {"nothing": "", "spaces": " \t\n", "what has no width": "\u200b\ufeff", "no text": 0}
-NO_ID = {"a path": "eot/../../x.1", "markup": "eot.<b>", "a space": "eot. 1", "no dot": "eot", "a dash for a dot": "eot-1",
-         "no document": ".1", "no number": "eot.", "a line more": "eot.1\n", "another alphabet": "eоt.1", "no text": 1,
-         "nothing": ""}
+NO_ID = {
+    "a path": "eot/../../x.1",
+    "markup": "eot.<b>",
+    "a space": "eot. 1",
+    "no dot": "eot",
+    "a dash for a dot": "eot-1",
+    "no document": ".1",
+    "no number": "eot.",
+    "a line more": "eot.1\n",
+    "another alphabet": "eоt.1",
+    "no text": 1,
+    "nothing": "",
+}
 
 
 def repaired(**words: Any) -> Any:
@@ -207,15 +220,27 @@ def repaired(**words: Any) -> Any:
 
 REGISTERING: dict[str, Callable[[], Any]] = {
     **{f"F25: an id with {what}": (lambda id=id: printing(id)) for what, id in NO_ID.items()},
-    **{f"F25: a reprint whose id has {what}": (lambda id=id: reprint(id, of=printing(), latex="x"))
-       for what, id in NO_ID.items()},
-    **{f"F25: {what} for the {name}": (lambda name=name, text=text: printing(**{name: text}))
-       for what, text in BLANK.items() for name in ("title", "latex")},
-    **{f"F25: {what} for the {name} of a reprint":
-       (lambda name=name, text=text: reprint("eot.1", **{"of": printing(), "latex": "x", name: text}))
-       for what, text in BLANK.items() for name in ("title", "latex", "statement")},
-    **{f"F25: {what} for the {name} of a correction": (lambda name=name, text=text: repaired(**{name: text}))
-       for what, text in BLANK.items() for name in ("latex", "under", "replaces")},
+    **{
+        f"F25: a reprint whose id has {what}": (lambda id=id: reprint(id, of=printing(), latex="x"))
+        for what, id in NO_ID.items()
+    },
+    **{
+        f"F25: {what} for the {name}": (lambda name=name, text=text: printing(**{name: text}))
+        for what, text in BLANK.items()
+        for name in ("title", "latex")
+    },
+    **{
+        f"F25: {what} for the {name} of a reprint": (
+            lambda name=name, text=text: reprint("eot.1", **{"of": printing(), "latex": "x", name: text})
+        )
+        for what, text in BLANK.items()
+        for name in ("title", "latex", "statement")
+    },
+    **{
+        f"F25: {what} for the {name} of a correction": (lambda name=name, text=text: repaired(**{name: text}))
+        for what, text in BLANK.items()
+        for name in ("latex", "under", "replaces")
+    },
     "F25: nothing for a hypothesis": lambda: printing(hypotheses=(" ",)),
     "F25: hypotheses of a reprint that are one text": lambda: reprint("eot.1", of=printing(), latex="x", hypotheses="x"),  # type: ignore[arg-type]
     "F25: no title": lambda: printing(title=None),
@@ -227,15 +252,21 @@ REGISTERING: dict[str, Callable[[], Any]] = {
     "hypotheses that are one text": lambda: printing(hypotheses="x > 0"),
     "a reprint under an id that is taken": lambda: reprint("eot.0", of=printing(), latex="x"),
     "D9: a reprint without a hypothesis of the original": lambda: reprint(
-        "eot.1", of=printing(hypotheses=("x > 0", "m ≥ 2")), latex="x", hypotheses=("x > 0",)),
+        "eot.1", of=printing(hypotheses=("x > 0", "m ≥ 2")), latex="x", hypotheses=("x > 0",)
+    ),
     "D9: a reprint without any of the hypotheses": lambda: reprint(
-        "eot.1", of=printing(hypotheses=("x > 0",)), latex="x", hypotheses=()),
+        "eot.1", of=printing(hypotheses=("x > 0",)), latex="x", hypotheses=()
+    ),
     "D9: a reprint whose words for a correction have none": lambda: reprint(
-        "eot.1", of=printing(), latex="x", correction=catalogue.Statement("y", "z")),
+        "eot.1", of=printing(), latex="x", correction=catalogue.Statement("y", "z")
+    ),
     "a derivation that is an object": lambda: claim("eot.0", "identity", title="t", latex="x")(_Callable()),
     "a severity that is none": lambda: printing().corrected("y", "harmless")(_documented),  # type: ignore[arg-type]
-    "two corrections": lambda: [(made := printing()), made.corrected("y", "slip")(_documented),
-                                made.corrected("y", "slip")(_documented)],
+    "two corrections": lambda: [
+        (made := printing()),
+        made.corrected("y", "slip")(_documented),
+        made.corrected("y", "slip")(_documented),
+    ],
 }
 
 
@@ -269,13 +300,17 @@ def test_is_not_registered(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 GENERAL: dict[str, Relation] = {
     "three keys": Equation((three[1] + three[2]) ** 2, three[1] ** 2 + 2 * three[1] * three[2] + three[2] ** 2),
     "three keys about m": Equation(
-        (three[1] + three[2]) ** 2, three[1] ** 2 + 2 * three[1] * three[2] + three[2] ** 2, about=(m,)),
+        (three[1] + three[2]) ** 2, three[1] ** 2 + 2 * three[1] * three[2] + three[2] ** 2, about=(m,)
+    ),
     "three keys with m/m": Equation(
-        (three[1] + three[2]) ** 2, m / m * (three[1] ** 2 + 2 * three[1] * three[2] + three[2] ** 2)),
+        (three[1] + three[2]) ** 2, m / m * (three[1] ** 2 + 2 * three[1] * three[2] + three[2] ** 2)
+    ),
     "three keys with a size": Equation(
-        m * (three[1] + three[2]) ** 2, m * (three[1] ** 2 + 2 * three[1] * three[2] + three[2] ** 2)),
+        m * (three[1] + three[2]) ** 2, m * (three[1] ** 2 + 2 * three[1] * three[2] + three[2] ** 2)
+    ),
     "three keys beside every size": Equation(
-        total(l, u[l]) * (three[1] + three[2]) ** 2, three[1] ** 2 + 2 * three[1] * three[2] + three[2] ** 2),
+        total(l, u[l]) * (three[1] + three[2]) ** 2, three[1] ** 2 + 2 * three[1] * three[2] + three[2] ** 2
+    ),
 }
 
 

@@ -74,14 +74,17 @@ def test_f9_a_document_does_not_change_the_claims_that_ship(name: str, tmp_path:
     (folder / "__init__.py").write_text('"""A guest."""\n')
     (folder / f"{where}.py").write_text(
         'from dataclasses import replace\nfrom derivations.catalogue import _ENTRIES\nshipped = _ENTRIES["eot.59"]\n\n\n'
-        f'def own():\n    """Nothing."""\n    yield from ()\n\n\n{attack}\n')
+        f'def own():\n    """Nothing."""\n    yield from ()\n\n\n{attack}\n'
+    )
     refusal = refused_loading(folder)
     assert "eot.59" in refusal or "mappingproxy" in refusal
 
 
 def test_f9_a_document_does_not_change_the_claims_of_another(tmp_path: Path) -> None:
-    stating = ('from derivations.catalogue import claim\n\n\n@claim("host.1", "identity", title="t", latex="x")\n'
-               'def host():\n    """Nothing."""\n')
+    stating = (
+        'from derivations.catalogue import claim\n\n\n@claim("host.1", "identity", title="t", latex="x")\n'
+        'def host():\n    """Nothing."""\n'
+    )
     for name, text in (("host", stating), ("guest", "from host.section1 import host\nhost.latex = '0 = 0'\n")):
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").write_text('"""A document."""\n')

@@ -13,12 +13,11 @@ from derivations.relations import AtLeast, Equation
 from tests.attacks import Table, refused
 from tests.attacks.vocabulary import K3, QQ, RR, A, P, a, b, h, half, i, j, k, l, m, n, q, r, s, tau, u, v, w, wherever, x, y
 
-wide = sp.IndexedBase(r.label, shape=(n,))                   # the same entries, declared as n
+wide = sp.IndexedBase(r.label, shape=(n,))  # the same entries, declared as n
 bare = sp.IndexedBase(r.label)
 d = vector("d", m, kind=Kind.POSITIVE)
-outer = total(j, a[j]).bound_symbols[0]                      # an index that a sum has renamed
+outer = total(j, a[j]).bound_symbols[0]  # an index that a sum has renamed
 over_n = sp.IndexedBase(RR.label, shape=(m, n))
-
 
 
 def to(end: Variable) -> sp.Expr:
@@ -28,11 +27,9 @@ def to(end: Variable) -> sp.Expr:
 
 
 INDICES: Table = {
-    "A1: a row of a stochastic matrix whose row moves with the column": lambda: Equation(
-        K3 * total(j, RR[m + 1 - j, j]), K3),
+    "A1: a row of a stochastic matrix whose row moves with the column": lambda: Equation(K3 * total(j, RR[m + 1 - j, j]), K3),
     "A1: without the factor": lambda: Equation(total(j, RR[m + 1 - j, j]), 1),
-    "A1: the marginal of a coupling at a place that moves": lambda: Equation(
-        total(j, coupling("D", u, u)[m + 1 - j, j]), u[j]),
+    "A1: the marginal of a coupling at a place that moves": lambda: Equation(total(j, coupling("D", u, u)[m + 1 - j, j]), u[j]),
     "A1: the row is twice the column": lambda: Equation(total(j, RR[2 * j - j, j]), 1),
     "a trace is no row": lambda: Equation(total(j, RR[j, j]), 1),
     "a trace is not the mass": lambda: Equation(total(j, QQ[j, j]), 1),
@@ -68,10 +65,10 @@ RANGES: Table = {
     "A7: a sum from 2": lambda: Equation(sp.Sum(b[l], (l, 2, m)), total(l, b[l])),
     "A7: from 2, positive": lambda: AtLeast(sp.Sum(b[l], (l, 2, m)), 0, strict=True, because=sp.Sum(b[l], (l, 2, m))),
     "A7: from 2, by its own normal form": lambda: AtLeast(sp.Sum(b[l], (l, 2, m)), 0, strict=True),
-    "A7: to m − 1, positive": lambda: AtLeast(sp.Sum(b[l], (l, 1, m - 1)), 0, strict=True,
-                                              because=sp.Sum(b[l], (l, 1, m - 1))),
-    "A7: from j + 1, positive": lambda: AtLeast(sp.Sum(b[l], (l, j + 1, m)), 0, strict=True,
-                                                because=sp.Sum(b[l], (l, j + 1, m))),
+    "A7: to m − 1, positive": lambda: AtLeast(sp.Sum(b[l], (l, 1, m - 1)), 0, strict=True, because=sp.Sum(b[l], (l, 1, m - 1))),
+    "A7: from j + 1, positive": lambda: AtLeast(
+        sp.Sum(b[l], (l, j + 1, m)), 0, strict=True, because=sp.Sum(b[l], (l, j + 1, m))
+    ),
     "A7: from 2, at small sizes all": lambda: Equation(K3 * sp.Sum(u[l], (l, 2, m)), K3),
     "from 0": lambda: wherever(sp.Sum(a[l], (l, 0, m))),
     "to m + 1": lambda: wherever(sp.Sum(a[l], (l, 1, m + 1))),
@@ -83,13 +80,16 @@ RANGES: Table = {
     "to infinity": lambda: Equation(sp.Sum(y, (l, 1, sp.oo)), sp.oo),
     "a triangle for a square": lambda: Equation(sp.Sum(a[l] * s[j], (l, 1, j), (j, 1, m)), total(l, a[l]) * total(j, s[j])),
     "triangles of the same mean": lambda: Equation(
-        sp.Sum(a[outer] * to(outer), (outer, 1, m)), total(l, a[l]) / m * sp.Sum(to(outer), (outer, 1, m))),
+        sp.Sum(a[outer] * to(outer), (outer, 1, m)), total(l, a[l]) / m * sp.Sum(to(outer), (outer, 1, m))
+    ),
     "triangles of the same mean, far away only": lambda: Equation(
         plus(x - 10**60) * sp.Sum(a[outer] * to(outer), (outer, 1, m)),
-        plus(x - 10**60) * total(l, a[l]) / m * sp.Sum(to(outer), (outer, 1, m))),
+        plus(x - 10**60) * total(l, a[l]) / m * sp.Sum(to(outer), (outer, 1, m)),
+    ),
     "without limits": lambda: Equation(sp.Sum(a[l], l), total(l, a[l])),
-    "over a plain symbol from 2": lambda: Equation(sp.Sum(sp.Symbol("o", integer=True), (sp.Symbol("o", integer=True), 2, m)),
-                                                   m * (m + 1) / 2),
+    "over a plain symbol from 2": lambda: Equation(
+        sp.Sum(sp.Symbol("o", integer=True), (sp.Symbol("o", integer=True), 2, m)), m * (m + 1) / 2
+    ),
     "k ≠ j counted as all": lambda: Equation(total(k, 1), m),
     "k ≠ j has not all the mass": lambda: Equation(total(k, u[k]), 1),
     "k ≠ j may be nothing": lambda: AtLeast(total(k, b[k]), 0, strict=True),
@@ -102,22 +102,26 @@ RANGES: Table = {
 
 NAMES: Table = {
     "the inner index shadows the outer": lambda: Equation(
-        sp.Sum(a[l] * sp.Sum(s[l], (l, 1, m)), (l, 1, m)), sp.Sum(a[l] * s[l], (l, 1, m))),
+        sp.Sum(a[l] * sp.Sum(s[l], (l, 1, m)), (l, 1, m)), sp.Sum(a[l] * s[l], (l, 1, m))
+    ),
     "one name bound twice": lambda: Equation(sp.Sum(a[l], (l, 1, m), (l, 1, m)), total(l, a[l]) ** 2),
     "a free name beside the bound one": lambda: Equation(sp.Sum(a[j], (j, 1, m)) * a[j], sp.Sum(a[j] ** 2, (j, 1, m))),
     "a product of sums under one name": lambda: Equation(total(l, a[l]) * total(l, s[l]), total(l, a[l] * s[l])),
     "the square of a sum": lambda: Equation(total(l, a[l]) ** 2, total(l, a[l] ** 2)),
     "the square of a sum, small sizes silent": lambda: Equation(K3 * total(l, u[l]) ** 2, K3 * total(l, u[l] ** 2)),
     "a sum inside a sum of the same name": lambda: Equation(
-        total(j, sp.exp(a[j]) / total(j, sp.exp(a[j]))), total(j, sp.exp(a[j])) / total(j, sp.exp(a[j] ** 2))),
+        total(j, sp.exp(a[j]) / total(j, sp.exp(a[j]))), total(j, sp.exp(a[j])) / total(j, sp.exp(a[j] ** 2))
+    ),
     "an index twice in a pair": lambda: Equation(total((l, l), 1), m**2),
     "two vectors of one name": lambda: Equation(total(l, a[l]), total(i, vector("a", n)[i])),
     "two scalars of one name": lambda: Equation(x, Variable("x", Domain(Kind.POSITIVE))),
     "an index of one name over another range": lambda: Equation(total(index("j", n), 1), total(j, 1)),
     "a derivative by an entry with the bound name": lambda: Equation(
-        derivative(sp.Sum(a[j] * s[j], (j, 1, m)), a[j]), total(j, s[j])),
+        derivative(sp.Sum(a[j] * s[j], (j, 1, m)), a[j]), total(j, s[j])
+    ),
     "the canonical bound name, free": lambda: Equation(
-        total(l, a[l]) * Variable("ι1", Domain(Kind.INDEX, (m,))), total(l, a[l] * l)),
+        total(l, a[l]) * Variable("ι1", Domain(Kind.INDEX, (m,))), total(l, a[l] * l)
+    ),
     "the canonical bound name, by an author": lambda: Equation(total(l, a[l] * index("ι1", m)), total(l, a[l] * l)),
     "a fresh name, by an author": lambda: Equation(total(l, a[l] * index("j#1", m)), total(l, a[l] * l)),
     "bound over m, limit n": lambda: Equation(sp.Sum(u[l], (l, 1, n)) + 1, 2),
@@ -129,8 +133,7 @@ MASSES: Table = {
     "the mass of squares": lambda: Equation(total(j, r[j] ** 2), 1),
     "the mass of a root": lambda: Equation(total(j, sp.sqrt(r[j])), 1),
     "a simplex said to be longer": lambda: Equation(total(i, wide[i]), 1),
-    "a simplex of pairs said to be wider": lambda: Equation(
-        total((j, i), sp.IndexedBase(QQ.label, shape=(m, n))[j, i]), 1),
+    "a simplex of pairs said to be wider": lambda: Equation(total((j, i), sp.IndexedBase(QQ.label, shape=(m, n))[j, i]), 1),
     "a simplex said to have no length": lambda: Equation(total(j, bare[j]), 1),
     "a stochastic matrix said to be wider": lambda: Equation(total(i, over_n[j, i]), 1),
     "a column of a stochastic matrix": lambda: Equation(total(j, RR[j, l]), 1),
@@ -142,17 +145,21 @@ MASSES: Table = {
     "A4: a coupling of real vectors": lambda: Equation(total((j, l), coupling("D", a, s)[j, l]), total(j, a[j])),
     "A4: a coupling of unequal masses": lambda: Equation(total((j, l), coupling("D", b, d)[j, l]), total(j, d[j])),
     "A4: real marginals, equal masses": lambda: Equation(
-        total((j, l), coupling("D", a, s)[j, l] - a[j] / m), total(l, s[l]) - total(l, a[l])),
+        total((j, l), coupling("D", a, s)[j, l] - a[j] / m), total(l, s[l]) - total(l, a[l])
+    ),
     "a coupling whose shape is not its marginals'": lambda: Equation(
-        total(i, sp.IndexedBase(Variable("D", Domain(Kind.COUPLING, (m, n), marginals=(u, u))), shape=(m, n))[j, i]), u[j]),
+        total(i, sp.IndexedBase(Variable("D", Domain(Kind.COUPLING, (m, n), marginals=(u, u))), shape=(m, n))[j, i]), u[j]
+    ),
     "a simplex without axes": lambda: Equation(Variable("p", Domain(Kind.SIMPLEX)), 1),
     "a simplex of no points": lambda: AtLeast(2, 3, because=simplex("e", sp.S.Zero)[1]),
     "a simplex that is empty at m = 1": lambda: AtLeast(1, simplex("e", m - 1)[1]),
     "divided by a sum that may be 0": lambda: Equation(
-        total(j, (a[j] + a[j] ** 2) / total(l, a[l])), 1 + total(j, a[j] ** 2) / total(l, a[l])),
+        total(j, (a[j] + a[j] ** 2) / total(l, a[l])), 1 + total(j, a[j] ** 2) / total(l, a[l])
+    ),
     "rows divided by sums that may be 0": lambda: Equation(total((i, j), A[i, j] / total(l, A[i, l])), n),
     "nonnegative weights divided by a sum that may be 0": lambda: Equation(
-        total((i, j), sp.Abs(A[i, j]) / total(l, sp.Abs(A[i, l]))), n),
+        total((i, j), sp.Abs(A[i, j]) / total(l, sp.Abs(A[i, l]))), n
+    ),
     "divided by column sums": lambda: Equation(total((i, j), sp.exp(A[i, j]) / total(i, sp.exp(A[i, j]))), n),
 }
 
@@ -175,8 +182,7 @@ DELTAS: Table = {
     "δ to a power that may be 0": lambda: Equation(total(l, delta(j, l) ** x), 1),
     "δ in a denominator": lambda: Equation(total(l, (1 + delta(j, l)) / delta(j, l)), total(l, 1 / delta(j, l)) + m),
     "1 − δ in a denominator": lambda: Equation((2 - delta(j, l)) / (1 - delta(j, l)), 1 + 1 / (1 - delta(j, l))),
-    "δ(1 − δ) hides a log of what may be negative": lambda: Equation(
-        delta(j, l) * (1 - delta(j, l)) * sp.log(x), 0),
+    "δ(1 − δ) hides a log of what may be negative": lambda: Equation(delta(j, l) * (1 - delta(j, l)) * sp.log(x), 0),
     "δ(1 − δ) hides a division by 0": lambda: Equation(delta(j, l) * (1 - delta(j, l)) / (x - w), 0),
     "Σ δ hides an entry out of range": lambda: Equation(total(l, delta(j, l) * a[l + 1]), a[j + 1]),
     "δ of k and j, known to differ, hides a division by 0": lambda: Equation(delta(j, k) / x, 0),

@@ -56,7 +56,7 @@ from tests.attacks.vocabulary import (
 
 oo, zero = sp.oo, sp.S.Zero
 p1, p2, q1, q2 = (interior(name, m) for name in ("p1", "p2", "q1", "q2"))
-first, second = y / (y + t), t / (y + t)                     # weights > 0 with sum 1
+first, second = y / (y + t), t / (y + t)  # weights > 0 with sum 1
 S = vector("S", n, m)
 
 
@@ -84,8 +84,11 @@ def pinsker_inequality() -> AtLeast:
     """KL ≥ ½ (Σ|r − u|)² by kl ≥ 3d²/(2(r + 2u)) and Cauchy–Schwarz."""
     weights = sp.sqrt(r[l] + 2 * u[l])
     square = (sp.Abs(r[l] - u[l]) / weights - weights * distance() / 3) ** 2
-    return AtLeast(total(l, kl(r[l], u[l])), distance() ** 2 / 2,
-                   because=total(l, pinsker(r[l], u[l])) + sp.Rational(3, 2) * total(l, square))
+    return AtLeast(
+        total(l, kl(r[l], u[l])),
+        distance() ** 2 / 2,
+        because=total(l, pinsker(r[l], u[l])) + sp.Rational(3, 2) * total(l, square),
+    )
 
 
 def entropic(p: Entry) -> sp.Expr:
@@ -97,19 +100,20 @@ def gibbs(key: sp.Expr) -> sp.Expr:
 
 
 PROVED: Table = {
-    "E: the entropy of a closed simplex is ≥ 0": lambda: AtLeast(
-        -total(l, xlogx(r[l])), 0, because=total(l, -xlogx(r[l]))),
+    "E: the entropy of a closed simplex is ≥ 0": lambda: AtLeast(-total(l, xlogx(r[l])), 0, because=total(l, -xlogx(r[l]))),
     "E: the entropy of a closed simplex is ≥ 0, the sign outside": lambda: AtLeast(
-        -total(l, xlogx(r[l])), 0, because=-total(l, xlogx(r[l]))),
+        -total(l, xlogx(r[l])), 0, because=-total(l, xlogx(r[l]))
+    ),
     "E: KL ≥ Hellinger² on the closed simplex": lambda: AtLeast(
-        total(l, kl(r[l], u[l])), total(l, (sp.sqrt(r[l]) - sp.sqrt(u[l])) ** 2),
-        because=2 * total(l, sp.sqrt(r[l]) * kl(sp.sqrt(r[l]), sp.sqrt(u[l])))),
+        total(l, kl(r[l], u[l])),
+        total(l, (sp.sqrt(r[l]) - sp.sqrt(u[l])) ** 2),
+        because=2 * total(l, sp.sqrt(r[l]) * kl(sp.sqrt(r[l]), sp.sqrt(u[l]))),
+    ),
     "E: softmax → 1/m as τ → ∞": lambda: Limit(weight(j, t), t, oo, 1 / m),
     "E: KL is jointly convex": convexity,
     "E: Pinsker": pinsker_inequality,
     "Gibbs on the closed simplex": lambda: AtLeast(total(l, kl(r[l], u[l])), 0),
-    "KL in its logs": lambda: Equation(
-        total(l, kl(r[l], u[l])), total(l, xlogx(r[l])) - total(l, r[l] * sp.log(u[l]))),
+    "KL in its logs": lambda: Equation(total(l, kl(r[l], u[l])), total(l, xlogx(r[l])) - total(l, r[l] * sp.log(u[l]))),
     "rows divided by sums that are positive": lambda: Equation(total((i, j), sp.exp(A[i, j]) / total(l, sp.exp(A[i, l]))), n),
     "masses divided by a positive mean": lambda: Equation(total(j, r[j] * b[j] / total(l, r[l] * b[l])), 1),
     "a row of a stochastic matrix": lambda: Equation(total(j, RR[l, j]) + x, 1 + x),
@@ -118,15 +122,16 @@ PROVED: Table = {
     "all but one": lambda: Equation(total(k, u[k]), 1 - u[j]),
     "all but one, counted": lambda: Equation(total(k, 1), m - 1),
     "the variance is ≥ 0": lambda: AtLeast(
-        total(l, r[l] * a[l] ** 2), total(l, r[l] * a[l]) ** 2,
-        because=total(l, r[l] * (a[l] - total(h, r[h] * a[h])) ** 2)),
+        total(l, r[l] * a[l] ** 2), total(l, r[l] * a[l]) ** 2, because=total(l, r[l] * (a[l] - total(h, r[h] * a[h])) ** 2)
+    ),
     "1 ≥ r_j": lambda: AtLeast(1, r[j]),
     "m ≥ 1": lambda: AtLeast(m, 1),
     "AM ≥ GM": lambda: AtLeast(y + t, 2 * sp.sqrt(y * t), because=(sp.sqrt(y) - sp.sqrt(t)) ** 2),
     "x/x under its hypothesis": lambda: Equation((x**2 + x) / x, x + 1, given=(Differs(x, 0),)),
     "x² − w² over x − w under its hypothesis": lambda: Equation((x**2 - w**2) / (x - w), x + w, given=(Differs(x, w),)),
     "log of y − 1 under its hypothesis": lambda: Equation(
-        (sp.log(y - 1) + 1) ** 2, sp.log(y - 1) ** 2 + 2 * sp.log(y - 1) + 1, given=(AtLeast(y, 1, strict=True),)),
+        (sp.log(y - 1) + 1) ** 2, sp.log(y - 1) ** 2 + 2 * sp.log(y - 1) + 1, given=(AtLeast(y, 1, strict=True),)
+    ),
     "a derivative where it exists": lambda: Equation(derivative(sp.log(total(l, sp.exp(a[l]))), a[j]), weight(j, one)),
     "a saturation that is positive": lambda: Limit(y * t / (y * t + 1), t, oo, one),
     "(1 + x/t)^t → e^x": lambda: Limit((1 + x / t) ** t, t, oo, sp.exp(x)),
@@ -135,15 +140,22 @@ PROVED: Table = {
     "softmax has its minimum": lambda: UniqueMinimum(entropic, gibbs, m, tau),
     "a plan has its minimum": lambda: UniquePlan(
         lambda p: total((i, j), p(i, j) * S[i, j]) + tau * total((i, j), xlogx(p(i, j))),
-        lambda x, y: sp.exp(-S[x, y] / tau) / total(l, sp.exp(-S[x, l] / tau)), n, m, tau),
+        lambda x, y: sp.exp(-S[x, y] / tau) / total(l, sp.exp(-S[x, l] / tau)),
+        n,
+        m,
+        tau,
+    ),
     "a projection has its minimum": lambda: UniqueMinimum(
-        lambda p: total(l, (p(l) - r[l]) ** 2) / 2, lambda key: r[key], m, one, two),
+        lambda p: total(l, (p(l) - r[l]) ** 2) / 2, lambda key: r[key], m, one, two
+    ),
     "cumulants": lambda: Expansion(
-        sp.log(total(l, u[l] * sp.exp(t * a[l]))), t * total(l, u[l] * a[l]) + t**2 / 2 * (
-            total(l, u[l] * a[l] ** 2) - total(l, u[l] * a[l]) ** 2), t, 2),
+        sp.log(total(l, u[l] * sp.exp(t * a[l]))),
+        t * total(l, u[l] * a[l]) + t**2 / 2 * (total(l, u[l] * a[l] ** 2) - total(l, u[l] * a[l]) ** 2),
+        t,
+        2,
+    ),
     "what follows": lambda: Follows((AtLeast(x, w), AtLeast(w, y)), AtLeast(2 * x, w + y), (two, one)),
-    "convex, and strictly": lambda: StrictUnlessEqual(
-        kl(z, y) + 2 * kl(tau, y), 0, z, tau, y, (one, two)),
+    "convex, and strictly": lambda: StrictUnlessEqual(kl(z, y) + 2 * kl(tau, y), 0, z, tau, y, (one, two)),
     "a disproof": lambda: Fails(AtLeast(x, 0)),
 }
 
@@ -191,8 +203,7 @@ HIDDEN: Table = {
     "E: false for m ≥ 4 only": lambda: Equation(K3 * y + x, x),
     "E: false for m ≥ 4 only, an inequality": lambda: AtLeast(x**2, K3 * y - 1),
     "E: false for m = 5 only": lambda: AtLeast(1, 2 - (m - 5) ** 2 * (m - 5) ** 2 * 2),
-    "E: more than three different entries": lambda: Equation(
-        total(l, a[l] * (l - 1) * (l - 2) * (l - 3)), 0),
+    "E: more than three different entries": lambda: Equation(total(l, a[l] * (l - 1) * (l - 2) * (l - 3)), 0),
     "E: false for |a| > 3 only": lambda: AtLeast(10, a[j] ** 2),
     "E: false for |x| > 3 only": lambda: AtLeast(sp.exp(sp.Rational(7, 2)), sp.exp(x)),
     "E: false near 1/7 only": lambda: AtLeast((x - sp.Rational(1, 7)) ** 2, sp.Rational(1, 10**5)),
@@ -200,9 +211,11 @@ HIDDEN: Table = {
     "E: false above τ = 3 only": lambda: AtLeast(sp.Rational(31, 10), tau),
     "E: Pinsker with 1.01": lambda: AtLeast(total(l, kl(r[l], u[l])), sp.Rational(101, 200) * distance() ** 2),
     "E: a rival nearer than 10⁻⁶": lambda: UniqueMinimum(
-        entropic, lambda key: gibbs(key) + (1 / m - gibbs(key)) / 10**7, m, tau),
+        entropic, lambda key: gibbs(key) + (1 / m - gibbs(key)) / 10**7, m, tau
+    ),
     "E: a projection off by 10⁻⁷": lambda: UniqueMinimum(
-        lambda p: total(l, (p(l) - u[l]) ** 2) / 2, lambda key: u[key] + (1 / m - u[key]) / 10**7, m, one, two),
+        lambda p: total(l, (p(l) - u[l]) ** 2) / 2, lambda key: u[key] + (1 / m - u[key]) / 10**7, m, one, two
+    ),
     "false at large scores only": lambda: AtLeast(total(l, sp.exp(-sp.Abs(a[l]))), sp.Rational(1, 10**3)),
     "false at nearly equal numbers only": lambda: AtLeast((y - t) ** 2, sp.Rational(1, 10**5) * (y - 1) ** 2 * (y - 2) ** 2),
     "false in ties only": lambda: AtLeast((x - w) ** 2, 0, strict=True),
@@ -219,8 +232,7 @@ HIDDEN: Table = {
     "a power that is off by one": lambda: Equation(x ** (2 * m), (x**2) ** (m + 1)),
     "another real power": lambda: Equation(y**tau * y**x, y ** (tau + 2 * x)),
     "off by 10⁻³⁰": lambda: Equation(x, x + sp.Rational(1, 10**30)),
-    "off by 10⁻⁴⁰ beside large numbers": lambda: Equation(
-        sp.exp(x + 50) + sp.Rational(1, 10**40), sp.exp(x) * sp.exp(50)),
+    "off by 10⁻⁴⁰ beside large numbers": lambda: Equation(sp.exp(x + 50) + sp.Rational(1, 10**40), sp.exp(x) * sp.exp(50)),
     "another limit": lambda: Limit(weight(j, t), t, oo, 2 / (m + 1)),
     "another limit in a tie": lambda: Limit(z * t / (z * t + 1), t, oo, one),
     "another coefficient": lambda: Expansion(sp.log(1 + t * x), t * x + t**2 * x**2 / 2, t, 2),

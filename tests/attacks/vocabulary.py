@@ -21,7 +21,7 @@ c = vector("c", m, kind=Kind.NONNEGATIVE)
 u, v, r, q = interior("u", m), interior("v", n), simplex("r", m), simplex("q", m)
 A, QQ = vector("A", n, m), simplex("QQ", m, m)
 RR, P = stochastic("RR", m, m), coupling("P", v, u)
-K3 = (m - 1) * (m - 2) * (m - 3)                             # 0 at every size from 1 to 3
+K3 = (m - 1) * (m - 2) * (m - 3)  # 0 at every size from 1 to 3
 half, one, two = sp.Rational(1, 2), sp.S.One, sp.Integer(2)
 
 

@@ -41,29 +41,50 @@ class Grammar:
     def real(self, depth: int) -> sp.Expr:
         if depth == 0:
             return self.one_of(
-                lambda: sp.Rational(self.rng.randint(-3, 3), self.rng.randint(1, 2)), lambda: x, lambda: m,
-                lambda: a[self.key()], lambda: c[h], lambda: B[self.key(), self.key()], lambda: C[self.key(), h],
-                lambda: delta(self.key(), self.key()), lambda: self.nonnegative(0),
+                lambda: sp.Rational(self.rng.randint(-3, 3), self.rng.randint(1, 2)),
+                lambda: x,
+                lambda: m,
+                lambda: a[self.key()],
+                lambda: c[h],
+                lambda: B[self.key(), self.key()],
+                lambda: C[self.key(), h],
+                lambda: delta(self.key(), self.key()),
+                lambda: self.nonnegative(0),
             )
         inner = self.real(depth - 1)
         return self.one_of(
-            lambda: inner + self.real(depth - 1), lambda: inner * self.real(depth - 1), lambda: inner**2,
-            lambda: total(self.rng.choice([j, k, l]), inner), lambda: total(h, inner), lambda: total((j, k), inner),
-            lambda: total((l, h), inner * self.real(depth - 1)), lambda: self.nonnegative(depth - 1) - inner,
+            lambda: inner + self.real(depth - 1),
+            lambda: inner * self.real(depth - 1),
+            lambda: inner**2,
+            lambda: total(self.rng.choice([j, k, l]), inner),
+            lambda: total(h, inner),
+            lambda: total((j, k), inner),
+            lambda: total((l, h), inner * self.real(depth - 1)),
+            lambda: self.nonnegative(depth - 1) - inner,
             lambda: sp.log(self.positive(depth - 1)),
         )
 
     def nonnegative(self, depth: int) -> sp.Expr:
         if depth == 0:
             return self.one_of(
-                lambda: q[self.key()], lambda: S[self.key(), self.key()], lambda: P[self.key(), h], lambda: R[self.key(), h],
-                lambda: z[self.key()], lambda: w[h], lambda: self.positive(0),
+                lambda: q[self.key()],
+                lambda: S[self.key(), self.key()],
+                lambda: P[self.key(), h],
+                lambda: R[self.key(), h],
+                lambda: z[self.key()],
+                lambda: w[h],
+                lambda: self.positive(0),
             )
         inner = self.nonnegative(depth - 1)
         return self.one_of(
-            lambda: inner + self.nonnegative(depth - 1), lambda: inner * self.nonnegative(depth - 1), lambda: sp.sqrt(inner),
-            lambda: total(self.rng.choice([j, k, l, h]), inner), lambda: self.real(depth - 1) ** 2,
-            lambda: sp.Abs(self.real(depth - 1)), lambda: kl(inner, self.positive(depth - 1)), lambda: self.positive(depth - 1),
+            lambda: inner + self.nonnegative(depth - 1),
+            lambda: inner * self.nonnegative(depth - 1),
+            lambda: sp.sqrt(inner),
+            lambda: total(self.rng.choice([j, k, l, h]), inner),
+            lambda: self.real(depth - 1) ** 2,
+            lambda: sp.Abs(self.real(depth - 1)),
+            lambda: kl(inner, self.positive(depth - 1)),
+            lambda: self.positive(depth - 1),
         )
 
     def positive(self, depth: int) -> sp.Expr:
@@ -71,9 +92,13 @@ class Grammar:
             return self.one_of(lambda: y, lambda: b[self.key()], lambda: w[h], lambda: n, lambda: sp.Integer(2), self.weight)
         inner = self.positive(depth - 1)
         return self.one_of(
-            lambda: inner + self.nonnegative(depth - 1), lambda: inner * self.positive(depth - 1), lambda: 1 / inner,
-            lambda: total(self.rng.choice([j, l, h]), inner), lambda: sp.exp(self.real(depth - 1)),
-            lambda: inner ** self.rng.choice([sp.Rational(1, 2), -2, 2, x]), lambda: 10 + xlogx(self.nonnegative(depth - 1)),
+            lambda: inner + self.nonnegative(depth - 1),
+            lambda: inner * self.positive(depth - 1),
+            lambda: 1 / inner,
+            lambda: total(self.rng.choice([j, l, h]), inner),
+            lambda: sp.exp(self.real(depth - 1)),
+            lambda: inner ** self.rng.choice([sp.Rational(1, 2), -2, 2, x]),
+            lambda: 10 + xlogx(self.nonnegative(depth - 1)),
         )
 
     def weight(self) -> sp.Expr:

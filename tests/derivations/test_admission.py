@@ -107,10 +107,14 @@ REFUSED: dict[str, tuple[dict[Variable, Any], str]] = {
     "pairs with rows of mass 1": ({n: 2, m: 1, S.label: [[1], [1]]}, "entries with sum 1 for S, got "),
     "one row of another mass": ({n: 2, m: 1, R.label: [[1], [half]]}, "rows with sum 1 for R, got "),
     "columns of mass 1": ({n: 2, m: 2, R.label: [[third, third], [1 - third, 1 - third]]}, "rows with sum 1 for R, got "),
-    "a plan of other rows": ({**PLAN, P.label: [[third, half], [0, half - third]]},
-                             "a plan with the marginals (1/2, 1/2) and (1/3, 2/3) for P, got "),
-    "a plan of other columns": ({**PLAN, P.label: [[half, 0], [half, 0]]},
-                                "a plan with the marginals (1/2, 1/2) and (1/3, 2/3)"),
+    "a plan of other rows": (
+        {**PLAN, P.label: [[third, half], [0, half - third]]},
+        "a plan with the marginals (1/2, 1/2) and (1/3, 2/3) for P, got ",
+    ),
+    "a plan of other columns": (
+        {**PLAN, P.label: [[half, 0], [half, 0]]},
+        "a plan with the marginals (1/2, 1/2) and (1/3, 2/3)",
+    ),
     "a plan without a marginal": ({n: 1, m: 1, v.label: [1], P.label: [[1]]}, "a point that gives u a value for P, got ((1))"),
     "multipliers where masses are": ({m: 2, q.label: [0, 1], mu.label: [5, 1]}, "0 wherever q is positive for mu, got (5, 1)"),
     "multipliers without masses": ({m: 2, mu.label: [5, 1]}, "a point that gives q a value for mu, got (5, 1)"),
@@ -134,11 +138,15 @@ def test_is_refused(name: str) -> None:
     assert str(caught.value).startswith(f"at: expected {accepted}"), caught.value
 
 
-@pytest.mark.parametrize(("point", "names", "message"), [
-    ({x: 1}, [y, z], "at: expected a variable of the statement (y, z), got x real"),
-    ({x: 1}, [], "at: expected a variable of the statement (none), got x real"),
-    ({x**2: 1}, [x], "at: expected a variable of the statement (x), got x**2"),
-], ids=str)
+@pytest.mark.parametrize(
+    ("point", "names", "message"),
+    [
+        ({x: 1}, [y, z], "at: expected a variable of the statement (y, z), got x real"),
+        ({x: 1}, [], "at: expected a variable of the statement (none), got x real"),
+        ({x**2: 1}, [x], "at: expected a variable of the statement (x), got x**2"),
+    ],
+    ids=str,
+)
 def test_only_variables_of_the_statement(point: dict[Any, Any], names: list[Variable], message: str) -> None:
     for check in (admit, completed):
         with pytest.raises(NotAdmittedError) as caught:
@@ -162,7 +170,7 @@ def test_sizes_follow_from_lengths() -> None:
 
 
 def test_a_partial_point_is_checked_as_far_as_possible() -> None:
-    assert completed({j: 7}, [m, j]) == {j: 7}                # the size is drawn later, and then the index is checked
+    assert completed({j: 7}, [m, j]) == {j: 7}  # the size is drawn later, and then the index is checked
     assert completed({k: 1}, [m, j, k]) == {k: 1}
     assert completed({mu.label: [1, 1]}, [m, q.label, mu.label]) == {mu.label: [1, 1], m: 2}
     for point, names in (({m: 2, j: 7}, [m, j]), ({m: 2, j: 1, k: 1}, [m, j, k]), ({q.label: [1, 1]}, [m, q.label])):

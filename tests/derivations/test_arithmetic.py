@@ -79,8 +79,7 @@ BALLS: dict[str, tuple[Callable[[], Any], float]] = {
     "a divergence of a ball": (lambda: divergence(arb(3), q(2)), 3 * math.log(1.5) - 1),
     "a divergence against a ball": (lambda: divergence(q(3), arb(2)), 3 * math.log(1.5) - 1),
     "a lemma's divergence": (lambda: lemma(q(3), q(1)), 3 * math.log(3) - 2 - 3 * 4 / (2 * 5)),
-    "a divergence of roots": (lambda: tsallis(q(2), q(3), q(3, 2)),
-                              (2**1.5 - 3**1.5 - 1.5 * 3**0.5 * (2 - 3)) / (1.5 * 0.5)),
+    "a divergence of roots": (lambda: tsallis(q(2), q(3), q(3, 2)), (2**1.5 - 3**1.5 - 1.5 * 3**0.5 * (2 - 3)) / (1.5 * 0.5)),
 }
 
 

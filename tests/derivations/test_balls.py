@@ -51,18 +51,21 @@ def exact(value: Fraction) -> arb:
     return arb(fmpq(value.numerator, value.denominator))
 
 
-@pytest.mark.parametrize(("expr", "value"), [
-    (x + 2 * y, THIRD + 1),
-    (x**-3 / 7, Fraction(27, 7)),
-    (total(l, a[l]), -2 + 1 + THIRD),
-    (total((l, h), B[l, h] * a[l]), 3 + THIRD * (THIRD + 4) - 22),
-    (total(k, a[k]), Fraction(-1)),
-    (total(j, total(j, a[j])), 3 * (THIRD - 1)),
-    (delta(j, 2) - delta(j, h), Fraction(1)),
-    (B[j, 1] * m**n, 9 * THIRD),
-    (derivative(total(l, a[l] ** 2), a[j]), 2 * THIRD),
-    (xlogx(sp.S.Zero) + sp.Abs(-x), THIRD),
-])
+@pytest.mark.parametrize(
+    ("expr", "value"),
+    [
+        (x + 2 * y, THIRD + 1),
+        (x**-3 / 7, Fraction(27, 7)),
+        (total(l, a[l]), -2 + 1 + THIRD),
+        (total((l, h), B[l, h] * a[l]), 3 + THIRD * (THIRD + 4) - 22),
+        (total(k, a[k]), Fraction(-1)),
+        (total(j, total(j, a[j])), 3 * (THIRD - 1)),
+        (delta(j, 2) - delta(j, h), Fraction(1)),
+        (B[j, 1] * m**n, 9 * THIRD),
+        (derivative(total(l, a[l] ** 2), a[j]), 2 * THIRD),
+        (xlogx(sp.S.Zero) + sp.Abs(-x), THIRD),
+    ],
+)
 def test_rational_values_are_exact(expr: sp.Expr, value: Fraction) -> None:
     ball = enclose(expr, PLACE)
     assert ball.overlaps(exact(value))
@@ -75,19 +78,24 @@ def test_integers_have_no_radius() -> None:
     assert enclose(sp.Rational(7, 8) + y, PLACE) == arb("1.375")
 
 
-@pytest.mark.parametrize(("expr", "value"), [
-    (sp.exp(x / y), lambda: mpmath.exp(mpmath.mpf(2) / 3)),
-    (sp.log(y), lambda: -mpmath.log(2)),
-    (sp.sqrt(y), lambda: mpmath.sqrt(mpmath.mpf(1) / 2)),
-    (y**x, lambda: mpmath.mpf(1) / 2 ** (mpmath.mpf(1) / 3)),
-    (sp.E + sp.pi, lambda: mpmath.e + mpmath.pi),
-    (xlogx(x), lambda: -mpmath.log(3) / 3),
-    (kl(x, y), lambda: mpmath.log(mpmath.mpf(2) / 3) / 3 - mpmath.mpf(1) / 3 + mpmath.mpf(1) / 2),
-    (sp.log(total(l, sp.exp(a[l]))), lambda: mpmath.log(mpmath.e + mpmath.exp(mpmath.mpf(1) / 3) + mpmath.exp(-2))),
-    (derivative(sp.log(total(l, sp.exp(a[l]))), a[j]),
-     lambda: 1 / (1 + mpmath.exp(mpmath.mpf(2) / 3) + mpmath.exp(-mpmath.mpf(7) / 3))),
-    (sp.exp(x) - 1 - x - x**2 / 2, lambda: mpmath.exp(mpmath.mpf(1) / 3) - 1 - mpmath.mpf(1) / 3 - mpmath.mpf(1) / 18),
-])
+@pytest.mark.parametrize(
+    ("expr", "value"),
+    [
+        (sp.exp(x / y), lambda: mpmath.exp(mpmath.mpf(2) / 3)),
+        (sp.log(y), lambda: -mpmath.log(2)),
+        (sp.sqrt(y), lambda: mpmath.sqrt(mpmath.mpf(1) / 2)),
+        (y**x, lambda: mpmath.mpf(1) / 2 ** (mpmath.mpf(1) / 3)),
+        (sp.E + sp.pi, lambda: mpmath.e + mpmath.pi),
+        (xlogx(x), lambda: -mpmath.log(3) / 3),
+        (kl(x, y), lambda: mpmath.log(mpmath.mpf(2) / 3) / 3 - mpmath.mpf(1) / 3 + mpmath.mpf(1) / 2),
+        (sp.log(total(l, sp.exp(a[l]))), lambda: mpmath.log(mpmath.e + mpmath.exp(mpmath.mpf(1) / 3) + mpmath.exp(-2))),
+        (
+            derivative(sp.log(total(l, sp.exp(a[l]))), a[j]),
+            lambda: 1 / (1 + mpmath.exp(mpmath.mpf(2) / 3) + mpmath.exp(-mpmath.mpf(7) / 3)),
+        ),
+        (sp.exp(x) - 1 - x - x**2 / 2, lambda: mpmath.exp(mpmath.mpf(1) / 3) - 1 - mpmath.mpf(1) / 3 - mpmath.mpf(1) / 18),
+    ],
+)
 def test_the_ball_contains_the_value_of_mpmath(expr: sp.Expr, value: Callable[[], mpmath.mpf]) -> None:
     with mpmath.workdps(60):
         truth = mpmath.nstr(value(), 55)
@@ -104,28 +112,35 @@ def test_the_precision_of_the_caller_is_restored() -> None:
     assert ctx.prec == before
 
 
-@pytest.mark.parametrize(("expr", "error"), [
-    (scalar("y"), KeyError),                                  # the real y, where only a positive y has a value
-    (z[j], KeyError),
-    (a[l], KeyError),
-    (sp.gamma(x), ValueError),
-    (1 + sp.Float(0.5), ValueError),
-    (sp.Symbol("x"), ValueError),
-], ids=str)
+@pytest.mark.parametrize(
+    ("expr", "error"),
+    [
+        (scalar("y"), KeyError),  # the real y, where only a positive y has a value
+        (z[j], KeyError),
+        (a[l], KeyError),
+        (sp.gamma(x), ValueError),
+        (1 + sp.Float(0.5), ValueError),
+        (sp.Symbol("x"), ValueError),
+    ],
+    ids=str,
+)
 def test_a_variable_without_a_value_is_named(expr: sp.Expr, error: type[Exception]) -> None:
     with pytest.raises(error):
         enclose(expr, PLACE)
 
 
-@pytest.mark.parametrize("expr", [
-    a[m + 1], B[m, 3], a[j - 2], a[m / 7], 1 / (a[1] - 3 * x), sp.log(-y**2), sp.sqrt(x - 1), xlogx(-x**2 - 1), kl(-y, y),
-], ids=str)
+@pytest.mark.parametrize(
+    "expr",
+    [a[m + 1], B[m, 3], a[j - 2], a[m / 7], 1 / (a[1] - 3 * x), sp.log(-(y**2)), sp.sqrt(x - 1), xlogx(-(x**2) - 1), kl(-y, y)],
+    ids=str,
+)
 def test_undefined_expressions_give_nonfinite_balls(expr: sp.Expr) -> None:
     assert not enclose(expr, PLACE).is_finite()
 
 
-@pytest.mark.parametrize("expr", [
-    1 / (x - THIRD), sp.log(y - HALF), sp.log(-y), sp.sqrt(x - 1), xlogx(-y), a[j] / (a[j] - x)], ids=str)
+@pytest.mark.parametrize(
+    "expr", [1 / (x - THIRD), sp.log(y - HALF), sp.log(-y), sp.sqrt(x - 1), xlogx(-y), a[j] / (a[j] - x)], ids=str
+)
 def test_undefined_expressions_never_give_a_number(expr: sp.Expr) -> None:
     ball = enclose(expr, PLACE)
     assert not ball.is_finite()
@@ -160,20 +175,24 @@ def test_every_point_lies_in_the_domains() -> None:
         assert point[y] > 0 <= min(point[z.label])
 
 
-@pytest.mark.parametrize(("corner", "reached"), [
-    ("one source", lambda p: p[n] == 1 < p[m]),
-    ("more sources than keys", lambda p: p[n] > p[m]),
-    ("a zero on the simplex", lambda p: 0 in p[q.label]),
-    ("no zero on the simplex", lambda p: 0 not in p[q.label]),
-    ("a zero in the plan", lambda p: any(0 in row for row, mass in zip(p[P.label], p[q.label], strict=True) if mass)),
-    ("a dense plan", lambda p: all(entry for row in p[P.label] for entry in row)),
-    ("ties that are not 0", lambda p: len(set(p[a.label])) == 1 and p[a.label][0] != 0),
-    ("all zero", lambda p: set(p[a.label]) == {0}),
-    ("z = 0", lambda p: set(p[z.label]) == {0}),
-    ("x = 0", lambda p: p[x] == 0),
-    ("x < 0", lambda p: p[x] < 0),
-    ("no ties", lambda p: len(set(p[a.label])) == p[m] == 3),
-], ids=lambda part: part if isinstance(part, str) else "")
+@pytest.mark.parametrize(
+    ("corner", "reached"),
+    [
+        ("one source", lambda p: p[n] == 1 < p[m]),
+        ("more sources than keys", lambda p: p[n] > p[m]),
+        ("a zero on the simplex", lambda p: 0 in p[q.label]),
+        ("no zero on the simplex", lambda p: 0 not in p[q.label]),
+        ("a zero in the plan", lambda p: any(0 in row for row, mass in zip(p[P.label], p[q.label], strict=True) if mass)),
+        ("a dense plan", lambda p: all(entry for row in p[P.label] for entry in row)),
+        ("ties that are not 0", lambda p: len(set(p[a.label])) == 1 and p[a.label][0] != 0),
+        ("all zero", lambda p: set(p[a.label]) == {0}),
+        ("z = 0", lambda p: set(p[z.label]) == {0}),
+        ("x = 0", lambda p: p[x] == 0),
+        ("x < 0", lambda p: p[x] < 0),
+        ("no ties", lambda p: len(set(p[a.label])) == p[m] == 3),
+    ],
+    ids=lambda part: part if isinstance(part, str) else "",
+)
 def test_the_sample_reaches(corner: str, reached: Callable[[dict[object, object]], bool]) -> None:
     assert any(reached(point) for point in SAMPLE), corner
 

@@ -59,8 +59,10 @@ POSED: dict[str, tuple[Relation, str]] = {
     "a name of a bound index": (Equation(Variable("ι1", Domain(Kind.REAL)), x), "'ι1' is no name of a variable"),
     "a fresh name": (Equation(Variable("x#1", Domain(Kind.REAL)), x), "'x#1' is no name of a variable"),
     "two variables of one name": (Equation(x, positive("x")), "two variables are called x: x > 0 and x real"),
-    "two vectors of one name": (Equation(a[j], vector("a", n)[1]),
-                                "two variables are called a: a real (length m) and a real (length n)"),
+    "two vectors of one name": (
+        Equation(a[j], vector("a", n)[1]),
+        "two variables are called a: a real (length m) and a real (length n)",
+    ),
     "no value": (Equation(1 / x, w), "it is not shown that x ≠ 0"),
     "no point": (AtLeast(x, 0, given=(AtLeast(-1, x**2),)), "no sample point lies in the domain and satisfies the hypotheses"),
     "a form without a value": (AtLeast(x, 0, because=1 / x), "it is not shown that x ≠ 0"),
@@ -83,11 +85,21 @@ def test_a_well_posed_statement_gives_no_complaint() -> None:
 
 number = sp.Symbol("k", integer=True)
 STRANGE = {
-    "Product": sp.expand(sp.exp(total(l, a[l]))), "sin": sp.sin(total(l, a[l])), "Symbol": number,
-    "Piecewise": sp.Piecewise((x, x > w), (w, True)), "Max": sp.Max(x, w), "Derivative": sp.Derivative(sp.Function("f")(x), x),
-    "Integral": sp.Integral(x, (x, 0, y)), "floor": sp.floor(x), "Float": sp.Float(0.5) * x, "ImaginaryUnit": sp.I * x,
-    "NaN": sp.nan, "sum over a symbol": sp.Sum(number, (number, 1, m)),
-    "Variable": a.label, "IndexedBase": a, "Indexed": sp.IndexedBase("z")[j],
+    "Product": sp.expand(sp.exp(total(l, a[l]))),
+    "sin": sp.sin(total(l, a[l])),
+    "Symbol": number,
+    "Piecewise": sp.Piecewise((x, x > w), (w, True)),
+    "Max": sp.Max(x, w),
+    "Derivative": sp.Derivative(sp.Function("f")(x), x),
+    "Integral": sp.Integral(x, (x, 0, y)),
+    "floor": sp.floor(x),
+    "Float": sp.Float(0.5) * x,
+    "ImaginaryUnit": sp.I * x,
+    "NaN": sp.nan,
+    "sum over a symbol": sp.Sum(number, (number, 1, m)),
+    "Variable": a.label,
+    "IndexedBase": a,
+    "Indexed": sp.IndexedBase("z")[j],
 }
 PLACES: dict[str, Callable[[sp.Expr], Relation]] = {
     "left": lambda e: Equation(e, x),
@@ -120,7 +132,7 @@ def test_a_strange_part_is_named_wherever_it_is(strange: str, place: str) -> Non
     try:
         relation = PLACES[place](STRANGE[strange])
         named = relation.malformed()
-    except TypeError:                                        # SymPy has no product of a vector
+    except TypeError:  # SymPy has no product of a vector
         assert strange == "IndexedBase"
         return
     assert named
@@ -145,8 +157,10 @@ def test_a_candidate_that_is_its_own_rival_is_named() -> None:
         seen.append(p)
         return total(l, xlogx(p(l)))
 
-    for problem in (UniqueMinimum(objective, lambda i: seen[-1](i), m, two),
-                    UniquePlan(lambda p: objective(lambda i: p(i, i)), lambda i, k: seen[-1](k), m, m, two)):
+    for problem in (
+        UniqueMinimum(objective, lambda i: seen[-1](i), m, two),
+        UniquePlan(lambda p: objective(lambda i: p(i, i)), lambda i, k: seen[-1](k), m, m, two),
+    ):
         assert problem.open_objective.free_symbols
         assert problem.explain().startswith("candidate: expected a point that does not depend on its rival, got ")
         assert problem.counterexample() is None
@@ -170,8 +184,7 @@ def test_variables_are_those_of_sides_hypotheses_and_about() -> None:
 
 def test_hypotheses_are_facts_as_written_and_in_normal_form() -> None:
     relation = AtLeast(x, 0, given=(AtLeast((x + 1) ** 2, x, strict=True), Differs(w, 1)))
-    assert relation.facts() == (
-        ((x + 1) ** 2 - x, True, ()), (w - 1, None, ()), (x**2 + x + 1, True, ()), (w - 1, None, ()))
+    assert relation.facts() == (((x + 1) ** 2 - x, True, ()), (w - 1, None, ()), (x**2 + x + 1, True, ()), (w - 1, None, ()))
     odd = AtLeast(derivative(plus(x), x) * x, 0)
     assert AtLeast(x, 0, given=(odd,)).facts() == (odd.fact,)
 
@@ -189,10 +202,10 @@ def test_an_example_has_values_and_premises() -> None:
     assert Equation(sp.log(-y), w).example() is None
     point = Equation(sp.sqrt(x), w).example()
     assert point is not None
-    assert point[x] >= 0                                      # type: ignore[operator]
+    assert point[x] >= 0  # type: ignore[operator]
     implied = Follows((AtLeast(x, 3),), AtLeast(x, 2), (sp.S.One,), sp.S.One).example()
     assert implied is not None
-    assert implied[x] >= 3                                    # type: ignore[operator]
+    assert implied[x] >= 3  # type: ignore[operator]
 
 
 def test_only_points_of_the_domain_fail() -> None:
@@ -290,8 +303,9 @@ def test_a_statement_is_trivial_if_both_sides_are_written_alike() -> None:
 
 def test_points_that_a_hypothesis_refuses_are_replaced() -> None:
     first_sample = list(points([w, x], {}, 0))
-    free, half, none = (list(AtLeast(x + y**2, w, given=given).points()) for given in (
-        (), (AtLeast(x, w),), (AtLeast(0, x**2 + w**2 + 1),)))
+    free, half, none = (
+        list(AtLeast(x + y**2, w, given=given).points()) for given in ((), (AtLeast(x, w),), (AtLeast(0, x**2 + w**2 + 1),))
+    )
     assert len(half) == len(free) == len(first_sample)
     assert all(point[x] >= point[w] for point in half)
     assert none == []

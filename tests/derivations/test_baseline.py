@@ -98,8 +98,10 @@ def test_the_baseline_files_are_marked_as_generated() -> None:
 
 def test_several_votes_of_a_layer_are_stored_as_the_worst() -> None:
     steps = (Step("a = b", "first", True, given=("x ≥ 0",)), Step("b = c", "then", True, given=("y ≥ 0", "z ≥ 0")))
-    votes = [evidence(layer=Layer.TORCH, power=power, error=error, general=False)
-             for power, error in ((0.95, 0.1), (0.123456, 0.03456), (None, None))]
+    votes = [
+        evidence(layer=Layer.TORCH, power=power, error=error, general=False)
+        for power, error in ((0.95, 0.1), (0.123456, 0.03456), (None, None))
+    ]
     silent = evidence(layer=Layer.SOURCE, outcome=Outcome.NOT_APPLICABLE, detail="no source", general=False)
     row = built(evidence(power=0.5, derivation=steps, given=("y ≥ 0",)), *votes, silent)
     entry = snapshot(row)["eot.59"]
@@ -124,13 +126,17 @@ def test_normal_forms_are_remembered_as_hashes() -> None:
 
     assert form_kept
     assert (form_kept.left, form_kept.right, form_kept.values) == (digest("2*x"), digest("2"), form.values)
-    premise, = form_kept.form.given
+    (premise,) = form_kept.form.given
     assert (premise.left, premise.right) == (digest("x"), digest("1"))
     assert snapshot(built(evidence()))["eot.59"].canonical is None
 
 
-RANKS = ({Verdict.OPEN}, {Verdict.MEASURED, Verdict.CHECKED, Verdict.CONFIRMED, Verdict.REFUTED},
-         {Verdict.DEFINITION, Verdict.CORRECTED, Verdict.PROVED_UNDER}, {Verdict.PROVED})
+RANKS = (
+    {Verdict.OPEN},
+    {Verdict.MEASURED, Verdict.CHECKED, Verdict.CONFIRMED, Verdict.REFUTED},
+    {Verdict.DEFINITION, Verdict.CORRECTED, Verdict.PROVED_UNDER},
+    {Verdict.PROVED},
+)
 
 
 @pytest.mark.parametrize("was", Verdict)
@@ -148,15 +154,19 @@ def test_a_verdict_that_is_weaker_or_of_the_other_side_is_a_loss(was: Verdict, n
 KEPT = to_json(remembered.load()["eot.59"])
 
 
-@pytest.mark.parametrize(("stored", "named"), [
-    ([], "expected object, got array"), ({"eot.59": 3}, "eot.59: expected object, got int"),
-    ({"eot.59": KEPT | {"verdict": "excellent"}}, "eot.59: verdict: expected a known word, got 'excellent'"),
-    ({"eot.59": KEPT | {"layers": {"oracle": "holds"}}}, "expected a known word, got 'oracle'"),
-    ({"eot.59": {"verdict": "proved"}}, "eot.59: expected the field severity, got none"),
-    ({"eot.59": KEPT | {"severity": "dire"}}, "eot.59: severity: expected a known word, got 'dire'"),
-    ({"eot.59": KEPT | {"status": "proved"}}, "eot.59: expected known fields, got status"),
-    ({"geometric.59": KEPT}, "expected claims of its own documents, got geometric.59"),
-])
+@pytest.mark.parametrize(
+    ("stored", "named"),
+    [
+        ([], "expected object, got array"),
+        ({"eot.59": 3}, "eot.59: expected object, got int"),
+        ({"eot.59": KEPT | {"verdict": "excellent"}}, "eot.59: verdict: expected a known word, got 'excellent'"),
+        ({"eot.59": KEPT | {"layers": {"oracle": "holds"}}}, "expected a known word, got 'oracle'"),
+        ({"eot.59": {"verdict": "proved"}}, "eot.59: expected the field severity, got none"),
+        ({"eot.59": KEPT | {"severity": "dire"}}, "eot.59: severity: expected a known word, got 'dire'"),
+        ({"eot.59": KEPT | {"status": "proved"}}, "eot.59: expected known fields, got status"),
+        ({"geometric.59": KEPT}, "expected claims of its own documents, got geometric.59"),
+    ],
+)
 def test_a_baseline_holds_verdicts(stored: Any, named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "baseline.json"
     path.write_text(json.dumps(stored))
@@ -166,13 +176,18 @@ def test_a_baseline_holds_verdicts(stored: Any, named: str, tmp_path: Path, monk
     assert named in str(refused.value)
 
 
-@pytest.mark.parametrize(("fields", "bad"), [
-    ({}, False), ({"verdict": Verdict.OPEN}, True),
-    ({"layers": {Layer.SYMBOLIC: Outcome.HOLDS, Layer.TORCH: Outcome.VACUOUS}}, True),
-    ({"layers": {Layer.SYMBOLIC: Outcome.HOLDS, Layer.SOURCE: Outcome.NOT_APPLICABLE}}, False),
-    ({"twins": {"a": (Layer.SYMBOLIC,), "b": ()}}, True), ({"twins": {"a": (Layer.SYMBOLIC, Layer.TORCH)}}, False),
-    ({"layers": {Layer.SYMBOLIC: Outcome.REFUTED, Layer.TORCH: Outcome.HOLDS}, "twins": {"a": (Layer.TORCH,)}}, True),
-])
+@pytest.mark.parametrize(
+    ("fields", "bad"),
+    [
+        ({}, False),
+        ({"verdict": Verdict.OPEN}, True),
+        ({"layers": {Layer.SYMBOLIC: Outcome.HOLDS, Layer.TORCH: Outcome.VACUOUS}}, True),
+        ({"layers": {Layer.SYMBOLIC: Outcome.HOLDS, Layer.SOURCE: Outcome.NOT_APPLICABLE}}, False),
+        ({"twins": {"a": (Layer.SYMBOLIC,), "b": ()}}, True),
+        ({"twins": {"a": (Layer.SYMBOLIC, Layer.TORCH)}}, False),
+        ({"layers": {Layer.SYMBOLIC: Outcome.REFUTED, Layer.TORCH: Outcome.HOLDS}, "twins": {"a": (Layer.TORCH,)}}, True),
+    ],
+)
 def test_an_already_accepted_problem_may_be_accepted_again(fields: dict[str, Any], bad: bool) -> None:
     entry = replace(snapshot(built(evidence()))["eot.59"], twins={"a": (Layer.SYMBOLIC,)})
     assert remembered._is_bad(replace(entry, **fields)) is bad

@@ -61,8 +61,7 @@ PROVED = {
     "and at least −1": AtLeast(U[i, j], -1),
     "an inner product of unit vectors is at most 1": AtLeast(1, total(l, e[l] * U[i, l])),
     "and at least −1, with a factor": AtLeast(t, -t * total(l, e[l] * U[i, l])),
-    "a softmax weight of bounded scores": AtLeast(
-        sp.exp(t * e[j]) / total(l, sp.exp(t * e[l])), sp.exp(-2 * t) / m),
+    "a softmax weight of bounded scores": AtLeast(sp.exp(t * e[j]) / total(l, sp.exp(t * e[l])), sp.exp(-2 * t) / m),
     "a hyperbolic tangent": AtLeast(t, t * sp.Abs(sp.exp(x) - sp.exp(-x)) / (sp.exp(x) + sp.exp(-x))),
     "a square over a common denominator": AtLeast(sp.Rational(1, 4), 1 / (1 + sp.exp(-x)) - 1 / (1 + sp.exp(-x)) ** 2),
     "an entry of a simplex is at most 1": AtLeast(1, p[j]),
@@ -86,11 +85,11 @@ PROVED = {
     "entropy is at most log m": AtLeast(sp.log(m), -total(l, xlogx(p[l])), because=total(l, kl(p[l], 1 / m))),
     "entropy of softmax weights": AtLeast(-total(k, softmax(k) * sp.log(softmax(k))), 0),
     "and at most log m": AtLeast(
-        sp.log(m), -total(k, softmax(k) * sp.log(softmax(k))), because=total(k, kl(softmax(k), 1 / m))),
+        sp.log(m), -total(k, softmax(k) * sp.log(softmax(k))), because=total(k, kl(softmax(k), 1 / m))
+    ),
     "log-sum-exp is above each score": AtLeast(t * sp.log(total(l, sp.exp(s[l] / t))), s[j]),
     "and above the mean": AtLeast(t * sp.log(total(l, sp.exp(s[l] / t))), t * sp.log(m) + total(l, s[l]) / m),
-    "and below the greatest score and τ log m": AtLeast(
-        x + t * sp.log(m), t * sp.log(total(l, sp.exp((x - u[l]) / t)))),
+    "and below the greatest score and τ log m": AtLeast(x + t * sp.log(m), t * sp.log(total(l, sp.exp((x - u[l]) / t)))),
     "the reciprocal of a positive sum": AtLeast(1 / (t + total(l, u[l])), 0),
     "of a sum under a power": AtLeast(1 / (t + total(l, s[l] ** 2)) ** w, 0, strict=True),
     "a fraction below 1": AtLeast(1, total(l, u[l]) / (t + total(l, u[l])), strict=True),
@@ -111,10 +110,14 @@ PROVED = {
     "a maximum": AtLeast(maximum(x, y), y),
     "a minimum": AtLeast(x, minimum(x, y)),
     "a hypothesis counts several times": AtLeast(2 * t * y, 2 * t * x, given=(AtLeast(y, x),)),
-    "Cauchy and Schwarz": AtLeast(total(l, s[l] ** 2) * total(l, b[l] ** 2), total(l, s[l] * b[l]) ** 2,
-                                  because=total((k, l), (s[k] * b[l] - s[l] * b[k]) ** 2) / 2),
-    "Jensen for squares": AtLeast(total(l, p[l] * s[l] ** 2), total(l, p[l] * s[l]) ** 2,
-                                  because=total((k, l), p[k] * p[l] * (s[k] - s[l]) ** 2) / 2),
+    "Cauchy and Schwarz": AtLeast(
+        total(l, s[l] ** 2) * total(l, b[l] ** 2),
+        total(l, s[l] * b[l]) ** 2,
+        because=total((k, l), (s[k] * b[l] - s[l] * b[k]) ** 2) / 2,
+    ),
+    "Jensen for squares": AtLeast(
+        total(l, p[l] * s[l] ** 2), total(l, p[l] * s[l]) ** 2, because=total((k, l), p[k] * p[l] * (s[k] - s[l]) ** 2) / 2
+    ),
     "Cauchy and Schwarz by themselves": AtLeast(total(l, s[l] ** 2) * total(l, b[l] ** 2), total(l, s[l] * b[l]) ** 2),
     "with roots": AtLeast(norm(l, s[l]) * norm(l, b[l]), sp.Abs(total(l, s[l] * b[l]))),
     "Jensen for squares by itself": AtLeast(total(l, p[l] * s[l] ** 2), total(l, p[l] * s[l]) ** 2),
@@ -126,11 +129,12 @@ PROVED = {
     "tanh": AtLeast(1, tanh(x), strict=True),
     "tanh from below": AtLeast(tanh(x), -1, strict=True),
     "the slope of sigmoid": AtLeast(sp.Rational(1, 4), sigmoid(x) * (1 - sigmoid(x)), because=(2 * sigmoid(x) - 1) ** 2 / 4),
-    "Jensen for log": AtLeast(sp.log(mean), total(l, p[l] * sp.log(v[l])),
-                              because=total(k, p[k] * kl(mean, v[k])) / mean),
-    "Pinsker": AtLeast(total(l, kl(p[l], q[l])), total(l, sp.Abs(p[l] - q[l])) ** 2 / 2,
-                       because=total(l, pinsker(p[l], q[l]))
-                       + total((k, l), (part(k) * root(l) - part(l) * root(k)) ** 2) / 4),
+    "Jensen for log": AtLeast(sp.log(mean), total(l, p[l] * sp.log(v[l])), because=total(k, p[k] * kl(mean, v[k])) / mean),
+    "Pinsker": AtLeast(
+        total(l, kl(p[l], q[l])),
+        total(l, sp.Abs(p[l] - q[l])) ** 2 / 2,
+        because=total(l, pinsker(p[l], q[l])) + total((k, l), (part(k) * root(l) - part(l) * root(k)) ** 2) / 4,
+    ),
 }
 
 FALSE = {
@@ -140,12 +144,13 @@ FALSE = {
     "an inner product of columns": AtLeast(1, total(i, U[i, j] * U[i, k])),
     "a diagonal of unit rows": AtLeast(1, total(l, W[l, l] * e[l])),
     "three factors": AtLeast(half, total(l, e[l] * U[i, l] * W[1, l])),
-    "a weight of scores with too small a bound": AtLeast(
-        sp.exp(t * e[j]) / total(l, sp.exp(t * e[l])), sp.exp(-t) / m),
+    "a weight of scores with too small a bound": AtLeast(sp.exp(t * e[j]) / total(l, sp.exp(t * e[l])), sp.exp(-t) / m),
     "a hyperbolic tangent below its absolute value": AtLeast(
-        t * (sp.exp(x) - sp.exp(-x)) / (sp.exp(x) + sp.exp(-x)), t * sp.Abs(sp.exp(x) - sp.exp(-x)) / (sp.exp(x) + sp.exp(-x))),
+        t * (sp.exp(x) - sp.exp(-x)) / (sp.exp(x) + sp.exp(-x)), t * sp.Abs(sp.exp(x) - sp.exp(-x)) / (sp.exp(x) + sp.exp(-x))
+    ),
     "a square over a common denominator, less a little": AtLeast(
-        sp.Rational(6, 25), 1 / (1 + sp.exp(-x)) - 1 / (1 + sp.exp(-x)) ** 2),
+        sp.Rational(6, 25), 1 / (1 + sp.exp(-x)) - 1 / (1 + sp.exp(-x)) ** 2
+    ),
     "1 ≤ an entry": AtLeast(p[j], 1),
     "a square above": AtLeast(p[j] ** 2, p[j]),
     "two entries": AtLeast(p[j], p[k] ** 2),
@@ -158,8 +163,7 @@ FALSE = {
     "softmax weights below one half": AtLeast(half, softmax(j)),
     "log-sum-exp without τ": AtLeast(sp.log(total(l, sp.exp(s[l] / t))), s[j]),
     "log-sum-exp above more than a score": AtLeast(t * sp.log(total(l, sp.exp(s[l] / t))), s[j] + 1),
-    "log-sum-exp below a greatest score that is none": AtLeast(
-        x + t * sp.log(m), t * sp.log(total(l, sp.exp((x + u[l]) / t)))),
+    "log-sum-exp below a greatest score that is none": AtLeast(x + t * sp.log(m), t * sp.log(total(l, sp.exp((x + u[l]) / t)))),
     "and without log m": AtLeast(x, t * sp.log(total(l, sp.exp((x - u[l]) / t)))),
     "entropy above its bound": AtLeast(-total(l, xlogx(p[l])), sp.log(m) / 2),
     "softplus above x + 1": AtLeast(sp.log(1 + sp.exp(x)), x + 1),
@@ -188,7 +192,7 @@ FALSE = {
     "Pinsker without ½": AtLeast(total(l, kl(p[l], q[l])), total(l, sp.Abs(p[l] - q[l])) ** 2),
 }
 
-UNPROVED = {                                                 # true or without a value: no bound may be used there
+UNPROVED = {  # true or without a value: no bound may be used there
     "strict where entries may be 1": AtLeast(1, p[j], strict=True),
     "strict where x may be 0": AtLeast(sp.exp(x), 1 + x, strict=True),
     "strict for a sum of one summand": AtLeast(total(l, v[l]), v[j], strict=True),
@@ -215,13 +219,24 @@ def test_inequalities_that_do_not_follow_stay_undecided(name: str) -> None:
 
 
 WITH_PARTS = [
-    plus(x - y) + sp.Abs(x * t - w), sp.exp(x) + sp.log(t) + sp.log(1 + sp.exp(x) + t), sp.exp(-w) + sp.exp(-2 * w) + sp.exp(w),
-    p[j] + q[j] + P[i, j] + R[i, j] + a[i], total(l, u[l] ** 2) + u[j] + u[k], total(l, sp.exp(-u[l])) + s[j],
-    sp.log(total(l, sp.exp(s[l] / t))) + s[j], sp.log(total(l, v[l])) + sp.log(v[j]) + sp.log(t), sp.Abs(total(l, s[l])),
-    sp.exp(s[j]) / total(l, sp.exp(s[l])) + s[k], total(l, p[l] * q[l]) + p[j], sp.log(w + 1) + sp.log(w + 2) + w * t,
-    total(l, s[l] ** 2) + total(l, s[l] * b[l]) + total(l, b[l] ** 2), total(l, p[l] * s[l] ** 2) + total(l, p[l] * s[l]),
-    total(l, R[i, l] * s[l] ** 2) + total(l, R[i, l] * s[l]), total(l, s[l] ** 2) + total(l, s[l]),
-    e[j] + U[i, j] + total(l, e[l] * U[i, l]), sp.exp(t) * sp.exp(e[j]) - sp.exp(e[k]),
+    plus(x - y) + sp.Abs(x * t - w),
+    sp.exp(x) + sp.log(t) + sp.log(1 + sp.exp(x) + t),
+    sp.exp(-w) + sp.exp(-2 * w) + sp.exp(w),
+    p[j] + q[j] + P[i, j] + R[i, j] + a[i],
+    total(l, u[l] ** 2) + u[j] + u[k],
+    total(l, sp.exp(-u[l])) + s[j],
+    sp.log(total(l, sp.exp(s[l] / t))) + s[j],
+    sp.log(total(l, v[l])) + sp.log(v[j]) + sp.log(t),
+    sp.Abs(total(l, s[l])),
+    sp.exp(s[j]) / total(l, sp.exp(s[l])) + s[k],
+    total(l, p[l] * q[l]) + p[j],
+    sp.log(w + 1) + sp.log(w + 2) + w * t,
+    total(l, s[l] ** 2) + total(l, s[l] * b[l]) + total(l, b[l] ** 2),
+    total(l, p[l] * s[l] ** 2) + total(l, p[l] * s[l]),
+    total(l, R[i, l] * s[l] ** 2) + total(l, R[i, l] * s[l]),
+    total(l, s[l] ** 2) + total(l, s[l]),
+    e[j] + U[i, j] + total(l, e[l] * U[i, l]),
+    sp.exp(t) * sp.exp(e[j]) - sp.exp(e[k]),
 ]
 
 
@@ -231,7 +246,10 @@ def check(expr: sp.Expr, strict: bool) -> bool:
 
 NAMED = {
     "|Σ s| ≤ Σ |s|": (
-        sp.Abs(sp.Sum(s[l], (l, 1, m))), sp.Sum(sp.Abs(s[l]), (l, 1, m)) - sp.Abs(sp.Sum(s[l], (l, 1, m))), False),
+        sp.Abs(sp.Sum(s[l], (l, 1, m))),
+        sp.Sum(sp.Abs(s[l]), (l, 1, m)) - sp.Abs(sp.Sum(s[l], (l, 1, m))),
+        False,
+    ),
     "x ≤ x₊": (plus(x), plus(x) - x, False),
     "x ≤ |x|": (sp.Abs(x), sp.Abs(x) - x, False),
     "−x ≤ |x|": (sp.Abs(x), sp.Abs(x) + x, False),
@@ -274,8 +292,13 @@ def test_each_bound_holds_at_exact_points(expr: sp.Expr) -> None:
 
 
 ORIENTED = [
-    plus(-x) + sp.Abs(x - y), plus(t * x - t * y), plus(p[j] * x - p[j]) * sp.Abs(s[j] * u[j]), plus(x - y) ** 3,
-    total(l, plus(x - s[l]) ** 2 * sp.Abs(s[l])), sp.log(1 + sp.Abs(-2 * x)), plus(-x * y) + plus((x - y) * (x + w)),
+    plus(-x) + sp.Abs(x - y),
+    plus(t * x - t * y),
+    plus(p[j] * x - p[j]) * sp.Abs(s[j] * u[j]),
+    plus(x - y) ** 3,
+    total(l, plus(x - s[l]) ** 2 * sp.Abs(s[l])),
+    sp.log(1 + sp.Abs(-2 * x)),
+    plus(-x * y) + plus((x - y) * (x + w)),
 ]
 
 
@@ -289,8 +312,10 @@ def test_an_orientation_has_the_same_value(expr: sp.Expr) -> None:
 
 
 MERGED = [
-    total(l, u[l]) - 2 * total(k, s[k]) + x * m, t * total(l, sp.exp(s[l])) + total(k, b[k]) * y + 3,
-    m * t - total(l, p[l] * s[l]), m**2 - total(l, s[l]) * m + total((k, l), s[k] * s[l]),
+    total(l, u[l]) - 2 * total(k, s[k]) + x * m,
+    t * total(l, sp.exp(s[l])) + total(k, b[k]) * y + 3,
+    m * t - total(l, p[l] * s[l]),
+    m**2 - total(l, s[l]) * m + total((k, l), s[k] * s[l]),
 ]
 
 

@@ -19,7 +19,7 @@ from derivations.calculus.variables import Kind, Variable, coupling, index, posi
 from tests.derivations.grammar import NAMES, B, C, Grammar, P, R, S, a, b, c, h, i, j, k, l, m, n, q, w, x, y, z
 
 Z = total(l, sp.exp(a[l] / y))
-free = index("k", m)                                          # k without the promise k ≠ j
+free = index("k", m)  # k without the promise k ≠ j
 bare = vector("p", m)
 
 
@@ -35,8 +35,10 @@ TRUE = {
     "softmax Jacobian off the diagonal": (derivative(p(j), a[k]), -p(j) * p(k) / y),
     "softmax in the temperature": (derivative(p(j), y), -p(j) * (a[j] - total(i, p(i) * a[i])) / y**2),
     "gradient of log-sum-exp": (derivative(y * sp.log(Z), a[j]), p(j)),
-    "Fisher matrix": (total(i, p(i) * derivative(sp.log(p(i)), a[j]) * derivative(sp.log(p(i)), a[l])),
-                      (delta(j, l) * p(j) - p(j) * p(l)) / y**2),
+    "Fisher matrix": (
+        total(i, p(i) * derivative(sp.log(p(i)), a[j]) * derivative(sp.log(p(i)), a[l])),
+        (delta(j, l) * p(j) - p(j) * p(l)) / y**2,
+    ),
     "Hessian of log-sum-exp": (derivative(derivative(sp.log(Z), a[j]), a[l]), (delta(j, l) * p(j) - p(j) * p(l)) / y**2),
     "variance": (total(j, q[j] * (a[j] - mean) ** 2), square - mean**2),
     "variance in pairs": (total((i, j), q[i] * q[j] * (a[i] - a[j]) ** 2) / 2, square - mean**2),
@@ -142,30 +144,33 @@ def test_sums_over_one_term_are_that_term() -> None:
     assert not equal(total(only, plan[only, j]), plan[1, l])
 
 
-@pytest.mark.parametrize(("build", "message"), [
-    (lambda: normal(total(j, delta(j, h))), "delta"),
-    (lambda: normal(total(j, delta(j, 2) * a[j])), "delta"),                      # there is no 2 at m = 1
-    (lambda: normal(total(j, delta(j, i + 1) * a[j])), "delta"),
-    (lambda: normal(total(j, delta(j, sp.Symbol("t")))), "delta"),
-    (lambda: normal(sp.Sum(a[j], (j, 1, m - 1))), "sum bounds"),
-    (lambda: normal(sp.Sum(a[j], (j, 2, m))), "sum bounds"),
-    (lambda: normal(sp.Sum(a[k], (k, 1, m))), "sum bounds"),                      # k ≠ j, or over all?
-    (lambda: normal(sp.Sum(S[j, j], (j, 1, m), (j, 1, m))), "sum bounds"),
-    (lambda: equal(1 + sp.Float(1e-30), 1), "number"),
-    (lambda: derivative(total(j, q[j]), q[i]), "derivative"),                     # 0 or 1?
-    (lambda: derivative(P[j, h], P[i, h]), "derivative"),
-    (lambda: derivative(a[j], j), "derivative"),
-    (lambda: index("ι1", m), "name"),
-    (lambda: index("k#3", m), "name"),
-    (lambda: index("o", m - 1), "shape"),                                          # nothing to sum at m = 1
-])
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: normal(total(j, delta(j, h))), "delta"),
+        (lambda: normal(total(j, delta(j, 2) * a[j])), "delta"),  # there is no 2 at m = 1
+        (lambda: normal(total(j, delta(j, i + 1) * a[j])), "delta"),
+        (lambda: normal(total(j, delta(j, sp.Symbol("t")))), "delta"),
+        (lambda: normal(sp.Sum(a[j], (j, 1, m - 1))), "sum bounds"),
+        (lambda: normal(sp.Sum(a[j], (j, 2, m))), "sum bounds"),
+        (lambda: normal(sp.Sum(a[k], (k, 1, m))), "sum bounds"),  # k ≠ j, or over all?
+        (lambda: normal(sp.Sum(S[j, j], (j, 1, m), (j, 1, m))), "sum bounds"),
+        (lambda: equal(1 + sp.Float(1e-30), 1), "number"),
+        (lambda: derivative(total(j, q[j]), q[i]), "derivative"),  # 0 or 1?
+        (lambda: derivative(P[j, h], P[i, h]), "derivative"),
+        (lambda: derivative(a[j], j), "derivative"),
+        (lambda: index("ι1", m), "name"),
+        (lambda: index("k#3", m), "name"),
+        (lambda: index("o", m - 1), "shape"),  # nothing to sum at m = 1
+    ],
+)
 def test_ambiguous_arguments_are_refused(build: Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError, match=f"^{message}:"):
         build()
 
 
 def test_unit_mass_needs_the_full_axis() -> None:
-    assert not equal(total(h, q[h]), 1)                       # n of m entries
+    assert not equal(total(h, q[h]), 1)  # n of m entries
     assert not equal(total(i, P[j, i]), q[j])
     assert not equal(total(h, P[h, 1]), w[1])
     assert equal(total(h, w[h]), 1)
@@ -177,19 +182,41 @@ def test_unit_length_needs_the_last_axis_and_the_square() -> None:
     assert equal(total(l, rows[h, l] ** 2), 1)
     assert equal(total((h, l), w[h] * rows[h, l] ** 2), 1)
     assert equal(total(l, (own[l] - rows[h, l]) ** 2), 2 - 2 * total(l, own[l] * rows[h, l]))
-    for wrong in (total(h, rows[h, j] ** 2), total(l, square[l, l] ** 2), total(l, own[l] ** 3), total(l, own[l]),
-                  total(l, a[l] * own[l] ** 2), total(k, own[k] ** 2), total(l, own[l] * a[l])):
+    for wrong in (
+        total(h, rows[h, j] ** 2),
+        total(l, square[l, l] ** 2),
+        total(l, own[l] ** 3),
+        total(l, own[l]),
+        total(l, a[l] * own[l] ** 2),
+        total(k, own[k] ** 2),
+        total(l, own[l] * a[l]),
+    ):
         assert not equal(wrong, 1)
 
 
 def test_the_length_of_a_vector_other_than_0_is_positive() -> None:
     own, rows, square = (vector(name, *shape, kind=Kind.NONZERO) for name, shape in (("o", (m,)), ("O", (n, m)), ("Q", (m, m))))
-    for right in (total(j, own[j] ** 2), total(l, rows[h, l] ** 2), total((h, l), w[h] * rows[h, l] ** 2),
-                  total(j, b[j] * own[j] ** 4), sp.sqrt(total(j, own[j] ** 2)), total(j, square[l, j] ** 2)):
+    for right in (
+        total(j, own[j] ** 2),
+        total(l, rows[h, l] ** 2),
+        total((h, l), w[h] * rows[h, l] ** 2),
+        total(j, b[j] * own[j] ** 4),
+        sp.sqrt(total(j, own[j] ** 2)),
+        total(j, square[l, j] ** 2),
+    ):
         assert strictly_positive(right), right
-    for wrong in (total(j, own[j]), total(j, own[j] ** 3), total(k, own[k] ** 2), total(h, rows[h, j] ** 2), own[j] ** 2,
-                  total(l, square[l, l] ** 2), total(l, square[l, j] ** 2), total(j, z[j] * own[j] ** 2),
-                  total(l, a[l] ** 2), total(j, own[j] ** 2) - 1):
+    for wrong in (
+        total(j, own[j]),
+        total(j, own[j] ** 3),
+        total(k, own[k] ** 2),
+        total(h, rows[h, j] ** 2),
+        own[j] ** 2,
+        total(l, square[l, l] ** 2),
+        total(l, square[l, j] ** 2),
+        total(j, z[j] * own[j] ** 2),
+        total(l, a[l] ** 2),
+        total(j, own[j] ** 2) - 1,
+    ):
         assert not strictly_positive(wrong), wrong
     assert equal(total(j, own[j] ** 2 / total(l, own[l] ** 2)), 1)
 
@@ -197,24 +224,57 @@ def test_the_length_of_a_vector_other_than_0_is_positive() -> None:
 def test_x_log_x_at_zero() -> None:
     assert xlogx(sp.S.Zero) == 0 == enclose(xlogx(q[j]), {m: 2, j: 2, q.label: [1, 0]})
     assert equal(kl(sp.S.Zero, y), y)
-    assert normal(xlogx(q[j])) == xlogx(q[j])                 # q_j may be 0, so it stays closed
+    assert normal(xlogx(q[j])) == xlogx(q[j])  # q_j may be 0, so it stays closed
     assert not equal(xlogx(q[j]), q[j] * sp.log(q[j]))
     assert equal(xlogx(b[j]), b[j] * sp.log(b[j]))
 
 
-POSITIVE = {"b": b[j], "Z": Z, "p": p(j), "sum": total(j, w[h] * b[j]), "power": total(j, b[j]) ** -3, "one of two": y + z[j],
-            "m": m, "exp": sp.exp(x), "nested": total(j, 1 / total(l, b[l] + z[j]))}
-NONNEGATIVE = {"z": z[j], "simplex": q[j], "plan": total(h, P[j, h] * b[j]), "square": x**2,
-               "square of a sum": total(j, a[j]) ** 2, "kl": kl(q[j], b[j]), "divergence": total(j, kl(q[j], p(j))),
-               "pairs": total((j, k), B[j, k] ** 2),
-               "others": total(k, b[k]), "delta": delta(i, j) * y, "0": sp.S.Zero}
-NEITHER = {"a": a[j], "negative": -b[j], "difference": y - z[j], "sum": total(j, a[j]), "cube": total(j, a[j]) ** 3,
-           "log": sp.log(y), "x log x": xlogx(z[j]), "root": sp.sqrt(total(j, a[j])) - 1, "kl of a real": kl(a[j], y),
-           "kl from 0": kl(q[j], z[j]), "one bad term": x**2 + a[j], "two signs": -total(j, b[j]) * y, "exponent": (-y) ** 3}
+POSITIVE = {
+    "b": b[j],
+    "Z": Z,
+    "p": p(j),
+    "sum": total(j, w[h] * b[j]),
+    "power": total(j, b[j]) ** -3,
+    "one of two": y + z[j],
+    "m": m,
+    "exp": sp.exp(x),
+    "nested": total(j, 1 / total(l, b[l] + z[j])),
+}
+NONNEGATIVE = {
+    "z": z[j],
+    "simplex": q[j],
+    "plan": total(h, P[j, h] * b[j]),
+    "square": x**2,
+    "square of a sum": total(j, a[j]) ** 2,
+    "kl": kl(q[j], b[j]),
+    "divergence": total(j, kl(q[j], p(j))),
+    "pairs": total((j, k), B[j, k] ** 2),
+    "others": total(k, b[k]),
+    "delta": delta(i, j) * y,
+    "0": sp.S.Zero,
+}
+NEITHER = {
+    "a": a[j],
+    "negative": -b[j],
+    "difference": y - z[j],
+    "sum": total(j, a[j]),
+    "cube": total(j, a[j]) ** 3,
+    "log": sp.log(y),
+    "x log x": xlogx(z[j]),
+    "root": sp.sqrt(total(j, a[j])) - 1,
+    "kl of a real": kl(a[j], y),
+    "kl from 0": kl(q[j], z[j]),
+    "one bad term": x**2 + a[j],
+    "two signs": -total(j, b[j]) * y,
+    "exponent": (-y) ** 3,
+}
 
 
-@pytest.mark.parametrize(("signs", "expected"), [
-    (POSITIVE, (True, True)), (NONNEGATIVE, (True, False)), (NEITHER, (False, False))], ids=["> 0", "≥ 0", "neither"])
+@pytest.mark.parametrize(
+    ("signs", "expected"),
+    [(POSITIVE, (True, True)), (NONNEGATIVE, (True, False)), (NEITHER, (False, False))],
+    ids=["> 0", "≥ 0", "neither"],
+)
 def test_signs(signs: dict[str, sp.Expr], expected: tuple[bool, bool]) -> None:
     signs_of = {name: (nonnegative(expr), strictly_positive(expr)) for name, expr in signs.items()}
     assert signs_of == dict.fromkeys(signs, expected)
@@ -249,8 +309,8 @@ def test_derivative_is_the_slope(seed: int) -> None:
     for point in rng.sample(POINTS, 3):
         try:
             slope_there = enclose(slope, point)
-        except ValueError as unknown:                         # d|x|/dx
-            assert "sign" in str(unknown)                     # noqa: PT017
+        except ValueError as unknown:  # d|x|/dx
+            assert "sign" in str(unknown)  # noqa: PT017
             return
         low, here, high = (enclose(expr, shifted(point, by, s * step)) for s in (-1, 0, 1))
         left, right = ((u - v) / arb(float(step)) for u, v in ((here, low), (high, here)))
@@ -262,7 +322,7 @@ def test_derivative_is_the_slope(seed: int) -> None:
 def shifted(point: dict[Variable, object], by: sp.Expr, step: Fraction) -> dict[Variable, object]:
     """The point with one entry moved."""
     if isinstance(by, Variable):
-        return {**point, by: point[by] + step}                # type: ignore[operator]
+        return {**point, by: point[by] + step}  # type: ignore[operator]
     row, *column = (point[position] - 1 for position in by.indices)  # type: ignore[operator]
     value = [list(r) if column else r for r in point[by.base.label]]  # type: ignore[attr-defined]
     holder, index = (value[row], column[0]) if column else (value, row)

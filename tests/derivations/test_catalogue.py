@@ -140,8 +140,10 @@ def test_a_correction_is_examined_too() -> None:
     assert entry(FLIPPED, repair=(MASS, JACOBIAN)).repaired() == JACOBIAN
 
 
-@pytest.mark.parametrize(("repair", "expected"), [
-    ((OPEN, JACOBIAN), Outcome.INCONCLUSIVE), ((OPEN,), Outcome.INCONCLUSIVE), ((FLIPPED,), Outcome.REFUTED)])
+@pytest.mark.parametrize(
+    ("repair", "expected"),
+    [((OPEN, JACOBIAN), Outcome.INCONCLUSIVE), ((OPEN,), Outcome.INCONCLUSIVE), ((FLIPPED,), Outcome.REFUTED)],
+)
 def test_a_false_correction_is_rejected(repair: tuple[Relation, ...], expected: Outcome) -> None:
     examination = examine(entry(Fails(FLIPPED), repair=repair))
     assert examination.evidence.correction is expected
@@ -313,8 +315,9 @@ def test_claims_stand_in_the_order_of_their_modules(registry: dict[str, Entry], 
         registry["eot.1"].latex = "y"
 
 
-@pytest.mark.parametrize("stranger", [
-    replace(entry(MASS), module="another"), replace(entry(MASS), id="eot.1", module="first"), "eot.0"])
+@pytest.mark.parametrize(
+    "stranger", [replace(entry(MASS), module="another"), replace(entry(MASS), id="eot.1", module="first"), "eot.0"]
+)
 def test_only_claims_of_a_document_are_loaded(
     registry: dict[str, Entry], monkeypatch: pytest.MonkeyPatch, stranger: Entry
 ) -> None:
@@ -326,8 +329,11 @@ def test_only_claims_of_a_document_are_loaded(
 def test_a_document_registers_only_its_own_claims(registry: dict[str, Entry], monkeypatch: pytest.MonkeyPatch) -> None:
     known = registry["eot.0"] = entry(MASS)
     monkeypatch.setattr(catalogue, "package", lambda document: SimpleNamespace(__name__=document, __path__=[]))
-    monkeypatch.setattr(catalogue.pkgutil, "iter_modules", lambda path: [
-        SimpleNamespace(name=name) for name in ("section2", "checks", "section1")])
+    monkeypatch.setattr(
+        catalogue.pkgutil,
+        "iter_modules",
+        lambda path: [SimpleNamespace(name=name) for name in ("section2", "checks", "section1")],
+    )
 
     def read(document: str, **new: Entry) -> list[str]:
         def imported(name: str) -> str:
@@ -347,13 +353,21 @@ def test_a_document_registers_only_its_own_claims(registry: dict[str, Entry], mo
     assert read("eot", inference_1=entry(MASS)) == ["eot.section1", "eot.section2"]
 
 
-@pytest.mark.parametrize(("own", "repaired", "faults"), [
-    (None, None, ()), (Standing.AGREES, Standing.AGREES, ()), (Standing.AGREES, None, ()),
-    (Standing.DIFFERS, None, ("the print differs from its relation: why",)),
-    (Standing.AGREES, Standing.DIFFERS, ("the correction differs from its relation: why",)),
-])
+@pytest.mark.parametrize(
+    ("own", "repaired", "faults"),
+    [
+        (None, None, ()),
+        (Standing.AGREES, Standing.AGREES, ()),
+        (Standing.AGREES, None, ()),
+        (Standing.DIFFERS, None, ("the print differs from its relation: why",)),
+        (Standing.AGREES, Standing.DIFFERS, ("the correction differs from its relation: why",)),
+    ],
+)
 def test_a_print_that_differs_from_its_relation_is_a_fault(
-    registry: dict[str, Entry], monkeypatch: pytest.MonkeyPatch, own: Standing | None, repaired: Standing | None,
+    registry: dict[str, Entry],
+    monkeypatch: pytest.MonkeyPatch,
+    own: Standing | None,
+    repaired: Standing | None,
     faults: tuple[str, ...],
 ) -> None:
     made = registry["eot.0"] = entry(JACOBIAN, sign=FLIPPED)

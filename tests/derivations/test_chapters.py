@@ -15,7 +15,7 @@ ID = re.compile(r"[a-z]+\.\S+")
 MARK = "(corrected)"
 MOST, WIDTH = 6, 120
 
-Registered = Mapping[str, bool]                              # the claims of a chapter, and whether each is corrected
+Registered = Mapping[str, bool]  # the claims of a chapter, and whether each is corrected
 
 
 def chapters() -> Mapping[str, Registered]:
@@ -39,7 +39,7 @@ def blocks(header: str) -> dict[str, list[str]]:
             label = match[1]
             by_heading[label] = [match[2]] if match[2] else []
         elif label and line.startswith(INDENT):
-            by_heading[label].append(line[len(INDENT):])
+            by_heading[label].append(line[len(INDENT) :])
         else:
             label = None
     return by_heading
@@ -121,24 +121,27 @@ def test_a_header_in_order_has_no_fault() -> None:
     assert not faults(HEADER.replace("Notation   p the weights;\n           A the advantages\n", ""), KNOWN, symbols=False)
 
 
-@pytest.mark.parametrize(("old", "new", "message"), [
-    ("eot.1–eot.3", "eot.1–eot.4", "Claims: expected a claim of this chapter, got eot.4"),
-    ("eot.1–eot.3", "eot.1, eot.3", "Claims: expected eot.2, got a list without it"),
-    ("eot.1–eot.3", "eot.1–eot.3, eot.2", "Claims: expected each id once, got eot.2 again"),
-    ("eot.1–eot.3", "eot.1–eot.def3", "Claims: expected a claim of this chapter, got eot.1–eot.def3"),
-    ("Claims     eot.1", "Claim      eot.1", "Claims: expected a block with this label, got none"),
-    ("Main claims\n", "Main claim\n", "Main claims: expected a block with this label, got none"),
-    ("Notation ", "Notations", "Notation: expected a block with this label, got none"),
-    ("References section 1", "References", "References: expected a block with this label, got none"),
-    ("eot.2  ", "eot.9  ", "Main claims: expected the id of a claim of this chapter, got eot.9"),
-    ("eot.2         Σ_j p_j = 1", "            Σ_j p_j = 1", "Main claims: expected the id of a claim of this chapter"),
-    ("Σ_j p_j = 1", "", "Main claims: expected a line of mathematics for eot.2, got none"),
-    ("E_p[A] = 0  (corrected)", "(corrected)", "Main claims: expected a line of mathematics for eot.s1.mean, got none"),
-    ("= 0  (corrected)", "= 0", "Main claims: expected eot.s1.mean with (corrected), got E_p[A] = 0"),
-    ("p_j = 1", "p_j = 1  (corrected)", "Main claims: expected eot.2 without (corrected), got Σ_j p_j = 1  (corrected)"),
-    ("Σ_j p_j = 1", "1 = " * 30, "Main claims: expected less than 120 characters for eot.2, got"),
-    ("Main claims\n", "Main claims\n" + 5 * "           eot.1   1 > 0\n", "Main claims: expected at most 6 lines, got 7"),
-])
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("eot.1–eot.3", "eot.1–eot.4", "Claims: expected a claim of this chapter, got eot.4"),
+        ("eot.1–eot.3", "eot.1, eot.3", "Claims: expected eot.2, got a list without it"),
+        ("eot.1–eot.3", "eot.1–eot.3, eot.2", "Claims: expected each id once, got eot.2 again"),
+        ("eot.1–eot.3", "eot.1–eot.def3", "Claims: expected a claim of this chapter, got eot.1–eot.def3"),
+        ("Claims     eot.1", "Claim      eot.1", "Claims: expected a block with this label, got none"),
+        ("Main claims\n", "Main claim\n", "Main claims: expected a block with this label, got none"),
+        ("Notation ", "Notations", "Notation: expected a block with this label, got none"),
+        ("References section 1", "References", "References: expected a block with this label, got none"),
+        ("eot.2  ", "eot.9  ", "Main claims: expected the id of a claim of this chapter, got eot.9"),
+        ("eot.2         Σ_j p_j = 1", "            Σ_j p_j = 1", "Main claims: expected the id of a claim of this chapter"),
+        ("Σ_j p_j = 1", "", "Main claims: expected a line of mathematics for eot.2, got none"),
+        ("E_p[A] = 0  (corrected)", "(corrected)", "Main claims: expected a line of mathematics for eot.s1.mean, got none"),
+        ("= 0  (corrected)", "= 0", "Main claims: expected eot.s1.mean with (corrected), got E_p[A] = 0"),
+        ("p_j = 1", "p_j = 1  (corrected)", "Main claims: expected eot.2 without (corrected), got Σ_j p_j = 1  (corrected)"),
+        ("Σ_j p_j = 1", "1 = " * 30, "Main claims: expected less than 120 characters for eot.2, got"),
+        ("Main claims\n", "Main claims\n" + 5 * "           eot.1   1 > 0\n", "Main claims: expected at most 6 lines, got 7"),
+    ],
+)
 def test_a_header_out_of_order_is_refused(old: str, new: str, message: str) -> None:
     broken = HEADER.replace(old, new, 1)
     assert broken != HEADER

@@ -22,8 +22,23 @@ from tests.derivations.report.samples import of, row, saved
 from tests.processes import derivations, forked
 
 COMMAND = [sys.executable, "-m", "derivations"]
-FIELDS = {"id", "document", "number", "kind", "title", "statement", "hypotheses", "verdict", "severity", "scope",
-          "correction", "witness", "evidence", "twins", "depends_on"}
+FIELDS = {
+    "id",
+    "document",
+    "number",
+    "kind",
+    "title",
+    "statement",
+    "hypotheses",
+    "verdict",
+    "severity",
+    "scope",
+    "correction",
+    "witness",
+    "evidence",
+    "twins",
+    "depends_on",
+}
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -37,6 +52,7 @@ Command = Callable[..., subprocess.CompletedProcess[str]]
 @pytest.fixture
 def within(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
     """Run a command in this process if it needs no other, since starting one takes seconds."""
+
     def command(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         for name, value in ({VARIABLE: ""} | environment).items():
             monkeypatch.setenv(name, value)
@@ -46,31 +62,39 @@ def within(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
         with pytest.raises(SystemExit) as end:
             run_command_line()
         output = capsys.readouterr()
-        return subprocess.CompletedProcess(arguments, end.value.code or 0, output.out, output.err)   # type: ignore[arg-type]
+        return subprocess.CompletedProcess(arguments, end.value.code or 0, output.out, output.err)  # type: ignore[arg-type]
 
     return command
 
 
-@pytest.mark.parametrize(("arguments", "named"), [
-    (("verify", "eot.466"), "eot.466"),
-    (("verify", "nosuchdocument"), "nosuchdocument"),
-    (("verify", "eot.46", "--device", "abacus"), "abacus"),
-    (("verify", "eot.46", "--json", "no/such/folder.json"), "no/such"),
-    (("verify", "--no-such-option"), "--no-such-option"),
-    (("list", "nosuchdocument"), "nosuchdocument"),
-    (("show", "eot.4x"), "eot.4x"),
-    (("show", "eot"), "eot"),
-    (("regress", "--json", "missing.json"), "missing.json"),
-], ids=lambda value: " ".join(value) if isinstance(value, tuple) else None)
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("verify", "eot.466"), "eot.466"),
+        (("verify", "nosuchdocument"), "nosuchdocument"),
+        (("verify", "eot.46", "--device", "abacus"), "abacus"),
+        (("verify", "eot.46", "--json", "no/such/folder.json"), "no/such"),
+        (("verify", "--no-such-option"), "--no-such-option"),
+        (("list", "nosuchdocument"), "nosuchdocument"),
+        (("show", "eot.4x"), "eot.4x"),
+        (("show", "eot"), "eot"),
+        (("regress", "--json", "missing.json"), "missing.json"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
+)
 def test_bad_input_is_one_line_and_exit_2(within: Command, tmp_path: Path, arguments: tuple[str, ...], named: str) -> None:
     refused_in_a_line(within(*arguments), named)
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize(("arguments", "named"), [
-    (("verify", "eot.46", "--model", "./no-such-folder"), "no-such-folder"),
-    (("regress", "--json", "missing.json"), "missing.json"),
-], ids=lambda value: " ".join(value) if isinstance(value, tuple) else None)
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("verify", "eot.46", "--model", "./no-such-folder"), "no-such-folder"),
+        (("regress", "--json", "missing.json"), "missing.json"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
+)
 def test_bad_input_in_a_separate_process(tmp_path: Path, arguments: tuple[str, ...], named: str) -> None:
     refused_in_a_line(derivations(tmp_path, *arguments), named)
     assert not list(tmp_path.iterdir())
@@ -97,9 +121,17 @@ def test_a_missing_gpu_is_named(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("content", ["not json", "[]", '{"schema": 99}', '{"schema": 1}',
-                                     '{"schema": 1, "environment": {}, "claims": [3]}',
-                                     '{"schema": 1, "environment": {}, "claims": [{"id": "eot.59"}]}'])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "not json",
+        "[]",
+        '{"schema": 99}',
+        '{"schema": 1}',
+        '{"schema": 1, "environment": {}, "claims": [3]}',
+        '{"schema": 1, "environment": {}, "claims": [{"id": "eot.59"}]}',
+    ],
+)
 def test_a_broken_ledger_is_named(tmp_path: Path, content: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "ledger.json").write_text(content)
     monkeypatch.chdir(tmp_path)
@@ -119,15 +151,17 @@ def test_list_names_every_claim_at_once(tmp_path: Path, within: Command) -> None
     result = run(tmp_path, "list")
     assert result.returncode == 0
     assert [line.split()[0] for line in result.stdout.splitlines()] == list(entries())
-    assert time.perf_counter() - start < 60                  # list imports neither torch nor a solver
+    assert time.perf_counter() - start < 60  # list imports neither torch nor a solver
     own = [line for line in result.stdout.splitlines() if line.startswith("eot.")]
     assert within("list", "eot").stdout.splitlines() == own
 
 
 def test_list_and_show_import_no_numerics(tmp_path: Path) -> None:
-    probe = "import sys; sys.argv = ['derivations', 'show', 'eot.46']\n" \
-        "try:\n    from derivations.__main__ import run; run()\nexcept SystemExit:\n    pass\n" \
+    probe = (
+        "import sys; sys.argv = ['derivations', 'show', 'eot.46']\n"
+        "try:\n    from derivations.__main__ import run; run()\nexcept SystemExit:\n    pass\n"
         "sys.exit(any(m in sys.modules for m in ('torch', 'cvxpy', 'transformers', 'numerics')))"
+    )
     assert subprocess.run([sys.executable, "-c", probe], cwd=tmp_path, capture_output=True, check=False).returncode == 0
 
 
@@ -137,7 +171,7 @@ def test_an_id_after_k_collects_only_the_files_that_speak_for_claims() -> None:
         return {line.split("::")[0] for line in result.stdout.splitlines() if "::" in line}
 
     assert collected() == {"derivations/test_derivations.py", "evidence/test_votes.py"}
-    assert collected("tests/test_readme.py") == set()        # an explicitly named file is not replaced
+    assert collected("tests/test_readme.py") == set()  # an explicitly named file is not replaced
 
 
 def collect(*arguments: str) -> None:
@@ -168,20 +202,24 @@ def again(folder: Path, within: Command) -> None:
     path = folder / "ledger.json"
     text = path.read_text()
     start = time.perf_counter()
-    probe = "import sys; sys.argv = ['derivations', 'verify', 'eot.59', '--quick', '--incremental']\n" \
-        "try:\n    from derivations.__main__ import run; run()\nexcept SystemExit as end:\n    assert not end.code\n" \
+    probe = (
+        "import sys; sys.argv = ['derivations', 'verify', 'eot.59', '--quick', '--incremental']\n"
+        "try:\n    from derivations.__main__ import run; run()\nexcept SystemExit as end:\n    assert not end.code\n"
         "sys.exit(any(m in sys.modules for m in ('torch', 'cvxpy', 'numerics', 'pytest')))"
+    )
     result = subprocess.run([sys.executable, "-c", probe], cwd=folder, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout + result.stderr
     assert result.stdout.strip() == "nothing changed: 1 claims reused"
-    assert time.perf_counter() - start < 30                  # under ten seconds on a machine that is not busy
+    assert time.perf_counter() - start < 30  # under ten seconds on a machine that is not busy
     assert path.read_text() == text
     ledger = json.loads(text)
     assert "outdated" not in within("show", "eot.59").stdout + within("list", "eot").stdout
     ledger["files"]["evidence.eot.section5_gradient"] = "another"
     path.write_text(json.dumps(ledger))
-    assert "outdated   evidence.eot.section5_gradient changed after the ledger was written: run `python -m derivations " \
+    assert (
+        "outdated   evidence.eot.section5_gradient changed after the ledger was written: run `python -m derivations "
         "verify eot.59` again" in within("show", "eot.59").stdout
+    )
     assert "(outdated: evidence.eot.section5_gradient changed after" in within("list", "eot").stdout
     stale = within("regress")
     assert stale.returncode == 1
@@ -219,8 +257,9 @@ def test_a_ledger_about_another_statement_is_not_as_before(tmp_path: Path, withi
 
 
 def test_assertions_are_evaluated(tmp_path: Path) -> None:
-    result = subprocess.run([sys.executable, "-O", "-m", "derivations", "list"], cwd=tmp_path, capture_output=True, text=True,
-                            check=False)
+    result = subprocess.run(
+        [sys.executable, "-O", "-m", "derivations", "list"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr.startswith("error: python: expected an interpreter that evaluates assertions, got one with -O")
 
@@ -253,10 +292,15 @@ def test_a_ledger_that_is_named_must_be_there(within: Command, tmp_path: Path, c
 
 
 def test_interruption_leaves_nothing_but_what_it_says_is_kept(tmp_path: Path) -> None:
-    process = subprocess.Popen([*COMMAND, "verify", "eot", "-n", "0"], cwd=tmp_path, stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, start_new_session=True)
+    process = subprocess.Popen(
+        [*COMMAND, "verify", "eot", "-n", "0"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
     time.sleep(4)
     process.send_signal(signal.SIGINT)
     said = b"".join(process.communicate(timeout=60)).decode()
-    assert process.returncode in (130, -signal.SIGINT)       # the second while Python is still importing
+    assert process.returncode in (130, -signal.SIGINT)  # the second while Python is still importing
     assert [path.name for path in tmp_path.iterdir()] == (["ledger.json.journal"] if "checks are kept in" in said else [])

@@ -31,20 +31,34 @@ ORDER = Expansion(sp.exp(t * x), 1 + t * x, t, 1)
 # ── comparisons ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize(("relation", "side"), [
-    (FALSE, FALSE.left), (AtLeast(x, w), x), (Limit(1 / t + x, t, sp.oo, x), 1 / t + x), (ORDER, sp.exp(t * x)),
-    (MINIMUM, MINIMUM.open_objective), (BRANCH, 2 * x**2),
-])
+@pytest.mark.parametrize(
+    ("relation", "side"),
+    [
+        (FALSE, FALSE.left),
+        (AtLeast(x, w), x),
+        (Limit(1 / t + x, t, sp.oo, x), 1 / t + x),
+        (ORDER, sp.exp(t * x)),
+        (MINIMUM, MINIMUM.open_objective),
+        (BRANCH, 2 * x**2),
+    ],
+)
 def test_the_left_side(relation: Relation, side: sp.Expr) -> None:
     assert left(relation) == side
     assert core(Fails(relation)) is relation
     assert core(relation) is relation
 
 
-@pytest.mark.parametrize(("relation", "sides"), [
-    (Equation(x, w), [x, w]), (Equation(x, 1), [x]), (Equation(2, 2), []), (BRANCH, [x**2, w, 2 * x**2, 2 * w]),
-    (ORDER, [sp.exp(t * x), 1 + t * x]), (Limit(1 / t + x, t, sp.oo, x), [1 / t + x, x]),
-])
+@pytest.mark.parametrize(
+    ("relation", "sides"),
+    [
+        (Equation(x, w), [x, w]),
+        (Equation(x, 1), [x]),
+        (Equation(2, 2), []),
+        (BRANCH, [x**2, w, 2 * x**2, 2 * w]),
+        (ORDER, [sp.exp(t * x), 1 + t * x]),
+        (Limit(1 / t + x, t, sp.oo, x), [1 / t + x, x]),
+    ],
+)
 def test_sides_that_are_no_numbers(relation: Relation, sides: list[sp.Expr]) -> None:
     assert telling_sides(relation) == sides
 
@@ -52,13 +66,16 @@ def test_sides_that_are_no_numbers(relation: Relation, sides: list[sp.Expr]) -> 
 # ── twins ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize(("twin", "steps"), [
-    (Equation(x, w + 1), [FALSE]),                           # of the same kind and about the same variables
-    (Equation(x, w + 1), [Limit(1 / t, t, sp.oo, 0), AtLeast(t, 0), FALSE]),
-    (Equation(x * a[k], 1), [Equation(x + a[l], 0)]),        # indices do not count
-    (AtLeast(y, (x + w) ** 2), [AtLeast(t, 0), Fails(FALSE)]),
-    (AtLeast(y, x * (x + 2 * w) + w**2), [Equation(x, 1), SQUARE]),      # a side in common, in normal form
-])
+@pytest.mark.parametrize(
+    ("twin", "steps"),
+    [
+        (Equation(x, w + 1), [FALSE]),  # of the same kind and about the same variables
+        (Equation(x, w + 1), [Limit(1 / t, t, sp.oo, 0), AtLeast(t, 0), FALSE]),
+        (Equation(x * a[k], 1), [Equation(x + a[l], 0)]),  # indices do not count
+        (AtLeast(y, (x + w) ** 2), [AtLeast(t, 0), Fails(FALSE)]),
+        (AtLeast(y, x * (x + 2 * w) + w**2), [Equation(x, 1), SQUARE]),  # a side in common, in normal form
+    ],
+)
 def test_versions_of_a_step(twin: Relation, steps: list[Relation]) -> None:
     assert related(twin, steps)
 
@@ -80,20 +97,33 @@ def repeated(*twins: Relation, printed: Relation | None = None) -> list[str]:
     return list(repetitions(printed or SQUARE, refuted, failing(printed) if printed else None))
 
 
-@pytest.mark.parametrize("again", [
-    FALSE, Equation(FALSE.right, FALSE.left), Equation(FALSE.left - 1, FALSE.right - 1),
-    Equation(FALSE.left, FALSE.right, about=(a[1],)), Equation(FALSE.left, FALSE.right, at={x: 5, w: 7}),
-], ids=str)
+@pytest.mark.parametrize(
+    "again",
+    [
+        FALSE,
+        Equation(FALSE.right, FALSE.left),
+        Equation(FALSE.left - 1, FALSE.right - 1),
+        Equation(FALSE.left, FALSE.right, about=(a[1],)),
+        Equation(FALSE.left, FALSE.right, at={x: 5, w: 7}),
+    ],
+    ids=str,
+)
 def test_one_mistake_made_twice(again: Relation) -> None:
     assert repeated(FALSE, again) == ["the twin '2' repeats the twin '1'"]
     assert repeated(again, printed=FALSE) == ["the twin '1' repeats the claim"]
 
 
-@pytest.mark.parametrize("other", [
-    Equation(FALSE.left, 2 * SQUARE.right - FALSE.right),    # as much too large as the other is too small
-    Equation(FALSE.left, x**2 - 2 * x * w + w**2), Equation(FALSE.left, FALSE.right + 1, at={x: 0, w: 0}),
-    AtLeast(FALSE.right, FALSE.left), Differs(SQUARE.left, SQUARE.right),
-], ids=str)
+@pytest.mark.parametrize(
+    "other",
+    [
+        Equation(FALSE.left, 2 * SQUARE.right - FALSE.right),  # as much too large as the other is too small
+        Equation(FALSE.left, x**2 - 2 * x * w + w**2),
+        Equation(FALSE.left, FALSE.right + 1, at={x: 0, w: 0}),
+        AtLeast(FALSE.right, FALSE.left),
+        Differs(SQUARE.left, SQUARE.right),
+    ],
+    ids=str,
+)
 def test_two_mistakes(other: Relation) -> None:
     assert repeated(FALSE, other) == []
     assert repeated(other, printed=FALSE) == []
@@ -120,19 +150,32 @@ ANYTHING = "the correction says nothing about its subject, since it holds for an
 LEFT, FAILS = "the correction is not about the print's left side", "the correction fails where the print does"
 
 
-@pytest.mark.parametrize("repaired", [
-    SQUARE, AtLeast((x + w) ** 2, 0), Equation(SQUARE.right, SQUARE.left), Differs((x + w) ** 2, -1 - x**2),
-    AtLeast((x + w) ** 2, -((x + w) ** 2)),
-], ids=str)
+@pytest.mark.parametrize(
+    "repaired",
+    [
+        SQUARE,
+        AtLeast((x + w) ** 2, 0),
+        Equation(SQUARE.right, SQUARE.left),
+        Differs((x + w) ** 2, -1 - x**2),
+        AtLeast((x + w) ** 2, -((x + w) ** 2)),
+    ],
+    ids=str,
+)
 def test_a_proper_correction_has_no_objection(repaired: Relation) -> None:
     assert objected(FALSE, repaired, at=True) == []
 
 
-@pytest.mark.parametrize(("repaired", "objection"), [
-    (FALSE, "the correction repeats the print"), (Fails(SQUARE), "correction"),
-    (AtLeast((x + w) ** 2, (x + w) ** 2 - 1), NOTHING), (Differs(1 - (x + w) ** 2, -((x + w) ** 2)), NOTHING),
-    (Equation((x - w) ** 2, x**2 - 2 * x * w + w**2), LEFT),
-], ids=str)
+@pytest.mark.parametrize(
+    ("repaired", "objection"),
+    [
+        (FALSE, "the correction repeats the print"),
+        (Fails(SQUARE), "correction"),
+        (AtLeast((x + w) ** 2, (x + w) ** 2 - 1), NOTHING),
+        (Differs(1 - (x + w) ** 2, -((x + w) ** 2)), NOTHING),
+        (Equation((x - w) ** 2, x**2 - 2 * x * w + w**2), LEFT),
+    ],
+    ids=str,
+)
 def test_objections_to_improper_corrections(repaired: Relation, objection: str) -> None:
     assert objection in objected(FALSE, repaired)
 
@@ -154,7 +197,7 @@ def test_a_part_that_is_named_may_be_replaced() -> None:
 def test_a_correction_holds_where_the_print_fails() -> None:
     assert objected(FALSE, Equation((x + w) ** 2, x**2 + x * w + w**2), at=True) == [FAILS]
     assert objected(FALSE, Equation((x + w) ** 2, x**2 + x * w + w**2)) == []
-    assert objected(FALSE, Equation((x + w) ** 2, (x + w) ** 2 * y), at=True) == []      # it has a variable more
+    assert objected(FALSE, Equation((x + w) ** 2, (x + w) ** 2 * y), at=True) == []  # it has a variable more
     assert objected(FALSE, AtLeast(x + w, (x + w) ** 2, given=(AtLeast(-1, x**2),)), at=True, replaces="all") == []
 
 
@@ -174,7 +217,7 @@ def test_a_correction_that_holds_of_anything() -> None:
     assert objected(printed, AtLeast((x + w) ** 2, 0), replaces="the power") == [ANYTHING]
     assert objected(Equation((x + w) ** 2, 0), AtLeast(x**2 + 2 * x * w + w**2 + y, x**2 + 2 * x * w + w**2)) == [ANYTHING]
     assert objected(Equation(x * w, 0), AtLeast(x + w + y, x + w), replaces="the product") == []
-    assert objected(printed, AtLeast(x + y, x), replaces="a part") == []           # the print is not about x alone
+    assert objected(printed, AtLeast(x + y, x), replaces="a part") == []  # the print is not about x alone
     assert objected(SQUARE, AtLeast(total(l, (x + w) ** 2 * b[l]), 0), replaces="the weights") == []
     odd = scalar("any quantity")
     assert objected(AtLeast(odd, 1), AtLeast(odd**2 + 1, odd), replaces="all") == [ANYTHING]
@@ -188,7 +231,7 @@ def test_a_correction_in_which_a_variable_cancels() -> None:
     assert objected(printed, AtLeast(x, 2 * x)) == []
     assert objected(printed, AtLeast(x, w)) == []
     assert objected(printed, AtLeast(x + y, 2 * x), replaces="a half") == []
-    assert objected(AtLeast(x, x + y), AtLeast(x + y, x)) == []                    # as it does in the print
+    assert objected(AtLeast(x, x + y), AtLeast(x + y, x)) == []  # as it does in the print
     assert objected(AtLeast(a[l], 1), AtLeast(a[l] + b[l], a[l])) == [ANYTHING]
 
 

@@ -15,21 +15,73 @@ ROOT = Path(__file__).parents[2]
 
 FINISHED = {
     "deciphering": [
-        *range(1, 48), "thm1", "thm2", "prop1", *(f"fn{n}" for n in range(1, 12)), *(f"fig{n}" for n in range(1, 9)), "tab1",
+        *range(1, 48),
+        "thm1",
+        "thm2",
+        "prop1",
+        *(f"fn{n}" for n in range(1, 12)),
+        *(f"fig{n}" for n in range(1, 9)),
+        "tab1",
     ],
     "inference": [*range(1, 24), "thm1", "thm2", "cor1", *(f"{kind}{n}" for kind in ("fig", "fn") for n in range(1, 4))],
     "eot": [
-        *range(1, 150), "def3.1", "def3.2", "thm3.3", "rem3.4", "rem3.5", "prop4.1", "prop4.2", "prop4.3", "prop4.4", "tab1",
-        "def5.1", "thm5.2", "rem5.3", "def6.1", "lem6.2", "thm6.3", "rem6.4", "rem6.5", "def7.1", "def7.2", "thm7.3", "rem7.4",
-        "cor7.5", "rem7.6", "defA.1", "defA.2", "defA.3", "defA.4", "defA.5", "thmA.6", "thmA.7", "defB.1", "defB.2", "thmB.3",
-        "lemB.4", "remB.5",
+        *range(1, 150),
+        "def3.1",
+        "def3.2",
+        "thm3.3",
+        "rem3.4",
+        "rem3.5",
+        "prop4.1",
+        "prop4.2",
+        "prop4.3",
+        "prop4.4",
+        "tab1",
+        "def5.1",
+        "thm5.2",
+        "rem5.3",
+        "def6.1",
+        "lem6.2",
+        "thm6.3",
+        "rem6.4",
+        "rem6.5",
+        "def7.1",
+        "def7.2",
+        "thm7.3",
+        "rem7.4",
+        "cor7.5",
+        "rem7.6",
+        "defA.1",
+        "defA.2",
+        "defA.3",
+        "defA.4",
+        "defA.5",
+        "thmA.6",
+        "thmA.7",
+        "defB.1",
+        "defB.2",
+        "thmB.3",
+        "lemB.4",
+        "remB.5",
     ],
     "geometric": [*range(1, 8)],
     "transport": [
-        "lem1", "thm1", *(f"listing.{name}" for name in (
-            "sinkhorn", "sinkhorn_divergence", "AttentionAsOT", "sinkhorn_attention", "compute_attention_ot_divergence",
-            "LinearAttentionAsOT", "analyze_attention_temperature", "OTAttentionExperiment", "OptimalTransportAttention",
-            "run_ot_attention_experiment")),
+        "lem1",
+        "thm1",
+        *(
+            f"listing.{name}"
+            for name in (
+                "sinkhorn",
+                "sinkhorn_divergence",
+                "AttentionAsOT",
+                "sinkhorn_attention",
+                "compute_attention_ot_divergence",
+                "LinearAttentionAsOT",
+                "analyze_attention_temperature",
+                "OTAttentionExperiment",
+                "OptimalTransportAttention",
+                "run_ot_attention_experiment",
+            )
+        ),
     ],
 }
 
@@ -73,6 +125,7 @@ def source(entry: Entry) -> Entry | None:
 
 def borrowed_numbers(entry: Entry, of: Entry) -> list[str]:
     """Texts that a reprint copies although they contain a number of the other document."""
+
     def words(e: Entry) -> list[str]:
         repaired = [e.correction.statement.text, e.correction.statement.latex] if e.correction else []
         return [e.title, e.statement, *e.hypotheses, *repaired]

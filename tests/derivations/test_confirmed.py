@@ -71,7 +71,7 @@ def test_confirmed_passes_before_there_is_a_baseline_and_after(paper: Path) -> N
     first = run(paper, "verify", "paper.1", "-n", "0")
     assert first.returncode == 0, first.stdout + first.stderr
     assert "paper: 1 claims: 1 confirmed" in first.stdout
-    row, = json.loads((paper / "ledger.json").read_text())["claims"]
+    (row,) = json.loads((paper / "ledger.json").read_text())["claims"]
     assert row["verdict"] == "confirmed"
     assert "not proved: not decided: " in row["scope"]
     assert run(paper, "regress", "--accept").returncode == 0

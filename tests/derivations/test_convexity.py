@@ -51,7 +51,7 @@ def test_theorems_hold_at_exact_points(name: str) -> None:
     for theorem in made:
         values = [enclose(theorem, point) for point in islice(points(variables_of(sp.Tuple(gap, theorem))), 0, 90, 3)]
         assert not any(value < 0 for value in values), theorem
-        assert sum(value.is_finite() for value in values) > len(values) / 2, theorem     # a ball around √0 is not
+        assert sum(value.is_finite() for value in values) > len(values) / 2, theorem  # a ball around √0 is not
 
 
 def test_what_holds_for_all_indices_is_weighted() -> None:
@@ -63,14 +63,20 @@ def test_what_holds_for_all_indices_is_weighted() -> None:
     assert normal(total(l, q[l] * a[l] * s[l])) not in made
 
 
-@pytest.mark.parametrize(("gap", "wrong"), [
-    (total(l, a[l] * s[l] ** 2) - total(l, a[l] * s[l]) ** 2,
-     total(l, a[l]) * total(l, a[l] * s[l] ** 2) - total(l, a[l] * s[l]) ** 2),
-    (total(l, a[l] * sp.Abs(s[l])), total(l, a[l] * sp.Abs(s[l])) - sp.Abs(total(l, a[l] * s[l]))),
-    (total(l, a[l] * plus(s[l])), total(l, a[l] * plus(s[l])) - plus(total(l, a[l] * s[l]))),
-    (total(l, q[l] * a[l] ** 3), total(l, q[l] * a[l] ** 3) - total(l, q[l] * a[l]) ** 3),
-    (total(l, xlogx(q[l])) - total(l, q[l] * sp.log(b[l])), total(l, xlogx(q[l])) - total(l, q[l] * sp.log(b[l]))),
-], ids=["weights of both signs", "for |x|", "for x₊", "a cube", "masses other than 1"])
+@pytest.mark.parametrize(
+    ("gap", "wrong"),
+    [
+        (
+            total(l, a[l] * s[l] ** 2) - total(l, a[l] * s[l]) ** 2,
+            total(l, a[l]) * total(l, a[l] * s[l] ** 2) - total(l, a[l] * s[l]) ** 2,
+        ),
+        (total(l, a[l] * sp.Abs(s[l])), total(l, a[l] * sp.Abs(s[l])) - sp.Abs(total(l, a[l] * s[l]))),
+        (total(l, a[l] * plus(s[l])), total(l, a[l] * plus(s[l])) - plus(total(l, a[l] * s[l]))),
+        (total(l, q[l] * a[l] ** 3), total(l, q[l] * a[l] ** 3) - total(l, q[l] * a[l]) ** 3),
+        (total(l, xlogx(q[l])) - total(l, q[l] * sp.log(b[l])), total(l, xlogx(q[l])) - total(l, q[l] * sp.log(b[l]))),
+    ],
+    ids=["weights of both signs", "for |x|", "for x₊", "a cube", "masses other than 1"],
+)
 def test_hypotheses_of_a_theorem_are_checked(gap: sp.Expr, wrong: sp.Expr) -> None:
     made = {normal(each) for each in theorems(normal(gap), check, ())}
     assert normal(wrong) not in made

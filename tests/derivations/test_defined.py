@@ -26,8 +26,10 @@ ASKED: dict[str, tuple[sp.Expr, list[str]]] = {
     "an entry before its first": (a[0], ["0 is an integer", "0 is an index in range"]),
     "an entry at a real place": (a[y], ["y is an integer", "y is an index in range"]),
     "an entry at an index of another range": (a[h], ["h is an integer", "h is an index in range"]),
-    "an entry of a matrix": (C[h, i], [
-        "h is an integer", "h is an index in range", "i is an integer", "i is an index in range"]),
+    "an entry of a matrix": (
+        C[h, i],
+        ["h is an integer", "h is an index in range", "i is an integer", "i is an index in range"],
+    ),
     "a sum": (total(l, a[l]), ["1 is an integer", "m is an integer", "0 ≥ 0", "0 ≥ 0"]),
     "a sum from 2": (sp.Sum(x, (l, 2, m)), ["2 is an integer", "m is an integer", "1 ≥ 0", "0 ≥ 0"]),
     "a sum beyond its range": (sp.Sum(x, (l, 1, n)), ["1 is an integer", "n is an integer", "0 ≥ 0", "m - n ≥ 0"]),
@@ -93,7 +95,7 @@ def test_facts_show_conditions() -> None:
 
 def test_a_condition_without_a_normal_form_is_not_shown() -> None:
     assert not shown(Condition(derivative(plus(x) * y, x), Sense.POSITIVE))
-    assert not shown(Condition(sp.Integer(1), Sense.INDEX))   # required only where it is not manifest
+    assert not shown(Condition(sp.Integer(1), Sense.INDEX))  # required only where it is not manifest
 
 
 e = sp.Symbol("e")
@@ -120,8 +122,10 @@ STRANGE: dict[str, tuple[sp.Expr, list[object]]] = {
     "an entry of a plain vector": (foreign[j], [foreign[j]]),
     "an entry of a vector of another length": (longer[h], [longer[h]]),
     "an entry of a vector of no length": (bare[j], [bare[j]]),
-    "an entry of a vector with too many places": (sp.Indexed(sp.IndexedBase(B.label, shape=(m, m)), j), [
-        sp.Indexed(sp.IndexedBase(B.label, shape=(m, m)), j)]),
+    "an entry of a vector with too many places": (
+        sp.Indexed(sp.IndexedBase(B.label, shape=(m, m)), j),
+        [sp.Indexed(sp.IndexedBase(B.label, shape=(m, m)), j)],
+    ),
     "a delta of real numbers": (delta(x, v), [delta(x, v)]),
     "a delta of one": (delta(j, y), [delta(j, y)]),
     "a delta of sums of indices": (delta(j, i + 1), []),

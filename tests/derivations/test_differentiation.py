@@ -54,8 +54,10 @@ SLOPES: dict[str, tuple[sp.Expr, sp.Expr, sp.Expr]] = {
 def test_slope(name: str) -> None:
     expr, by, expected = SLOPES[name]
     slope = differentiate(expr, by)
-    assert equal(slope.replace(sp.sign, lambda arg: 2 * plus(arg) / arg - 1), sp.sympify(expected).replace(
-        sp.sign, lambda arg: 2 * plus(arg) / arg - 1))
+    assert equal(
+        slope.replace(sp.sign, lambda arg: 2 * plus(arg) / arg - 1),
+        sp.sympify(expected).replace(sp.sign, lambda arg: 2 * plus(arg) / arg - 1),
+    )
     assert sp.sympify(expected) != 0 or slope == 0
 
 

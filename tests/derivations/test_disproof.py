@@ -25,7 +25,7 @@ def test_the_point_of_a_disproof_is_added_to_that_of_the_statement() -> None:
 @pytest.mark.parametrize("own", [{"about": (x,)}, {"given": (AtLeast(x, 0),)}])
 def test_arguments_of_the_relation_are_refused_by_the_disproof(own: dict[str, tuple[object, ...]]) -> None:
     with pytest.raises(ValueError, match=r"^about, given: expected at the relation that is disproved, got them"):
-        Fails(Equation(x, y), **own)                         # type: ignore[arg-type]
+        Fails(Equation(x, y), **own)  # type: ignore[arg-type]
 
 
 def test_a_disproof_takes_scope_and_sides_from_its_relation() -> None:

@@ -48,15 +48,18 @@ def test_a_document_is_loaded_once_under_its_key() -> None:
     assert [title(key) for key in ("minnow", "perch")] == ["On fish", "perch"]
 
 
-@pytest.mark.parametrize(("name", "why"), [
-    ("none", "expected a folder with an __init__.py, got .*none"),
-    ("Minnow", "expected a folder named in small letters, digits and _, got Minnow"),
-    ("2fish", "expected a folder named in small letters, digits and _, got 2fish"),
-    ("gold-fish", "expected a folder named in small letters, digits and _, got gold-fish"),
-    ("eot", "expected a folder with a name of its own, got eot, which names something else"),
-    ("json", "expected a folder with a name of its own, got json, which names something else"),
-    ("evidence", "expected a folder with a name of its own, got evidence, which names something else"),
-])
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("none", "expected a folder with an __init__.py, got .*none"),
+        ("Minnow", "expected a folder named in small letters, digits and _, got Minnow"),
+        ("2fish", "expected a folder named in small letters, digits and _, got 2fish"),
+        ("gold-fish", "expected a folder named in small letters, digits and _, got gold-fish"),
+        ("eot", "expected a folder with a name of its own, got eot, which names something else"),
+        ("json", "expected a folder with a name of its own, got json, which names something else"),
+        ("evidence", "expected a folder with a name of its own, got evidence, which names something else"),
+    ],
+)
 def test_other_folders_are_refused(name: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if name != "none":
         (tmp_path / name).mkdir()
@@ -84,9 +87,7 @@ def test_a_folder_on_the_search_path_is_itself(tmp_path: Path, monkeypatch: pyte
     assert outside() == {"minnow": tmp_path / "minnow"}
 
 
-def test_a_document_that_cannot_be_imported_is_not_taken_for_one_later(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_document_that_cannot_be_imported_is_not_taken_for_one_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "minnow").mkdir()
     (tmp_path / "minnow" / "__init__.py").write_text("LOADED = True\nraise KeyError('more')\n")
     name_them(monkeypatch, tmp_path / "minnow")

@@ -41,17 +41,21 @@ def test_a_difference() -> None:
     assert str(Differs(x, w)) == "x ≠ w"
 
 
-@pytest.mark.parametrize(("relation", "point", "fails", "holds"), [
-    (Differs(x, w), {x: 1, w: 1}, True, False),
-    (Differs(x, w), {x: 1, w: 2}, False, True),
-    (Differs(sp.exp(x), sp.exp(w)), {x: 1, w: 1}, False, False),   # two balls that overlap decide nothing
-    (Differs(sp.exp(x), 1), {x: 0}, True, False),
-    (Differs(x, sp.Rational(1, 3)), {x: Fraction(1, 3)}, True, False),
-    (Differs(1 / x, 1 / w), {x: 0, w: 0}, False, False),
-    (Differs(1 / x, w), {x: 0, w: 1}, False, False),
-    (Differs(w, 1 / x), {x: 0, w: 1}, False, False),
-    (Differs(1 / x, 1 / x), {x: 0}, False, False),
-], ids=str)
+@pytest.mark.parametrize(
+    ("relation", "point", "fails", "holds"),
+    [
+        (Differs(x, w), {x: 1, w: 1}, True, False),
+        (Differs(x, w), {x: 1, w: 2}, False, True),
+        (Differs(sp.exp(x), sp.exp(w)), {x: 1, w: 1}, False, False),  # two balls that overlap decide nothing
+        (Differs(sp.exp(x), 1), {x: 0}, True, False),
+        (Differs(x, sp.Rational(1, 3)), {x: Fraction(1, 3)}, True, False),
+        (Differs(1 / x, 1 / w), {x: 0, w: 0}, False, False),
+        (Differs(1 / x, w), {x: 0, w: 1}, False, False),
+        (Differs(w, 1 / x), {x: 0, w: 1}, False, False),
+        (Differs(1 / x, 1 / x), {x: 0}, False, False),
+    ],
+    ids=str,
+)
 def test_a_difference_at_a_point(relation: Differs, point: dict[sp.Expr, int], fails: bool, holds: bool) -> None:
     witness = relation.contradicted_at(point)
     assert (witness.sign if witness else None) == ("=" if fails else None)
@@ -86,4 +90,4 @@ def test_a_disproof_at_its_point() -> None:
 @pytest.mark.parametrize("more", [{"about": (y,)}, {"given": (AtLeast(x, 0),)}], ids=str)
 def test_a_disproof_has_no_separate_hypotheses(more: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=r"^about, given: expected at the relation that is disproved"):
-        Fails(AtLeast(x, w), **more)                          # type: ignore[arg-type]
+        Fails(AtLeast(x, w), **more)  # type: ignore[arg-type]

@@ -48,8 +48,15 @@ OTHER_TRUTH = Equation((x - y) ** 2, x**2 - 2 * x * y + y**2)
 OPEN = Equation(sp.sqrt((x**2 + y**2) ** 2 * t**2), t * sp.sqrt(x**4 + 2 * x**2 * y**2 + y**4), reason="what no rule sees")
 
 
-def entry(derivation: Callable[[], Iterator[Relation]] | Relation, *, repair: Relation | None = None,
-          replaces: str | None = None, under: str | None = None, needs: tuple[str, ...] = (), **twins: Relation) -> Entry:
+def entry(
+    derivation: Callable[[], Iterator[Relation]] | Relation,
+    *,
+    repair: Relation | None = None,
+    replaces: str | None = None,
+    under: str | None = None,
+    needs: tuple[str, ...] = (),
+    **twins: Relation,
+) -> Entry:
     """An unregistered claim."""
     steps = (lambda: iter([derivation])) if isinstance(derivation, Relation) else derivation
     made = Entry("eot.0", Kind.IDENTITY, "t", "x", (), needs, steps, "A statement.")
@@ -85,8 +92,17 @@ def raising(error: BaseException, after: int = 1) -> Callable[[], Iterator[Relat
     return derivation
 
 
-ERRORS = [ValueError("no"), ArithmeticError("no"), IndexError("no"), RecursionError("no"), KeyError("no"), SystemExit(0),
-          pytest.skip.Exception("no"), GeneratorExit("no"), StopIteration("no")]
+ERRORS = [
+    ValueError("no"),
+    ArithmeticError("no"),
+    IndexError("no"),
+    RecursionError("no"),
+    KeyError("no"),
+    SystemExit(0),
+    pytest.skip.Exception("no"),
+    GeneratorExit("no"),
+    StopIteration("no"),
+]
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
@@ -121,7 +137,7 @@ def test_a_kernel_that_also_refutes_proves_nothing(monkeypatch: pytest.MonkeyPat
     assert not examination.proved
 
 
-K7 = sp.Mul(*(m - number for number in range(1, 8))) ** 2    # 0 at every size of the usual sample
+K7 = sp.Mul(*(m - number for number in range(1, 8))) ** 2  # 0 at every size of the usual sample
 b = vector("b", m, kind=Kinds.POSITIVE)
 B = total(l, b[l])
 FALSE_FROM_EIGHT: dict[str, Relation] = {
@@ -130,13 +146,15 @@ FALSE_FROM_EIGHT: dict[str, Relation] = {
     "a difference": Differs(B, B * K7 / 5040**2),
     "an implication": Follows((AtLeast(x, 0),), AtLeast(x, K7), (sp.S.One,)),
     "a strict inequality": StrictUnlessEqual(1 - K7, 0, B, t, B, (t, t)),
-    "a limit between bounds": Limit(K7 * total(l, b[l] * t / (1 + b[l] * t)), t, sp.oo, K7,
-                                    between=(K7 * B * t / (1 + B * t), K7 * B * t / (1 + B * t))),
+    "a limit between bounds": Limit(
+        K7 * total(l, b[l] * t / (1 + b[l] * t)), t, sp.oo, K7, between=(K7 * B * t / (1 + B * t), K7 * B * t / (1 + B * t))
+    ),
     "a coefficient": Expansion(B * t + K7 * t, B * t, t, 1),
     "a minimizer without mass 1": UniqueMinimum(lambda p: total(l, xlogx(p(l))), lambda _: 1 / m + K7, m, sp.S.One),
     "a minimizer of another function": UniqueMinimum(lambda p: total(l, xlogx(p(l))) + K7 * p(1), lambda _: 1 / m, m, sp.S.One),
     "a plan of another function": UniquePlan(
-        lambda p: total((l, h), xlogx(p(l, h))) + K7 * p(1, 1), lambda *_: 1 / m, m, m, sp.S.One),
+        lambda p: total((l, h), xlogx(p(l, h))) + K7 * p(1, 1), lambda *_: 1 / m, m, m, sp.S.One
+    ),
 }
 SKEWED: dict[str, Relation] = {
     "a dominant entry": AtLeast(7 * B**2, m * total(l, b[l] ** 2)),
@@ -184,14 +202,21 @@ class Gullible(Equation):
         return None
 
 
-@pytest.mark.parametrize(("step", "named"), [
-    (Gullible(x, y), "expected a relation of the kernel, got Gullible"), (None, "got NoneType"), ("x = x", "got str"),
-    (Fails(Gullible(x, y)), "got Gullible"), (Fails(Fails(FALSE)), "the disproof of a disproof"),
-    (replace(SQUARE, given=(Gullible(x, y),)), "got Gullible"), (replace(SQUARE, quotes=("a theorem",)), "got str"),
-    (Follows((Gullible(x, y),), AtLeast(x, y), (1,)), "got Gullible"),
-    (replace(SQUARE, given=(Fails(FALSE),)), "got a disproof"),
-    (Follows((Fails(FALSE),), AtLeast(x, y), (1,)), "got a disproof"),  # type: ignore[arg-type]
-])
+@pytest.mark.parametrize(
+    ("step", "named"),
+    [
+        (Gullible(x, y), "expected a relation of the kernel, got Gullible"),
+        (None, "got NoneType"),
+        ("x = x", "got str"),
+        (Fails(Gullible(x, y)), "got Gullible"),
+        (Fails(Fails(FALSE)), "the disproof of a disproof"),
+        (replace(SQUARE, given=(Gullible(x, y),)), "got Gullible"),
+        (replace(SQUARE, quotes=("a theorem",)), "got str"),
+        (Follows((Gullible(x, y),), AtLeast(x, y), (1,)), "got Gullible"),
+        (replace(SQUARE, given=(Fails(FALSE),)), "got a disproof"),
+        (Follows((Fails(FALSE),), AtLeast(x, y), (1,)), "got a disproof"),  # type: ignore[arg-type]
+    ],
+)
 def test_only_the_kernel_s_own_relations_count(step: Any, named: str) -> None:
     examination = examine(entry(steps(SQUARE, step)))
     assert examination.evidence.outcome is Outcome.ERROR
@@ -272,8 +297,10 @@ def test_a_step_that_is_not_decided_is_a_fault_unless_it_is_the_last() -> None:
     assert outcome(entry(steps(SQUARE, Fails(SQUARE), OTHER_TRUTH))) is Outcome.INCONCLUSIVE
 
 
-@pytest.mark.parametrize("relation", [
-    Equation(1 / (x + y) + 1, (x + y + 1) / (x + y)), Equation((sp.log(x) + 1) ** 2, sp.log(x) ** 2 + 2 * sp.log(x) + 1)])
+@pytest.mark.parametrize(
+    "relation",
+    [Equation(1 / (x + y) + 1, (x + y + 1) / (x + y)), Equation((sp.log(x) + 1) ** 2, sp.log(x) ** 2 + 2 * sp.log(x) + 1)],
+)
 def test_a_partly_undefined_statement_is_a_fault(relation: Relation) -> None:
     made = entry(relation)
     assert outcome(made) is Outcome.INCONCLUSIVE
@@ -299,15 +326,17 @@ def test_an_earlier_step_vouches_for_a_premise() -> None:
     examination = examine(entry(steps(BELOW, FROM_PROVED)))
     assert examination.evidence.outcome is Outcome.HOLDS
     assert examination.steps[1].premises == ("x**2 + y**2 ≥ 2*x*y: step 1",)
-    assert outcome(entry(steps(FROM_PROVED, BELOW))) is Outcome.INCONCLUSIVE      # a later one does not
+    assert outcome(entry(steps(FROM_PROVED, BELOW))) is Outcome.INCONCLUSIVE  # a later one does not
     assert outcome(entry(steps(replace(BELOW, because=(x + y) ** 2), FROM_PROVED))) is Outcome.INCONCLUSIVE
     assert outcome(entry(steps(Fails(FALSE), FROM_FREE))) is Outcome.INCONCLUSIVE
 
 
 def test_a_strict_step_vouches_for_a_weak_premise_and_not_the_other_way_round() -> None:
     strict = AtLeast(x**2 + 1, 0, strict=True, because=x**2 + 1)
-    weak, sharp = (Follows((replace(strict, strict=s, because=None),), AtLeast(x**2 + 2, 0, strict=s), (sp.S.One,), sp.S.One)
-                   for s in (False, True))
+    weak, sharp = (
+        Follows((replace(strict, strict=s, because=None),), AtLeast(x**2 + 2, 0, strict=s), (sp.S.One,), sp.S.One)
+        for s in (False, True)
+    )
     assert outcome(entry(steps(strict, weak))) is Outcome.HOLDS
     assert outcome(entry(steps(replace(strict, strict=False), sharp))) is Outcome.INCONCLUSIVE
 
@@ -320,9 +349,9 @@ def test_a_declared_hypothesis_is_shown() -> None:
     assert examination.steps[0].premises == ("x ≥ y: a hypothesis",)
 
 
-@pytest.mark.parametrize("relation", [
-    AtLeast(x, -1, at={x: 5}), Equation(sp.Abs(x), x, at={x: 5}), AtLeast(total(l, a[l]), -100, at={a: [1]}),
-])
+@pytest.mark.parametrize(
+    "relation", [AtLeast(x, -1, at={x: 5}), Equation(sp.Abs(x), x, at={x: 5}), AtLeast(total(l, a[l]), -100, at={a: [1]})]
+)
 def test_values_at_which_an_author_lets_it_be_tried_do_not_restrict_the_search(relation: Relation) -> None:
     assert relation.counterexample() is None
     assert outcome(entry(relation)) is Outcome.REFUTED
@@ -333,7 +362,7 @@ def test_nothing_is_its_own_hypothesis() -> None:
     assert outcome(entry(AtLeast(2 * x, x + y, given=(ABOVE,)))) is Outcome.VACUOUS
     assert outcome(entry(replace(ABOVE, given=(replace(ABOVE, strict=True),)))) is Outcome.VACUOUS
     assert not examine(entry(replace(ABOVE, given=(ABOVE,)))).steps[0].holds
-    assert outcome(entry(steps(replace(ABOVE, given=(ABOVE,)), SQUARE))) is Outcome.HOLDS    # only the last has to say more
+    assert outcome(entry(steps(replace(ABOVE, given=(ABOVE,)), SQUARE))) is Outcome.HOLDS  # only the last has to say more
 
 
 def test_a_conditional_step_does_not_prove_a_premise() -> None:
@@ -386,8 +415,10 @@ def test_a_needed_claim_that_proves_nothing_vouches_for_nothing(registry: dict[s
     registered("eot.1", AtLeast(x, y), SQUARE)
     registered("eot.2", FROM_FREE, needs=("eot.1",))
     assert outcome(registry["eot.2"]) is Outcome.INCONCLUSIVE
-    assert outcome(registered("eot.3", Follows((AtLeast(2 * x, 2 * y),), ABOVE, (sp.Rational(1, 2),)), needs=("eot.2",))) \
+    assert (
+        outcome(registered("eot.3", Follows((AtLeast(2 * x, 2 * y),), ABOVE, (sp.Rational(1, 2),)), needs=("eot.2",)))
         is Outcome.INCONCLUSIVE
+    )
 
 
 def test_hypotheses_of_a_needed_claim_are_hypotheses(registry: dict[str, Entry]) -> None:
@@ -417,8 +448,10 @@ def test_nothing_comes_from_a_claim_with_an_error_in_its_needs(registry: dict[st
     assert quoted(broken) == {}
 
 
-@pytest.mark.parametrize(("needs", "named"), [
-    ("paper.9", "for paper.1, got paper.9"), ("paper.1", "paper.1 → paper.1"), ("paper.2", "paper.1 → paper.2 → paper.1")])
+@pytest.mark.parametrize(
+    ("needs", "named"),
+    [("paper.9", "for paper.1, got paper.9"), ("paper.1", "paper.1 → paper.1"), ("paper.2", "paper.1 → paper.2 → paper.1")],
+)
 def test_an_error_in_needs_concerns_its_claim_only(tmp_path: Path, needs: str, named: str) -> None:
     (tmp_path / "paper").mkdir()
     (tmp_path / "paper" / "__init__.py").write_text('"""A paper."""\n')

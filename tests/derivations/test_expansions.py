@@ -69,8 +69,10 @@ def test_a_solution_in_a_sum_is_not_captured() -> None:
 def test_a_solution_solves_its_equation() -> None:
     (image,) = TRUE["a linear system"].images
     known = solution(image, v, linear.index, t, 3)
-    left, right = (coefficients(expr, t, 3, small) for expr, small in (
-        substituted(part, v, linear.index, known) for part in (v[a], t * image.xreplace({linear.index: a}))))
+    left, right = (
+        coefficients(expr, t, 3, small)
+        for expr, small in (substituted(part, v, linear.index, known) for part in (v[a], t * image.xreplace({linear.index: a})))
+    )
     assert all(equal(x, y) for x, y in zip(left, right, strict=True))
 
 
@@ -98,8 +100,11 @@ def test_a_polynomial_is_its_own_series() -> None:
 def test_hypotheses_do_not_mention_the_vanishing_variable() -> None:
     growing = Expansion(sp.exp(t * x), 1 + t * x, t, 1, given=(AtLeast(x, y),))
     assert growing.explain() == ""
-    assert Expansion(sp.exp(t * x), 1 + t * x, t, 1, given=(AtLeast(x, t),)).explain().startswith(
-        "given: expected hypotheses that do not depend on t, got ")
+    assert (
+        Expansion(sp.exp(t * x), 1 + t * x, t, 1, given=(AtLeast(x, t),))
+        .explain()
+        .startswith("given: expected hypotheses that do not depend on t, got ")
+    )
 
 
 def test_a_derivative_of_a_solution_is_refused() -> None:

@@ -52,7 +52,8 @@ PROVED: dict[str, Relation] = {
     "a temperature for each row": UniquePlan(of_rows, rows, n, m, lambda a: w[a]),
     "a limit between two others": Limit(t * sp.log(1 + length), t, 0, 0, between=(0, t * sp.log(1 + m))),
     "log-sum-exp tends to the greatest score": Limit(
-        t * sp.log(sp.exp(x / t) + total(l, sp.exp((x - u[l]) / t))), t, 0, x, between=(x, x + t * sp.log(m + 1))),
+        t * sp.log(sp.exp(x / t) + total(l, sp.exp((x - u[l]) / t))), t, 0, x, between=(x, x + t * sp.log(m + 1))
+    ),
     "a sum whose length moves": Limit(total(l, 1 / m**2), m, sp.oo, 0),
     "softmax tends to the uniform weights": Limit(softmax(j), t, sp.oo, 1 / m),
 }
@@ -61,7 +62,8 @@ FALSE: dict[str, Relation] = {
     "a minimum that is a maximum": UniqueMinimum(gain, softmax, m, t),
     "a maximum at another temperature": UniqueMaximum(gain, lambda at: sp.exp(s[at]) / total(l, sp.exp(s[l])), m, t),
     "one temperature for all rows": UniquePlan(
-        of_rows, lambda a, b: sp.exp(S[a, b]) / total(l, sp.exp(S[a, l])), n, m, sp.Integer(1)),
+        of_rows, lambda a, b: sp.exp(S[a, b]) / total(l, sp.exp(S[a, l])), n, m, sp.Integer(1)
+    ),
     "another limit": Limit(t * sp.log(1 + length), t, 0, 1, between=(0, t * sp.log(1 + m))),
     "another length": Limit(total(l, 1 / m**2), m, sp.oo, 1),
 }
@@ -69,7 +71,8 @@ UNPROVED: dict[str, Relation] = {
     "a factor of the rows that is none of these": UniquePlan(of_rows, rows, n, m, lambda a: 2 * w[a]),
     "a factor that depends on a column": UniquePlan(of_rows, rows, n, m, lambda a: S[a, j] ** 2 + w[a]),
     "q log(q/ρ), which has no value at corners": UniqueMinimum(
-        lambda p: t * total(l, p(l) * sp.log(p(l) / rho[l])) - total(l, s[l] * p(l)), weighted, m, t),
+        lambda p: t * total(l, p(l) * sp.log(p(l) / rho[l])) - total(l, s[l] * p(l)), weighted, m, t
+    ),
     "bounds in the wrong order": Limit(t * sp.log(1 + length), t, 0, 0, between=(t * sp.log(1 + m), 0)),
     "a bound that is none": Limit(t * sp.log(1 + length), t, 0, 0, between=(0, t * sp.log(1 + m) / 2)),
     "one bound": Limit(t * sp.log(1 + length), t, 0, 0, between=(0,)),

@@ -17,9 +17,31 @@ from tests.derivations import test_search as domains
 k = index("k", m)
 j = index("j", m, other_than=(k,))
 i, l = index("i", n), index("l", m)  # noqa: E741
-EVERY_KIND: list[Variable] = [v if isinstance(v, Variable) else v.label for v in (
-    domains.n, domains.m, domains.a, domains.b, domains.q, domains.r, domains.slack, domains.plan, domains.rows, domains.x,
-    domains.y, domains.z, domains.s, domains.S, domains.e, domains.E, domains.f, domains.F, k, j)]
+EVERY_KIND: list[Variable] = [
+    v if isinstance(v, Variable) else v.label
+    for v in (
+        domains.n,
+        domains.m,
+        domains.a,
+        domains.b,
+        domains.q,
+        domains.r,
+        domains.slack,
+        domains.plan,
+        domains.rows,
+        domains.x,
+        domains.y,
+        domains.z,
+        domains.s,
+        domains.S,
+        domains.e,
+        domains.E,
+        domains.f,
+        domains.F,
+        k,
+        j,
+    )
+]
 
 
 @pytest.mark.parametrize("sizes", [(1, 2), (2, 2), (3, 8), (9, 2)])
@@ -56,7 +78,7 @@ def test_sizes_are_tried_together_and_each_by_itself() -> None:
 
 def test_the_cost_of_sums_is_that_of_their_factors() -> None:
     def cost(expr: object, size: int) -> float:
-        return far.cost([expr], [m], {m: size, n: size})     # type: ignore[list-item]
+        return far.cost([expr], [m], {m: size, n: size})  # type: ignore[list-item]
 
     single, double, nested = total(l, a[l]), total((l, k), a[l] * q[k]), total((i, l), A[i, l] * a[l])
     assert cost(single, 1000) - cost(single, 100) == 10 * (cost(single, 100) - cost(single, 10))

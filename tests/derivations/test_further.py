@@ -36,7 +36,7 @@ def test_a_failure_beyond_the_sample_is_found() -> None:
     for most in (7, 9, 12, 20, 180, 5000, 10**9):
         failing = further.counterexample(AtLeast(most, m))
         assert failing is not None
-        assert failing.point[m] > most                       # type: ignore[operator]
+        assert failing.point[m] > most  # type: ignore[operator]
     assert AtLeast(7, m).counterexample() is None
     assert further.counterexample(Equation(total(l, a[l]) ** 2, total((j, l), a[j] * a[l]))) is None
 
@@ -44,13 +44,16 @@ def test_a_failure_beyond_the_sample_is_found() -> None:
 VANISHING = sp.Mul(*[m - size for size in range(1, 8)]) ** 2
 
 
-@pytest.mark.parametrize("make", [
-    lambda: AtLeast(0, VANISHING),
-    lambda: AtLeast(VANISHING * total(l, b[l]) * sp.exp(-total(l, b[l])), VANISHING * total(l, b[l] * sp.exp(-b[l]))),
-    lambda: AtLeast(8, m * total(l, q[l] ** 2)),
-    lambda: AtLeast(n + 20, m),
-    lambda: AtLeast(500, total(l, a[l])),
-])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: AtLeast(0, VANISHING),
+        lambda: AtLeast(VANISHING * total(l, b[l]) * sp.exp(-total(l, b[l])), VANISHING * total(l, b[l] * sp.exp(-b[l]))),
+        lambda: AtLeast(8, m * total(l, q[l] ** 2)),
+        lambda: AtLeast(n + 20, m),
+        lambda: AtLeast(500, total(l, a[l])),
+    ],
+)
 def test_points_beyond_the_sample_refute_what_would_be_proved(make: Callable[[], Relation]) -> None:
     failing = further.beyond(make())
     assert failing is not None
@@ -67,7 +70,7 @@ def test_hypotheses_hold_at_the_points() -> None:
     statement = AtLeast(10**6, x, given=(AtLeast(10**6 + 100, x),))
     failing = further.counterexample(statement)
     assert failing is not None
-    assert 10**6 < failing.point[x] <= 10**6 + 100           # type: ignore[operator]
+    assert 10**6 < failing.point[x] <= 10**6 + 100  # type: ignore[operator]
 
 
 def test_limits_are_left_to_their_own_search() -> None:

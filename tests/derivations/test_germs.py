@@ -58,14 +58,17 @@ def test_a_germ_is_its_function_up_to_its_order(name: str) -> None:
     assert error <= (EPSILON**12 if order == sp.oo else 100 * EPSILON**order)
 
 
-@pytest.mark.parametrize(("expr", "why"), [
-    (1 / (z + x), "is not shown to be different from 0"),
-    (sp.exp(z / x) + 1, "the sign of .*z.* decides, and is not shown"),
-    (1 / sp.log(x), "a logarithm leads where it is divided by"),
-    (sp.log(x - 1), "log of a negative number: -1"),
-    (sp.exp(sp.log(x) ** 2), "an exponential of a logarithm's power"),
-    (sp.exp(sp.exp(1 / x)), "an exponential of an exponential"),
-])
+@pytest.mark.parametrize(
+    ("expr", "why"),
+    [
+        (1 / (z + x), "is not shown to be different from 0"),
+        (sp.exp(z / x) + 1, "the sign of .*z.* decides, and is not shown"),
+        (1 / sp.log(x), "a logarithm leads where it is divided by"),
+        (sp.log(x - 1), "log of a negative number: -1"),
+        (sp.exp(sp.log(x) ** 2), "an exponential of a logarithm's power"),
+        (sp.exp(sp.exp(1 / x)), "an exponential of an exponential"),
+    ],
+)
 def test_what_is_not_decided_is_refused(expr: sp.Expr, why: str) -> None:
     with pytest.raises(UndecidedError, match=why):
         Germs({x: START}).of(expr)

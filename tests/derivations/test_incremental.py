@@ -42,8 +42,7 @@ FILES = {
 NEEDS = {"a.1": (), "a.2": (), "a.3": ("a.1",), "a.4": ("a.3",)}
 VOTERS = {"a.1": ["checks.votes.first"], "a.2": ["checks.votes.second", "checks.votes.test_claims"], "a.3": [], "a.4": []}
 DERIVED = {"a.1": "proofs.one", "a.2": "proofs.two", "a.3": "proofs.kernel", "a.4": "proofs.kernel"}
-SETTINGS = {"python": "3.12", "packages": {"sympy": "1"}, "device": "cpu", "quick": False, "model": None,
-            "profile": "gate"}
+SETTINGS = {"python": "3.12", "packages": {"sympy": "1"}, "device": "cpu", "quick": False, "model": None, "profile": "gate"}
 
 
 @pytest.fixture
@@ -63,8 +62,10 @@ def read(root: Path) -> Sources:
 
 
 def last(root: Path) -> dict[str, Any]:
-    rows = [{"id": id, "voters": VOTERS[id], "sources": sorted({*VOTERS[id], DERIVED[id]}), "complete": True, "parts": []}
-            for id in NEEDS]
+    rows = [
+        {"id": id, "voters": VOTERS[id], "sources": sorted({*VOTERS[id], DERIVED[id]}), "complete": True, "parts": []}
+        for id in NEEDS
+    ]
     return {"claims": rows, "files": read(root).hashes, "environment": {**SETTINGS, "complete": True}}
 
 
@@ -90,26 +91,35 @@ def test_imports_are_followed(root: Path) -> None:
     sources = read(root)
     always = {"checks", "checks.conftest", "pyproject.toml"}
     assert sources.closure(["checks.votes.first"]) == {
-        "checks.votes", "checks.votes.first", "proofs", "proofs.one", "proofs.kernel", *always}
+        "checks.votes",
+        "checks.votes.first",
+        "proofs",
+        "proofs.one",
+        "proofs.kernel",
+        *always,
+    }
     assert "proofs.kernel" in sources.closure(["proofs.two"])
     assert "checks.helpers" in sources.closure(["checks.votes.test_claims"])
     assert "numbers.models/*" in sources.closure(["checks.votes.second"])
     assert sources.closure(["no.such.module"]) == {"no.such.module", *always}
 
 
-@pytest.mark.parametrize(("changed", "touched"), [
-    ("proofs/one.py", {"a.1", "a.3", "a.4"}),                # a.3 needs a.1, a.4 needs a.3
-    ("proofs/two.py", {"a.2"}),
-    ("proofs/kernel.py", set(NEEDS)),
-    ("proofs/__init__.py", set(NEEDS)),
-    ("numbers/models/capture.py", {"a.2"}),
-    ("numbers/models/texts/first.txt", {"a.2"}),
-    ("checks/helpers.py", {"a.2"}),
-    ("checks/votes/first.py", {"a.1", "a.3", "a.4"}),
-    ("checks/conftest.py", set(NEEDS)),
-    ("pyproject.toml", set(NEEDS)),
-    ("numbers/baseline.json", set()),
-])
+@pytest.mark.parametrize(
+    ("changed", "touched"),
+    [
+        ("proofs/one.py", {"a.1", "a.3", "a.4"}),  # a.3 needs a.1, a.4 needs a.3
+        ("proofs/two.py", {"a.2"}),
+        ("proofs/kernel.py", set(NEEDS)),
+        ("proofs/__init__.py", set(NEEDS)),
+        ("numbers/models/capture.py", {"a.2"}),
+        ("numbers/models/texts/first.txt", {"a.2"}),
+        ("checks/helpers.py", {"a.2"}),
+        ("checks/votes/first.py", {"a.1", "a.3", "a.4"}),
+        ("checks/conftest.py", set(NEEDS)),
+        ("pyproject.toml", set(NEEDS)),
+        ("numbers/baseline.json", set()),
+    ],
+)
 def test_a_change_affects_dependent_claims(root: Path, changed: str, touched: set[str]) -> None:
     ledger = last(root)
     (root / changed).write_text("CHANGED = 1\n")
@@ -159,19 +169,26 @@ def test_a_local_model_may_have_changed(root: Path) -> None:
     assert other_settings(ledger, {**SETTINGS, "model": "folder"}) == "the files of a model given by --model are not tracked"
 
 
-@pytest.mark.parametrize(("name", "value", "reason"), [
-    ("python", "3.13", "python: 3.12 → 3.13"), ("packages", {"sympy": "2"}, "packages: sympy 1 → 2"),
-    ("device", "cuda", "device: cpu → cuda"), ("quick", False, "quick: True → False"),
-    ("profile", "explore", "profile: gate → explore"),
-    ("model", "other", "model: None → other"), ("packages", {}, "packages: sympy 1 → None"),
-])
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("python", "3.13", "python: 3.12 → 3.13"),
+        ("packages", {"sympy": "2"}, "packages: sympy 1 → 2"),
+        ("device", "cuda", "device: cpu → cuda"),
+        ("quick", False, "quick: True → False"),
+        ("profile", "explore", "profile: gate → explore"),
+        ("model", "other", "model: None → other"),
+        ("packages", {}, "packages: sympy 1 → None"),
+    ],
+)
 def test_other_settings_run_everything(root: Path, name: str, value: Any, reason: str) -> None:
     ledger = last(root)
     ledger["environment"]["quick"] = name == "quick"
     assert other_settings(ledger, {**SETTINGS, "quick": ledger["environment"]["quick"]}) is None
     assert other_settings(ledger, {**SETTINGS, name: value}) == reason
     assert set(stale(ledger, read(root), NEEDS, settings={**SETTINGS, name: value}).values()) == {
-        Reason(ReasonKind.SETTINGS, reason)}
+        Reason(ReasonKind.SETTINGS, reason)
+    }
     ledger["environment"]["complete"] = False
     assert other_settings(ledger, SETTINGS) == "the last run did not include every layer"
     del ledger["files"]
@@ -182,7 +199,7 @@ def test_a_ledger_is_outdated_by_changes_of_its_dependencies(root: Path) -> None
     ledger = last(root)
     assert not outdated(read(root), ledger)
     (root / "proofs/kernel.py").write_text("RULES = 2\n")
-    (root / "numbers/new.py").write_text("")                 # which no row rests on
+    (root / "numbers/new.py").write_text("")  # which no row rests on
     assert outdated(read(root), ledger) == {"proofs.kernel"}
     del ledger["files"]
     assert not outdated(read(root), ledger)

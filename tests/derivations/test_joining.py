@@ -39,8 +39,8 @@ def test_rows_that_a_run_did_not_compute_stay(tmp_path: Path) -> None:
     ledger.write(after, tmp_path / "ledger.json")
     assert dates(ledger.read(tmp_path / "ledger.json")) == dates(after)
     third = joined(after, run("third", "eot.2"), ())
-    assert third["runs"]["first"]["files"] == {}             # the sources are those of the first run again
-    assert set(third["runs"]) == {"first"}                   # and the second has no row any more
+    assert third["runs"]["first"]["files"] == {}  # the sources are those of the first run again
+    assert set(third["runs"]) == {"first"}  # and the second has no row any more
     assert "runs" not in joined(third, run("fourth", "eot.1", "eot.2"), ())
 
 

@@ -53,15 +53,19 @@ def test_a_torn_first_line_is_no_journal(size: int, ledger: Path) -> None:
     assert left(ledger)[:2] == (None, [])
 
 
-@pytest.mark.parametrize("edit", [
-    lambda lines: [lines[0], lines[1].replace(b"eot.59", b"eot.46"), *lines[2:]],
-    lambda lines: [*lines[:3], lines[3].replace(b"eot.59", b"eot.46")],
-    lambda lines: [lines[0], *lines[2:]],
-    lambda lines: [lines[0], lines[2], lines[1], lines[3]],
-    lambda lines: [*lines, lines[-1]],
-    lambda lines: lines[1:],
-    lambda lines: [lines[0].replace(b"today", b"never"), *lines[1:]],
-], ids=["a vote", "the last vote", "one less", "another order", "one twice", "no head", "the head"])
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda lines: [lines[0], lines[1].replace(b"eot.59", b"eot.46"), *lines[2:]],
+        lambda lines: [*lines[:3], lines[3].replace(b"eot.59", b"eot.46")],
+        lambda lines: [lines[0], *lines[2:]],
+        lambda lines: [lines[0], lines[2], lines[1], lines[3]],
+        lambda lines: [*lines, lines[-1]],
+        lambda lines: lines[1:],
+        lambda lines: [lines[0].replace(b"today", b"never"), *lines[1:]],
+    ],
+    ids=["a vote", "the last vote", "one less", "another order", "one twice", "no head", "the head"],
+)
 def test_an_edited_journal_is_not_used(edit: object, ledger: Path) -> None:
     path = place(ledger)
     lines = path.read_bytes().splitlines(keepends=True)
@@ -76,4 +80,4 @@ def test_only_one_run_writes_a_ledger(ledger: Path) -> None:
     journal.close(keep=False)
     assert not place(ledger).exists()
     Journal(ledger).close(keep=True)
-    assert not place(ledger).exists()                        # it says nothing
+    assert not place(ledger).exists()  # it says nothing

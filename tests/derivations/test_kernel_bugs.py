@@ -15,7 +15,7 @@ from derivations.calculus.variables import Kind, index, interior, positive, scal
 from derivations.relations import AtLeast, Equation, Expansion, Limit, Solves, StrictUnlessEqual, UniqueMinimum
 
 m = size("m")
-i, j, l = (index(name, m) for name in "ijl")                 # noqa: E741
+i, j, l = (index(name, m) for name in "ijl")  # noqa: E741
 x, v, y, t = scalar("x"), scalar("v"), positive("y"), positive("t")
 b, u = vector("b", m, kind=Kind.POSITIVE), interior("u", m)
 
@@ -52,7 +52,7 @@ def test_5_the_exponential_of_a_sum_never_becomes_a_product() -> None:
 
 
 def test_6_a_candidate_with_an_entry_of_many_digits_is_rounded_at_once() -> None:
-    weights = lambda e: u[e] * sp.exp(10**9 * b[e]) / total(i, u[i] * sp.exp(10**9 * b[i]))    # noqa: E731
+    weights = lambda e: u[e] * sp.exp(10**9 * b[e]) / total(i, u[i] * sp.exp(10**9 * b[i]))  # noqa: E731
     problem = UniqueMinimum(lambda q: total(i, kl(q(i), weights(i))), weights, m, sp.S.One)
     assert problem.refute() is None
 

@@ -23,8 +23,15 @@ TWINS = tuple(entries()["eot.59"].twins)
 
 
 def evidence(**changes: Any) -> Evidence:
-    fields: dict[str, Any] = {"claim": "eot.59", "layer": Layer.SYMBOLIC, "outcome": Outcome.HOLDS, "scope": "all m ≥ 1",
-                              "general": True, "refuted_twins": TWINS, "derivation": (Step("a = b", "why", True),)}
+    fields: dict[str, Any] = {
+        "claim": "eot.59",
+        "layer": Layer.SYMBOLIC,
+        "outcome": Outcome.HOLDS,
+        "scope": "all m ≥ 1",
+        "general": True,
+        "refuted_twins": TWINS,
+        "derivation": (Step("a = b", "why", True),),
+    }
     return Evidence(**(fields | changes))
 
 
@@ -76,8 +83,11 @@ def test_a_nonfinite_error_is_stored_as_none() -> None:
 
 
 def test_the_worst_of_several_votes_of_a_layer_is_remembered() -> None:
-    votes = [evidence(layer=Layer.TORCH, error=0.1), evidence(layer=Layer.TORCH, outcome=Outcome.INCONCLUSIVE),
-             evidence(layer=Layer.TORCH, error=0.3)]
+    votes = [
+        evidence(layer=Layer.TORCH, error=0.1),
+        evidence(layer=Layer.TORCH, outcome=Outcome.INCONCLUSIVE),
+        evidence(layer=Layer.TORCH, error=0.3),
+    ]
     entry = baseline.snapshot(built(evidence(), *votes))["eot.59"]
     assert entry.layers == {"symbolic": "holds", "torch": "inconclusive"}
     assert entry.errors == {"torch": 0.3}
@@ -118,13 +128,16 @@ def test_without_losses_there_is_no_message() -> None:
     assert not baseline.problems(built(evidence(), evidence(layer=Layer.TORCH)), BASELINE)
 
 
-@pytest.mark.parametrize(("evidence_given", "complaint"), [
-    ([evidence(outcome=Outcome.INCONCLUSIVE), evidence(layer=Layer.TORCH)], "symbolic said holds, now inconclusive"),
-    ([evidence(), evidence(layer=Layer.TORCH, outcome=Outcome.REFUTED)], "torch said holds, now refuted"),
-    ([evidence(), evidence(layer=Layer.TORCH, outcome=Outcome.REFUTED)], "contradict"),
-    ([evidence(general=False), evidence(layer=Layer.TORCH)], "the verdict was proved, now confirmed"),
-    ([evidence(), evidence(layer=Layer.TORCH, refuted_twins=TWINS[1:])], f"the twin lives: torch: {TWINS[0]}"),
-])
+@pytest.mark.parametrize(
+    ("evidence_given", "complaint"),
+    [
+        ([evidence(outcome=Outcome.INCONCLUSIVE), evidence(layer=Layer.TORCH)], "symbolic said holds, now inconclusive"),
+        ([evidence(), evidence(layer=Layer.TORCH, outcome=Outcome.REFUTED)], "torch said holds, now refuted"),
+        ([evidence(), evidence(layer=Layer.TORCH, outcome=Outcome.REFUTED)], "contradict"),
+        ([evidence(general=False), evidence(layer=Layer.TORCH)], "the verdict was proved, now confirmed"),
+        ([evidence(), evidence(layer=Layer.TORCH, refuted_twins=TWINS[1:])], f"the twin lives: torch: {TWINS[0]}"),
+    ],
+)
 def test_a_loss_is_named(evidence_given: list[Evidence], complaint: str) -> None:
     complaints = baseline.problems(built(*evidence_given), BASELINE)
     assert any(complaint in line and line.startswith("eot.59") for line in complaints), complaints
@@ -134,7 +147,8 @@ def test_a_lost_twin_is_named() -> None:
     entry = BASELINE["eot.59"]
     before = {"eot.59": updated(entry, twins={**entry.twins, "one that was there": ()})}
     assert baseline.worsened(built(evidence(), evidence(layer=Layer.TORCH)), before) == [
-        "eot.59: the twin 'one that was there' is gone"]
+        "eot.59: the twin 'one that was there' is gone"
+    ]
 
 
 def test_a_layer_that_did_not_run_is_not_a_loss() -> None:
@@ -142,8 +156,12 @@ def test_a_layer_that_did_not_run_is_not_a_loss() -> None:
 
 
 def test_green_needs_green_supports() -> None:
-    rows = [{"id": "a", "verdict": "proved", "depends_on": ["b"]}, {"id": "b", "verdict": "proved", "depends_on": ["c"]},
-            {"id": "c", "verdict": "corrected", "depends_on": []}, {"id": "d", "verdict": "proved", "depends_on": ["x"]}]
+    rows = [
+        {"id": "a", "verdict": "proved", "depends_on": ["b"]},
+        {"id": "b", "verdict": "proved", "depends_on": ["c"]},
+        {"id": "c", "verdict": "corrected", "depends_on": []},
+        {"id": "d", "verdict": "proved", "depends_on": ["x"]},
+    ]
     assert ledger.green({"claims": rows}) == {"d"}
 
 
@@ -156,8 +174,9 @@ def test_selection() -> None:
 
 def test_a_failure_without_evidence_is_an_error() -> None:
     collector = Collector(SimpleNamespace())  # type: ignore[arg-type]
-    report = pytest.TestReport("t::x[eot.59]", ("", 0, ""), {}, "failed", "E  boom", "call",
-                               user_properties=[("claim", ["eot.59", "torch"])])
+    report = pytest.TestReport(
+        "t::x[eot.59]", ("", 0, ""), {}, "failed", "E  boom", "call", user_properties=[("claim", ["eot.59", "torch"])]
+    )
     collector.pytest_runtest_logreport(report)
     assert [e.outcome for e in collector.evidence] == [Outcome.ERROR]
     assert built(evidence(), *collector.evidence)["claims"][0]["verdict"] == "open"
@@ -204,10 +223,14 @@ FORGED = {
     "an unknown field": ({"status": "proved"}, "expected known fields, got status"),
     "a cause": ({"cause": "witness"}, "cause: expected 'support'"),
     "a proof without steps": ({"evidence": HOLDS, "verdict": "proved"}, "derivation: expected steps that all hold"),
-    "a proof with a step that does not hold": ({"evidence": HOLDS, "verdict": "proved", "derivation": [GOOD, BAD]},
-                                               "derivation: expected steps that all hold"),
-    "a proof of nothing but such a step": ({"evidence": HOLDS, "verdict": "proved", "derivation": [BAD]},
-                                           "derivation: expected steps that all hold"),
+    "a proof with a step that does not hold": (
+        {"evidence": HOLDS, "verdict": "proved", "derivation": [GOOD, BAD]},
+        "derivation: expected steps that all hold",
+    ),
+    "a proof of nothing but such a step": (
+        {"evidence": HOLDS, "verdict": "proved", "derivation": [BAD]},
+        "derivation: expected steps that all hold",
+    ),
     "survivors": ({"survivors": [{"layer": "torch", "twin": "nobody", "part": None}]}, "survivors: expected []"),
     "survivors in words": ({"survivors": ["torch: nobody"]}, "survivors[0]: expected object, got str"),
     "dead twins": ({"twins": []}, "twins: expected [{"),
@@ -306,8 +329,16 @@ def test_evidence_is_about_the_claims_of_the_run() -> None:
 
 def undecided(**changes: Any) -> Evidence:
     open_step = Step("a = b", "", False, "not decided")
-    return evidence(**{"outcome": Outcome.INCONCLUSIVE, "detail": "not decided: x is left", "refuted_twins": (),
-                       "general": False, "derivation": (open_step,), **changes})
+    return evidence(
+        **{
+            "outcome": Outcome.INCONCLUSIVE,
+            "detail": "not decided: x is left",
+            "refuted_twins": (),
+            "general": False,
+            "derivation": (open_step,),
+            **changes,
+        }
+    )
 
 
 def test_a_stated_claim_that_is_well_voted_on_is_confirmed_and_passes() -> None:
@@ -318,22 +349,29 @@ def test_a_stated_claim_that_is_well_voted_on_is_confirmed_and_passes() -> None:
     assert not baseline.problems(row, baseline.snapshot(row))
 
 
-@pytest.mark.parametrize(("symbolic", "problem"), [
-    (undecided(outcome=Outcome.VACUOUS), "symbolic: vacuous"),
-    (undecided(outcome=Outcome.ERROR, detail="eot.59: step 1: ValueError: no"), "step 1: ValueError"),
-    (undecided(faults=("step 1 does not hold: it is not shown that x ≠ 0",)), "it is not shown that x ≠ 0"),
-])
+@pytest.mark.parametrize(
+    ("symbolic", "problem"),
+    [
+        (undecided(outcome=Outcome.VACUOUS), "symbolic: vacuous"),
+        (undecided(outcome=Outcome.ERROR, detail="eot.59: step 1: ValueError: no"), "step 1: ValueError"),
+        (undecided(faults=("step 1 does not hold: it is not shown that x ≠ 0",)), "it is not shown that x ≠ 0"),
+    ],
+)
 def test_a_claim_without_statement_is_not_confirmed(symbolic: Evidence, problem: str) -> None:
     row = built(symbolic, evidence(layer=Layer.TORCH))
     assert row["claims"][0]["verdict"] == "open"
     assert any(problem in line and line.startswith("eot.59") for line in baseline.problems(row, {}))
 
 
-@pytest.mark.parametrize(("vote", "named"), [
-    (evidence(layer=Layer.TORCH, outcome=Outcome.INCONCLUSIVE, detail="7 off"), ["torch: inconclusive (7 off)"]),
-    (evidence(layer=Layer.TORCH, outcome=Outcome.VACUOUS), ["torch: vacuous (all m ≥ 1)"]),
-    (evidence(layer=Layer.TORCH, outcome=Outcome.NOT_APPLICABLE), []), (evidence(layer=Layer.TORCH), []),
-])
+@pytest.mark.parametrize(
+    ("vote", "named"),
+    [
+        (evidence(layer=Layer.TORCH, outcome=Outcome.INCONCLUSIVE, detail="7 off"), ["torch: inconclusive (7 off)"]),
+        (evidence(layer=Layer.TORCH, outcome=Outcome.VACUOUS), ["torch: vacuous (all m ≥ 1)"]),
+        (evidence(layer=Layer.TORCH, outcome=Outcome.NOT_APPLICABLE), []),
+        (evidence(layer=Layer.TORCH), []),
+    ],
+)
 def test_a_vote_that_decides_nothing_is_a_problem(vote: Evidence, named: list[str]) -> None:
     assert ledger.problems_of(built(evidence(), vote)["claims"][0]) == named
 
@@ -349,8 +387,10 @@ def test_an_undecided_claim_fails_a_complete_run() -> None:
 
 
 def with_a_part(own: list[Evidence], part: list[Evidence], monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    catalogue = {"eot.59": entries()["eot.59"], "eot.s5.part": replace(
-        entries()["eot.s7.fisher-scaled"], id="eot.s5.part", part_of="eot.59", needs=())}
+    catalogue = {
+        "eot.59": entries()["eot.59"],
+        "eot.s5.part": replace(entries()["eot.s7.fisher-scaled"], id="eot.s5.part", part_of="eot.59", needs=()),
+    }
     monkeypatch.setattr(ledger, "entries", lambda: catalogue)
     monkeypatch.setattr(rows, "entries", lambda: catalogue)
     evidence_given = [*own, *(updated(e, claim="eot.s5.part") for e in part)]
@@ -376,12 +416,12 @@ def test_a_changed_part_leaves_the_whole_claim_undecided(monkeypatch: pytest.Mon
     part = examine(entries()["eot.s7.fisher-scaled"]).evidence
     whole_row, own = with_a_part([evidence()], [part], monkeypatch)
     assert ledger.current({"claims": [whole_row, own]})["claims"] == [whole_row, own]
-    row, = ledger.current({"claims": [whole_row, {**own, "title": "Another"}]})["claims"]
+    (row,) = ledger.current({"claims": [whole_row, {**own, "title": "Another"}]})["claims"]
     assert (row["verdict"], row["scope"]) == ("open", "eot.s5.part: not verified in this run")
 
 
 def test_an_unverified_part_leaves_the_whole_claim_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole_row, = with_a_part([evidence()], [], monkeypatch)
+    (whole_row,) = with_a_part([evidence()], [], monkeypatch)
     assert (whole_row["verdict"], whole_row["scope"]) == ("open", "eot.s5.part: not verified in this run")
 
 
@@ -397,6 +437,10 @@ def test_quoted_theorems_are_in_the_row_and_counted() -> None:
     assert row["quotes"] == [{**to_json(SQUEEZE), "step": "a = b"}]
     assert row["hypotheses"] == [*entries()["eot.59"].hypotheses, "x ≥ 0"]
     assert row["given"] == ["x ≥ 0"]
-    rests = [{"id": "a", "quotes": row["quotes"], "depends_on": []}, {"id": "b", "quotes": [], "depends_on": ["a"]},
-             {"id": "c", "quotes": [], "depends_on": ["b", "x"]}, {"id": "d", "quotes": [], "depends_on": ["x"]}]
+    rests = [
+        {"id": "a", "quotes": row["quotes"], "depends_on": []},
+        {"id": "b", "quotes": [], "depends_on": ["a"]},
+        {"id": "c", "quotes": [], "depends_on": ["b", "x"]},
+        {"id": "d", "quotes": [], "depends_on": ["x"]},
+    ]
     assert ledger.quoting(rests) == {"a": "directly", "b": "through needs", "c": "through needs"}

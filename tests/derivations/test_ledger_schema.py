@@ -61,12 +61,17 @@ def test_a_refusal_is_no_longer_than_a_page() -> None:
 
 def test_optional_fields_of_a_row() -> None:
     row = ledger()["claims"][0]
-    needed = LedgerRow.__struct_fields__[:LedgerRow.__struct_fields__.index("digest") + 1]
+    needed = LedgerRow.__struct_fields__[: LedgerRow.__struct_fields__.index("digest") + 1]
     row_read = from_json({name: row[name] for name in needed}, LedgerRow)
     assert (row_read.complete, row_read.canonical, row_read.print) == (False, None, None)
     assert (row_read.voters, row_read.kernel) == ((), ())
-    vote = {name: row["evidence"][0][name] for name in Vote.__struct_fields__[:Vote.__struct_fields__.index("error")]}
+    vote = {name: row["evidence"][0][name] for name in Vote.__struct_fields__[: Vote.__struct_fields__.index("error")]}
     assert [getattr(from_json(vote, Vote), name) for name in ("error", "power", "mutants", "alive", "where")] == [
-        None, None, 0, (), ""]
+        None,
+        None,
+        0,
+        (),
+        "",
+    ]
     assert (Environment().complete, Environment().quick, Environment().seed, Environment().shard) == (False, False, None, None)
     assert from_json({"part": 1, "of": 2, "asked": []}, Shard) == Shard(1, 2, ())

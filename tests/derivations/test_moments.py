@@ -42,8 +42,10 @@ MEANS = {
     "E (xᵀBy)² = |B|²": (form**2, total((r, s), B[r, s] ** 2)),
     "E (X Xᵀ) = d I": (total(t, X[r, t] * X[s, t]), d * delta(r, s)),
     "a constant": (a[r] ** 3 * total(s, a[s]), a[r] ** 3 * total(s, a[s])),
-    "an inner sum in a denominator": (total(r, x[r] / total(s, sp.exp(B[r, s]))) ** 2,
-                                      total(r, total(s, sp.exp(B[r, s])) ** -2)),
+    "an inner sum in a denominator": (
+        total(r, x[r] / total(s, sp.exp(B[r, s]))) ** 2,
+        total(r, total(s, sp.exp(B[r, s])) ** -2),
+    ),
 }
 
 
@@ -54,9 +56,11 @@ def test_mean_for_every_size(name: str) -> None:
     assert not equal(expectation(expr), value + 1)
 
 
-@pytest.mark.parametrize(("expr", "value"), [
-    (dot, d), (dot / sp.sqrt(d), 1), (weighted, total(r, a[r] ** 2)), (3 * x[r] + 5, 9), (form, total((r, s), B[r, s] ** 2)),
-], ids=named)
+@pytest.mark.parametrize(
+    ("expr", "value"),
+    [(dot, d), (dot / sp.sqrt(d), 1), (weighted, total(r, a[r] ** 2)), (3 * x[r] + 5, 9), (form, total((r, s), B[r, s] ** 2))],
+    ids=named,
+)
 def test_variance_for_every_size(expr: sp.Expr, value: sp.Expr) -> None:
     assert equal(variance(expr), value)
     assert not equal(variance(expr), 2 * value)
@@ -68,10 +72,17 @@ def test_variance_for_every_size(expr: sp.Expr, value: sp.Expr) -> None:
 def test_mean_against_enumeration(name: str, width: int) -> None:
     """±1 entries have mean 0 and variance 1, so the mean over all 4^d sign patterns is the expectation."""
     expr = MEANS[name][0]
-    point: dict[Any, Any] = {d: width, r: 1, s: width, other: width, t: 1, a.label: [2, -1, Fraction(1, 2)][:width],
-                             B.label: [[i - 2 * k for k in range(width)] for i in range(width)]}
+    point: dict[Any, Any] = {
+        d: width,
+        r: 1,
+        s: width,
+        other: width,
+        t: 1,
+        a.label: [2, -1, Fraction(1, 2)][:width],
+        B.label: [[i - 2 * k for k in range(width)] for i in range(width)],
+    }
     if other in expr.free_symbols and width == 1:
-        return                                                # s ≠ r has no instance
+        return  # s ≠ r has no instance
     signs = list(product((-1, 1), repeat=width))
     written = [explicit(expr, {**point, x.label: u, y.label: v}) for u in signs for v in (signs if expr.has(y) else [signs[0]])]
     truth = sp.Add(*written) / len(written)
@@ -79,20 +90,46 @@ def test_mean_against_enumeration(name: str, width: int) -> None:
     assert not enclose(expectation(expr) + sp.Rational(1, 10**9), point).overlaps(enclose(truth, {}))
 
 
-@pytest.mark.parametrize("expr", [
-    x[r] ** 4, x[r] ** 3, x[r] * x[s] * x[t], x[r] ** 2 * x[s] ** 2, total(r, x[r] ** 2) ** 2, weighted**3, weighted**4,
-    variance, total(r, x[r] ** 3 * y[r]),
-], ids=named)
+@pytest.mark.parametrize(
+    "expr",
+    [
+        x[r] ** 4,
+        x[r] ** 3,
+        x[r] * x[s] * x[t],
+        x[r] ** 2 * x[s] ** 2,
+        total(r, x[r] ** 2) ** 2,
+        weighted**3,
+        weighted**4,
+        variance,
+        total(r, x[r] ** 3 * y[r]),
+    ],
+    ids=named,
+)
 def test_higher_moments_are_refused(expr: Any) -> None:
     with pytest.raises(UnknownMomentError):
         variance(total(r, x[r] ** 2)) if expr is variance else expectation(expr)
 
 
-@pytest.mark.parametrize("expr", [
-    sp.exp(x[r]), 1 / x[r], sp.sqrt(x[r]), sp.Abs(x[r]), sp.log(x[r] ** 2), x[r] ** a[r], sp.exp(weighted), 1 / weighted,
-    total(r, sp.exp(x[r])), a[r] / (1 + x[r]), scalar("u", Kind.RANDOM), x[r] * scalar("u", Kind.RANDOM),
-    weighted * dot, weighted * total(r, B[r, s] * x[r]),      # known, but two different sums are not opened
-], ids=named)
+@pytest.mark.parametrize(
+    "expr",
+    [
+        sp.exp(x[r]),
+        1 / x[r],
+        sp.sqrt(x[r]),
+        sp.Abs(x[r]),
+        sp.log(x[r] ** 2),
+        x[r] ** a[r],
+        sp.exp(weighted),
+        1 / weighted,
+        total(r, sp.exp(x[r])),
+        a[r] / (1 + x[r]),
+        scalar("u", Kind.RANDOM),
+        x[r] * scalar("u", Kind.RANDOM),
+        weighted * dot,
+        weighted * total(r, B[r, s] * x[r]),  # known, but two different sums are not opened
+    ],
+    ids=named,
+)
 def test_other_than_polynomials_of_known_form_is_refused(expr: sp.Expr) -> None:
     with pytest.raises(UnknownMomentError):
         expectation(expr)
@@ -104,6 +141,6 @@ def test_the_mean_of_a_number_is_the_number() -> None:
 
 def test_a_partly_undefined_expression_has_no_mean() -> None:
     quotient = a[r] * (1 / a[r])
-    assert quotient.has(reciprocal)                          # which the normal form would cancel
+    assert quotient.has(reciprocal)  # which the normal form would cancel
     with pytest.raises(UnknownMomentError, match=r"^expectation: expected a value everywhere, it is not shown that "):
         expectation(quotient * x[r] ** 2)

@@ -72,28 +72,31 @@ def sorts(expr: sp.Expr) -> set[str]:
     return {edit.sort for edit in edits(expr, [m, tau, j, k])}
 
 
-@pytest.mark.parametrize(("expr", "sort", "name"), [
-    (x + tau, "sign", "the sign of all of it"),
-    (x + tau, "factor", "twice as much"),
-    (s[j] / tau, "scalar", "tau² for tau throughout"),
-    (s[j] / tau, "size", "divided by m"),
-    (s[j] * u[k], "index", "j and k are exchanged"),
-    (s[j] * u[k], "index", "k for j in s[j]"),
-    (total(l, s[l]) * u[j], "bound", "no sum over l, but j, in Σ_l(s[l])"),
-    (total(l, s[l]), "mean", "a mean over l for Σ_l(s[l])"),
-    (u[j] - total(l, u[l]), "term", "-Σ_l(u[l]) is lost"),
-    (u[j] - total(l, u[l]), "sign", "the sign of u[j]"),
-    (x**2 + 1, "exponent", "x is not squared"),
-    (1 / tau + x, "exponent", "the exponent -2 for -1 of tau"),
-    (sp.exp(x) + 1, "function", "x for exp(x)"),
-    (sp.exp(tau) + 1, "function", "log(tau) for exp(tau)"),
-    (sp.log(tau) + 1, "function", "exp for log in log(tau)"),
-    (xlogx(p[j]), "function", "exp for log in xlogx(p[j])"),
-    (delta(j, k) - s[j], "delta", "δ[j,k] is 1"),
-    (s[j] / tau + 1, "lost", "tau is lost once"),
-    (sp.S.Zero, "constant", "1 for 0"),
-    (sp.oo, "constant", "0 for oo"),
-])
+@pytest.mark.parametrize(
+    ("expr", "sort", "name"),
+    [
+        (x + tau, "sign", "the sign of all of it"),
+        (x + tau, "factor", "twice as much"),
+        (s[j] / tau, "scalar", "tau² for tau throughout"),
+        (s[j] / tau, "size", "divided by m"),
+        (s[j] * u[k], "index", "j and k are exchanged"),
+        (s[j] * u[k], "index", "k for j in s[j]"),
+        (total(l, s[l]) * u[j], "bound", "no sum over l, but j, in Σ_l(s[l])"),
+        (total(l, s[l]), "mean", "a mean over l for Σ_l(s[l])"),
+        (u[j] - total(l, u[l]), "term", "-Σ_l(u[l]) is lost"),
+        (u[j] - total(l, u[l]), "sign", "the sign of u[j]"),
+        (x**2 + 1, "exponent", "x is not squared"),
+        (1 / tau + x, "exponent", "the exponent -2 for -1 of tau"),
+        (sp.exp(x) + 1, "function", "x for exp(x)"),
+        (sp.exp(tau) + 1, "function", "log(tau) for exp(tau)"),
+        (sp.log(tau) + 1, "function", "exp for log in log(tau)"),
+        (xlogx(p[j]), "function", "exp for log in xlogx(p[j])"),
+        (delta(j, k) - s[j], "delta", "δ[j,k] is 1"),
+        (s[j] / tau + 1, "lost", "tau is lost once"),
+        (sp.S.Zero, "constant", "1 for 0"),
+        (sp.oo, "constant", "0 for oo"),
+    ],
+)
 def test_each_sort_of_edit(expr: sp.Expr, sort: str, name: str) -> None:
     assert (sort, name) in {(edit.sort, edit.name) for edit in edits(expr, [m, tau, j, k])}
 
@@ -108,7 +111,7 @@ def test_mutants_differ_from_the_statement_and_from_each_other() -> None:
     written = [STATEMENT.right, *(mutant.edited for mutant in all_mutants)]
     assert len(all_mutants) == MOST
     assert len({mutant.name for mutant in all_mutants}) == MOST
-    assert not [(a, b) for i, a in enumerate(written) for b in written[i + 1:] if alike(a, b)]
+    assert not [(a, b) for i, a in enumerate(written) for b in written[i + 1 :] if alike(a, b)]
     assert len({edit.sort for edit in edits(STATEMENT.right, STATEMENT.variables())}) >= 8
 
 
@@ -216,15 +219,24 @@ def entropic(q: object) -> sp.Expr:
     return total(l, tau * xlogx(q(l)) - q(l) * s[l])  # type: ignore[operator]
 
 
-@pytest.mark.parametrize("relation", [
-    Limit(t * x / (1 + t), t, sp.oo, x),
-    Limit(1 / t, t, sp.S.Zero, sp.oo),
-    Expansion(sp.exp(t * x), 1 + t * x, t, 1),
-    UniqueMinimum(entropic, softmax, m, tau),
-    UniquePlan(lambda q: total((row, l), tau * xlogx(q(row, l)) - q(row, l) * S[row, l]),
-               lambda i, j: sp.exp(S[i, j] / tau) / total(l, sp.exp(S[i, l] / tau)), n, m, tau),
-    Follows((AtLeast(x, tau),), AtLeast(2 * x, 2 * tau), (sp.Integer(2),)),
-], ids=lambda relation: type(relation).__name__)
+@pytest.mark.parametrize(
+    "relation",
+    [
+        Limit(t * x / (1 + t), t, sp.oo, x),
+        Limit(1 / t, t, sp.S.Zero, sp.oo),
+        Expansion(sp.exp(t * x), 1 + t * x, t, 1),
+        UniqueMinimum(entropic, softmax, m, tau),
+        UniquePlan(
+            lambda q: total((row, l), tau * xlogx(q(row, l)) - q(row, l) * S[row, l]),
+            lambda i, j: sp.exp(S[i, j] / tau) / total(l, sp.exp(S[i, l] / tau)),
+            n,
+            m,
+            tau,
+        ),
+        Follows((AtLeast(x, tau),), AtLeast(2 * x, 2 * tau), (sp.Integer(2),)),
+    ],
+    ids=lambda relation: type(relation).__name__,
+)
 def test_every_sort_of_statement_has_mutants_that_die(relation: Relation) -> None:
     fates = tried(relation)
     assert fates
@@ -241,7 +253,7 @@ def test_masses_and_multipliers_stay_in_their_domains() -> None:
     a, c = simplex("a", m), simplex("c", n)
     plan = coupling("P", a, c)
     for relation in (AtLeast(p[j], p[j] - mu[j], because=mu[j]), AtLeast(a[j], plan[j, row])):
-        for trial in tried(relation):                        # raises NotAdmittedError for a point outside
+        for trial in tried(relation):  # raises NotAdmittedError for a point outside
             assert trial.fate in Fate
 
 
@@ -258,7 +270,7 @@ def test_mutants_of_a_claim_and_their_table() -> None:
 
 @pytest.mark.parametrize(("choices", "order"), [("", ""), ("a", "a"), ("ab", "ab"), ("abcdefg", "agdbcef")])
 def test_distant_edits_come_first(choices: str, order: str) -> None:
-    assert "".join(_far_apart(list(choices))) == order          # type: ignore[arg-type, misc]
+    assert "".join(_far_apart(list(choices))) == order  # type: ignore[arg-type, misc]
 
 
 def test_edits_of_each_sort_take_turns() -> None:
@@ -298,15 +310,23 @@ CROSS = AtLeast(t**2 + x**2, 2 * t * x, because=(t - x) ** 2, about=(tau,))
 TANGENT = AtLeast(x**2, 2 * t * x - t**2, because=(x - t) ** 2)
 
 
-@pytest.mark.parametrize(("relation", "new", "reason"), [
-    (CROSS, 2 * t * x - tau, "weaker"), (CROSS, -(x**2), "provable too"),
-    (CROSS, t * x, "weaker: a share of what is at most something ≥ 0"),
-    (AtLeast(m * (t**2 + x**2), 2 * m * t * x), 2 * t * x, "weaker: a share of what is at most something ≥ 0"),
-    (TANGENT, 4 * t * x - 4 * t**2, "the statement itself for another t"),
-    (TANGENT, 2 * t**2 * x - t**4, "the statement itself for another t"),
-    (TANGENT, 6 * t * x - 9 * t**2, ""), (TANGENT, 2 * x / t - 1 / t**2, ""), (CROSS, 3 * t * x, ""), (CROSS, t * x * 4, ""),
-    (AtLeast(x**2 + t - t, 2 * tau * x - tau**2, given=(AtLeast(tau, 1),)), 4 * tau * x - 4 * tau**2, ""),
-], ids=str)
+@pytest.mark.parametrize(
+    ("relation", "new", "reason"),
+    [
+        (CROSS, 2 * t * x - tau, "weaker"),
+        (CROSS, -(x**2), "provable too"),
+        (CROSS, t * x, "weaker: a share of what is at most something ≥ 0"),
+        (AtLeast(m * (t**2 + x**2), 2 * m * t * x), 2 * t * x, "weaker: a share of what is at most something ≥ 0"),
+        (TANGENT, 4 * t * x - 4 * t**2, "the statement itself for another t"),
+        (TANGENT, 2 * t**2 * x - t**4, "the statement itself for another t"),
+        (TANGENT, 6 * t * x - 9 * t**2, ""),
+        (TANGENT, 2 * x / t - 1 / t**2, ""),
+        (CROSS, 3 * t * x, ""),
+        (CROSS, t * x * 4, ""),
+        (AtLeast(x**2 + t - t, 2 * tau * x - tau**2, given=(AtLeast(tau, 1),)), 4 * tau * x - 4 * tau**2, ""),
+    ],
+    ids=str,
+)
 def test_how_an_edited_right_side_follows(relation: Relation, new: sp.Expr, reason: str) -> None:
     assert _weaker(relation, relation.sides[1], new) == reason
 

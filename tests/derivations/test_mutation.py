@@ -18,8 +18,11 @@ from derivations.relations import Equation
 
 TRIALS = {
     "eot.1": (Trial("a sign", Fate.REFUTED, "at x = 1"), Trial("a factor", Fate.EQUIVALENT, "the same")),
-    "eot.2": (Trial("an index", Fate.UNDECIDED, "x = 2*x"), Trial("a power", Fate.REFUTED, "at x = 2"),
-              Trial("a term", Fate.REFUTED, "at x = 3")),
+    "eot.2": (
+        Trial("an index", Fate.UNDECIDED, "x = 2*x"),
+        Trial("a power", Fate.REFUTED, "at x = 2"),
+        Trial("a term", Fate.REFUTED, "at x = 3"),
+    ),
     "geometric.1": (),
 }
 
@@ -48,8 +51,10 @@ LEDGER = [
     {"id": "eot.2", "evidence": [vote("torch", 0.5, "a sign", "a power"), vote("torch", None), {"layer": "source"}]},
     {"id": "geometric.1", "evidence": [vote("torch", 0.25, "a term")]},
 ]
-WEAK_VOTES = ["50% of 4  eot.2 (torch) does not refute: a sign; a power",
-              "25% of 4  geometric.1 (torch) does not refute: a term"]
+WEAK_VOTES = [
+    "50% of 4  eot.2 (torch) does not refute: a sign; a power",
+    "25% of 4  geometric.1 (torch) does not refute: a term",
+]
 
 
 @pytest.mark.usefixtures("_register")
@@ -62,13 +67,14 @@ def test_of_several_claims_the_undecided_mutants_are_listed() -> None:
     assert [(row[0], {order[n]: row[n + 1] for n in range(len(order)) if row[n + 1] != "0"}, row[-1]) for row in rows] == [
         ("eot", {"refuted": "3", "equivalent": "1", "undecided": "1"}, "75.00%"),
         ("geometric", {}, ""),
-        ("all", {"refuted": "3", "equivalent": "1", "undecided": "1"}, "75.00%")]
+        ("all", {"refuted": "3", "equivalent": "1", "undecided": "1"}, "75.00%"),
+    ]
     assert result.stdout.splitlines()[-1] == "undecided  eot.2  an index: x = 2*x"
 
 
 @pytest.mark.usefixtures("_register")
 def test_the_bar_of_progress_is_no_output(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FORCE_COLOR", "1")                   # as in a terminal
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as in a terminal
     result = run()
     assert "mutants" in result.stderr
     assert "mutants" not in result.stdout
@@ -103,23 +109,26 @@ def test_weak_votes_are_those_of_numeric_layers_below_the_limit() -> None:
 
 def test_the_votes_of_a_selection() -> None:
     assert votes(LEDGER, {"eot.1", "eot.2"}).splitlines() == [
-        "torch: 2 votes, median power 75%, lowest 50%", f"primal: 1 votes, median power {WEAK:.0%}, lowest {WEAK:.0%}",
-        WEAK_VOTES[0]]
+        "torch: 2 votes, median power 75%, lowest 50%",
+        f"primal: 1 votes, median power {WEAK:.0%}, lowest {WEAK:.0%}",
+        WEAK_VOTES[0],
+    ]
     assert votes(LEDGER, set()) == ""
 
 
 def test_a_table_names_each_document_once() -> None:
     shown = table(TRIALS)
-    assert [str(column.header) for column in shown.columns] == [
-        "document", *map(str, Fate), "refuted of those not equivalent"]
+    assert [str(column.header) for column in shown.columns] == ["document", *map(str, Fate), "refuted of those not equivalent"]
     assert list(shown.columns[0].cells) == ["eot", "geometric", "all"]
 
 
 def test_only_claims_that_assert_something_have_mutants() -> None:
     """Of the last step, or of that of the correction; the points of the twins are tried first."""
     x = scalar("x")
-    steps = {"derivation": lambda: iter([Equation(x, 2 * x), Equation(2 * x, x + x)]),
-             "repair": lambda: iter([Equation(3 * x, x + 2 * x)])}
+    steps = {
+        "derivation": lambda: iter([Equation(x, 2 * x), Equation(2 * x, x + x)]),
+        "repair": lambda: iter([Equation(3 * x, x + 2 * x)]),
+    }
 
     def found(*, twins: bool = True, **derivations: Any) -> set[str]:
         own = {"derivation": None, "repair": None, **derivations}

@@ -38,8 +38,12 @@ def moves(start: list[Fraction], shares: list[Fraction], pairs: list[tuple[int, 
     points = []
     for share in shares:
         for giver, taker in pairs:
-            points.append([entry * (1 - share) if at == giver else entry + share * start[giver] if at == taker else entry
-                           for at, entry in enumerate(start)])
+            points.append(
+                [
+                    entry * (1 - share) if at == giver else entry + share * start[giver] if at == taker else entry
+                    for at, entry in enumerate(start)
+                ]
+            )
     return points
 
 
@@ -47,7 +51,9 @@ def test_rivals_of_two_entries() -> None:
     both, coarse = [(0, 1), (1, 0)], [F(1, 2), F(1, 8), F(1, 64)]
     tried = list(feasible_near(balls(F(1, 3), F(2, 3))))
     assert tried == [
-        [1, 0], [0, 1], [F(1, 2), F(1, 2)],
+        [1, 0],
+        [0, 1],
+        [F(1, 2), F(1, 2)],
         *moves([F(3, 8), F(5, 8)], coarse, both),
         *moves([F(21, 64), F(43, 64)], coarse, both),
         *moves([F(333333, 10**6), F(666667, 10**6)], coarse, both),
@@ -61,19 +67,24 @@ def test_rivals_of_four_entries() -> None:
     neighbours = [pair for pair in every if set(pair) not in ({0, 2}, {1, 3})]
     assert tried[:5] == [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [F(1, 4)] * 4]
     assert tried[5:] == 3 * moves(start, [F(1, 2), F(1, 8), F(1, 64)], every) + moves(
-        start, [F(1, 10**4), F(1, 10**8)], neighbours)
+        start, [F(1, 10**4), F(1, 10**8)], neighbours
+    )
 
 
-@pytest.mark.parametrize(("entries", "count", "near"), [
-    ([arb("nan"), arb(1)], 3, None),                          # an undefined point has no neighbours
-    ([arb(1), arb("nan")], 3, None),
-    (balls(F(0), F(0)), 3, None),                             # nor near no mass at all
-    (balls(F(-1), F(2)), 25, [F(0), F(1)]),
-    (balls(F(2), F(2)), 25, [F(3, 4), F(1, 4)]),              # mass 4 is made 1
-    (balls(F(1)), 2, None),
-    (balls(F(1, 10), F(0)), 25, [F(1, 2), F(1, 2)]),          # one eighth, and nothing else
-    (balls(F(1, 4), F(1, 4), F(1, 2)), 3 + 1 + 9 * 6 + 2 * 6, None),             # of three, all are neighbours
-], ids=str)
+@pytest.mark.parametrize(
+    ("entries", "count", "near"),
+    [
+        ([arb("nan"), arb(1)], 3, None),  # an undefined point has no neighbours
+        ([arb(1), arb("nan")], 3, None),
+        (balls(F(0), F(0)), 3, None),  # nor near no mass at all
+        (balls(F(-1), F(2)), 25, [F(0), F(1)]),
+        (balls(F(2), F(2)), 25, [F(3, 4), F(1, 4)]),  # mass 4 is made 1
+        (balls(F(1)), 2, None),
+        (balls(F(1, 10), F(0)), 25, [F(1, 2), F(1, 2)]),  # one eighth, and nothing else
+        (balls(F(1, 4), F(1, 4), F(1, 2)), 3 + 1 + 9 * 6 + 2 * 6, None),  # of three, all are neighbours
+    ],
+    ids=str,
+)
 def test_rivals_of_a_point_outside_the_simplex(entries: list[arb], count: int, near: list[Fraction] | None) -> None:
     tried = list(feasible_near(entries))
     assert len(tried) == count
@@ -104,8 +115,9 @@ def uniform(key: sp.Expr) -> sp.Expr:
     return 1 / m
 
 
-def minimum(candidate: Entry = at_u, objective: Callable[[Entry], sp.Expr] = to_u, factor: sp.Expr = tau,
-            **more: object) -> UniqueMinimum:
+def minimum(
+    candidate: Entry = at_u, objective: Callable[[Entry], sp.Expr] = to_u, factor: sp.Expr = tau, **more: object
+) -> UniqueMinimum:
     return UniqueMinimum(objective, candidate, m, factor, **more)  # type: ignore[arg-type]
 
 
@@ -119,12 +131,13 @@ PROVED = {
     "and a slack": minimum(objective=lambda p: to_u(p) + total(l, (r[l] + p(l)) * z), slack=lambda p: sp.S.Zero),
     "by α": minimum(lambda key: r[key], lambda p: total(l, bregman(p(l), r[l], two)), one, alpha=two),
     "whose sign shows in normal form": minimum(
-        lambda key: (u[key] * (y + 1) - u[key] * y), lambda p: to_u(p) * (y + 1) - to_u(p) * y),
+        lambda key: u[key] * (y + 1) - u[key] * y, lambda p: to_u(p) * (y + 1) - to_u(p) * y
+    ),
     "at a maximum": UniqueMaximum(lambda p: -to_u(p), at_u, m, tau),
-    "a plan of one temperature": UniquePlan(
-        lambda p: tau * total((i, l), kl(p(i, l), u[l])), lambda a, b: u[b], n, m, tau),
+    "a plan of one temperature": UniquePlan(lambda p: tau * total((i, l), kl(p(i, l), u[l])), lambda a, b: u[b], n, m, tau),
     "a plan whose factor is a number of Python": UniquePlan(
-        lambda p: total((i, l), kl(p(i, l), u[l])), lambda a, b: u[b], n, m, 1),
+        lambda p: total((i, l), kl(p(i, l), u[l])), lambda a, b: u[b], n, m, 1
+    ),
     "row by row": UniquePlan(lambda p: total(i, t[i] * total(l, kl(p(i, l), u[l]))), lambda a, b: u[b], n, m, lambda a: t[a]),
 }
 
@@ -136,23 +149,33 @@ def test_is_proved(name: str) -> None:
 
 
 LACKING = {
-    "another objective": (minimum(objective=lambda p: to_u(p) + total(l, s[l] * p(l))),
-                          "objective(rival) − objective(candidate) is not the divergence: they differ by "),
-    "another factor": (minimum(factor=2 * tau),
-                       "objective(rival) − objective(candidate) is not the divergence: they differ by "),
+    "another objective": (
+        minimum(objective=lambda p: to_u(p) + total(l, s[l] * p(l))),
+        "objective(rival) − objective(candidate) is not the divergence: they differ by ",
+    ),
+    "another factor": (
+        minimum(factor=2 * tau),
+        "objective(rival) − objective(candidate) is not the divergence: they differ by ",
+    ),
     "a factor that may be 0": (minimum(factor=z, about=(z,)), "factor: expected > 0, no sign of z"),
     "a slack that may be negative": (minimum(slack=lambda p: -spare(p), about=(z,)), "slack: expected ≥ 0, no sign of "),
-    "a slack that is not there": (minimum(slack=spare, about=(z,)),
-                                  "objective(rival) − objective(candidate) is not the divergence"),
+    "a slack that is not there": (
+        minimum(slack=spare, about=(z,)),
+        "objective(rival) − objective(candidate) is not the divergence",
+    ),
     "a factor of another variable": (minimum(factor=positive("o")), "factor, slack: expected variables of the problem, got o"),
     "two masses": (minimum(lambda key: 2 * u[key]), "it is not shown that the candidate has total mass 1"),
     "no sign": (minimum(lambda key: u[key] + s[key] - total(l, s[l]) / m, lambda p: to_u(p)), None),
     "a candidate that may be 0": (minimum(lambda key: r[key], lambda p: total(l, (p(l) - r[l]) ** 2) * tau), None),
     "no rival": (minimum(objective=lambda p: x), "both sides are the same expression"),
-    "a derivative by the rival": (minimum(objective=lambda p: to_u(p) + derivative(x**2 * p(1), x)),
-                                  "objective: expected no derivative of what depends on the rival"),
+    "a derivative by the rival": (
+        minimum(objective=lambda p: to_u(p) + derivative(x**2 * p(1), x)),
+        "objective: expected no derivative of what depends on the rival",
+    ),
     "a plan whose factor depends on the column": (
-        UniquePlan(lambda p: total((i, l), S[i, l] * p(i, l)), lambda a, b: u[b], n, m, lambda a: r[l] + tau), None),
+        UniquePlan(lambda p: total((i, l), S[i, l] * p(i, l)), lambda a, b: u[b], n, m, lambda a: r[l] + tau),
+        None,
+    ),
 }
 
 
@@ -165,7 +188,7 @@ def test_incomplete_problems(name: str) -> None:
 def test_a_slack_is_added_to_the_divergence() -> None:
     problem, plain = minimum(slack=spare), minimum()
     assert normal(problem.gap) == normal(plain.gap) + z
-    assert normal(problem.spare) == z                         # as the rival has mass 1
+    assert normal(problem.spare) == z  # as the rival has mass 1
     assert equal(plain.gap, tau * total(l, kl(plain.base[l], u[l])))
 
 
@@ -188,9 +211,9 @@ def test_variables_of_hypotheses_are_variables_of_the_problem() -> None:
 def test_a_problem_is_general_if_its_sizes_are_symbols() -> None:
     half = lambda key: sp.Rational(1, 2)  # noqa: E731
     assert minimum().general()
-    assert not UniqueMinimum(lambda p: p(1) ** 2 + p(2) ** 2, half, two, tau).general()   # type: ignore[arg-type]
+    assert not UniqueMinimum(lambda p: p(1) ** 2 + p(2) ** 2, half, two, tau).general()  # type: ignore[arg-type]
     assert not minimum(objective=lambda p: to_u(p) + vector("fixed", two)[1]).general()
-    assert not UniquePlan(lambda p: p(1, 1) ** 2, lambda a, b: sp.S.Half, n, two, tau).general()   # type: ignore[arg-type]
+    assert not UniquePlan(lambda p: p(1, 1) ** 2, lambda a, b: sp.S.Half, n, two, tau).general()  # type: ignore[arg-type]
 
 
 # ── witnesses ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -231,10 +254,14 @@ def test_a_rival_where_the_objective_has_no_value_is_passed_over() -> None:
     assert problem.refute() is None
 
 
-@pytest.mark.parametrize(("candidate", "what", "sign", "right"), [
-    (lambda key: 2 * u[key], "the candidate's total mass", "≠", "1.00000000000"),
-    (lambda key: s[key], "an entry of the candidate", "<", "0"),
-], ids=["mass", "sign"])
+@pytest.mark.parametrize(
+    ("candidate", "what", "sign", "right"),
+    [
+        (lambda key: 2 * u[key], "the candidate's total mass", "≠", "1.00000000000"),
+        (lambda key: s[key], "an entry of the candidate", "<", "0"),
+    ],
+    ids=["mass", "sign"],
+)
 def test_a_candidate_outside_the_simplex_is_refuted(candidate: Entry, what: str, sign: str, right: str) -> None:
     witness = minimum(candidate, about=(s[1],), at={m: 2, s.label: [2, -1]}).refute()
     assert witness is not None

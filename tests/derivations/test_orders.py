@@ -17,7 +17,7 @@ from derivations.calculus.variables import index, scalar, size, variables_of, ve
 from derivations.relations import AtLeast, Equation, Relation
 
 m, n = size("m"), size("n")
-i, j, k, l, t, s = (index(name, m) for name in "ijklts")     # noqa: E741
+i, j, k, l, t, s = (index(name, m) for name in "ijklts")  # noqa: E741
 g, x, y, c = index("g", n), vector("x", m), vector("y", m), scalar("c")
 
 
@@ -58,8 +58,9 @@ TRUE = {
     "both orders": Equation(upto(j, t) * upto(t, j), delta(j, t)),
     "up to m": Equation(head(x[l], m) + c, whole + c),
     "a derivative": Equation(derivative(head(x[l] ** 2), x[j]), 2 * upto(j, t) * x[j]),
-    "three indices": Equation(total((i, j, k), upto(i, j) * upto(j, k) * x[i] * y[k]),
-                              total((i, j, k), upto(k, j) * upto(j, i) * x[k] * y[i])),
+    "three indices": Equation(
+        total((i, j, k), upto(i, j) * upto(j, k) * x[i] * y[k]), total((i, j, k), upto(k, j) * upto(j, i) * x[k] * y[i])
+    ),
     "part of a sum": AtLeast(squares, head(x[l] ** 2)),
     "pairs of squares": AtLeast(pairs((x[i] - x[j]) ** 2), 0),
     "Cauchy and Schwarz": AtLeast(t * head(x[l] ** 2), head(x[l]) ** 2),
@@ -79,7 +80,8 @@ FALSE = {
     "the other order": Equation(upto(j, t), upto(t, j)),
     "without the diagonal": Equation(upto(j, t) + upto(t, j), 1),
     "half of a square that is none": Equation(
-        total((i, j), upto(i, j) * x[i] * y[j]), (whole * total(i, y[i]) + total(i, x[i] * y[i])) / 2),
+        total((i, j), upto(i, j) * x[i] * y[j]), (whole * total(i, y[i]) + total(i, x[i] * y[i])) / 2
+    ),
     "another index": Equation(derivative(head(x[l] ** 2), x[j]), 2 * upto(t, j) * x[j]),
     "another range": Equation(total(l, upto(l, g)), g),
     "a sum of both signs": AtLeast(whole, head(x[l])),
@@ -103,13 +105,17 @@ def test_a_false_neighbour_is_refuted_and_not_proved(name: str) -> None:
     assert relation.counterexample() is not None
 
 
-@pytest.mark.parametrize("expr", [
-    total((i, j, k), upto(i, j) * upto(k, j) * x[i] * y[k] * (x[j] + i)),
-    total((i, j), upto(i, j) * upto(j, t) * x[i] * y[j]) + upto(t, s) * head(y[l] * l**2, s),
-    total((i, j), below(i, j) * (sp.exp(x[i]) - y[j]) ** 2) * upto(s, t),
-    total((i, g), upto(i, g) * x[i] * g),
-    total(i, x[i] * total(j, upto(j, i) * y[j] * total(k, below(k, j) * x[k]))),
-], ids=str)
+@pytest.mark.parametrize(
+    "expr",
+    [
+        total((i, j, k), upto(i, j) * upto(k, j) * x[i] * y[k] * (x[j] + i)),
+        total((i, j), upto(i, j) * upto(j, t) * x[i] * y[j]) + upto(t, s) * head(y[l] * l**2, s),
+        total((i, j), below(i, j) * (sp.exp(x[i]) - y[j]) ** 2) * upto(s, t),
+        total((i, g), upto(i, g) * x[i] * g),
+        total(i, x[i] * total(j, upto(j, i) * y[j] * total(k, below(k, j) * x[k]))),
+    ],
+    ids=str,
+)
 def test_the_normal_form_keeps_values_and_is_final(expr: sp.Expr) -> None:
     form = normal(expr)
     assert normal(form) == form

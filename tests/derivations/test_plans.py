@@ -93,15 +93,19 @@ def test_the_minimum_is_proved_and_not_refuted() -> None:
     assert "only minimizer" in str(relation)
 
 
-@pytest.mark.parametrize(("candidate", "word"), [
-    (gibbs(1, tau), "R is better"),
-    (gibbs(-1, 2 * tau), "R is better"),
-    (lambda x, y: 1 / m, "R is better"),
-    (lambda x, y: 2 * gibbs(-1, tau)(x, y), "mass of a row"),
-    (lambda x, y: gibbs(-1, tau)(x, y) / n, "mass of a row"),
-    (lambda x, y: sp.exp(-S[x, y] / tau) / total(h, sp.exp(-S[h, y] / tau)), "mass of a row"),
-    (lambda x, y: 1 / m - S[x, y] + total(l, S[x, l]) / m, "of the candidate"),
-], ids=["sign", "temperature", "uniform", "mass 2", "mass 1/n", "columns", "negative"])
+@pytest.mark.parametrize(
+    ("candidate", "word"),
+    [
+        (gibbs(1, tau), "R is better"),
+        (gibbs(-1, 2 * tau), "R is better"),
+        (lambda x, y: 1 / m, "R is better"),
+        (lambda x, y: 2 * gibbs(-1, tau)(x, y), "mass of a row"),
+        (lambda x, y: gibbs(-1, tau)(x, y) / n, "mass of a row"),
+        (lambda x, y: sp.exp(-S[x, y] / tau) / total(h, sp.exp(-S[h, y] / tau)), "mass of a row"),
+        (lambda x, y: 1 / m - S[x, y] + total(l, S[x, l]) / m, "of the candidate"),
+    ],
+    ids=["sign", "temperature", "uniform", "mass 2", "mass 1/n", "columns", "negative"],
+)
 def test_a_wrong_candidate_is_refuted(candidate: Entries, word: str) -> None:
     witness = minimum(candidate).refute()
     assert not minimum(candidate).prove()

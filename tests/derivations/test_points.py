@@ -120,12 +120,15 @@ def test_corners_are_ties_and_zeros() -> None:
         zero = {x, a.label} if turn < 3 else {z, c.label}
         for point in drawn:
             for name in (a.label, c.label, b.label):
-                assert len(set(point[name])) == 1, point      # type: ignore[arg-type]
+                assert len(set(point[name])) == 1, point  # type: ignore[arg-type]
         for name in (x, z, a.label, c.label):
-            values = {point[name] if name in (x, z) else point[name][0] for point in drawn}   # type: ignore[index]
+            values = {point[name] if name in (x, z) else point[name][0] for point in drawn}  # type: ignore[index]
             assert (values == {0}) == (name in zero), (turn, name)
-    assert not any(set(point[a.label]) == {0} and len(point[a.label]) > 1             # type: ignore[arg-type]
-                   for turn in sample(m, a.label, rounds=MIDDLE) for point in turn[:9])
+    assert not any(
+        set(point[a.label]) == {0} and len(point[a.label]) > 1  # type: ignore[arg-type]
+        for turn in sample(m, a.label, rounds=MIDDLE)
+        for point in turn[:9]
+    )
 
 
 def test_later_numbers() -> None:
@@ -135,15 +138,15 @@ def test_later_numbers() -> None:
 
 def check_numbers(number: int, drawn: list[dict[Variable, object]]) -> None:
     _, numbers = ROUNDS[number]
-    values = {entry for point in drawn for entry in point[b.label]}                   # type: ignore[attr-defined]
+    values = {entry for point in drawn for entry in point[b.label]}  # type: ignore[attr-defined]
     assert values <= numbers
     assert min(values) <= sorted(numbers)[len(numbers) // 20] <= sorted(numbers)[-1 - len(numbers) // 20] <= max(values)
-    signs = Counter(entry > 0 for point in drawn for entry in point[a.label])        # type: ignore[attr-defined]
+    signs = Counter(entry > 0 for point in drawn for entry in point[a.label])  # type: ignore[attr-defined]
     for point in drawn:
         one = {abs(entry) for entry in (*point[a.label], *point[b.label], point[x])}  # type: ignore[misc]
         if number in TIED:
             assert len(one) == 1
-    assert number in TIED or len({abs(point[x]) for point in drawn}) > 1             # type: ignore[arg-type]
+    assert number in TIED or len({abs(point[x]) for point in drawn}) > 1  # type: ignore[arg-type]
     assert signs[False] == 0 if number in TIED else 0.3 < signs[True] / signs.total() < 0.7
 
 
@@ -154,9 +157,9 @@ def test_later_masses() -> None:
 
 def check_masses(number: int, drawn: list[dict[Variable, object]]) -> None:
     masses = [point[q.label] for point in drawn]
-    zeros = sum(0 in each for each in masses)                # type: ignore[operator]
+    zeros = sum(0 in each for each in masses)  # type: ignore[operator]
     assert zeros > len(masses) / 3 if number in SPARSE else not zeros
-    ratios = [max(each) / min(each) for each in masses if 0 not in each]             # type: ignore[call-overload,operator]
+    ratios = [max(each) / min(each) for each in masses if 0 not in each]  # type: ignore[call-overload,operator]
     if number in EVEN:
         assert 1 < max(ratios) <= Fraction(105, 95)
     else:
@@ -165,38 +168,38 @@ def check_masses(number: int, drawn: list[dict[Variable, object]]) -> None:
 
 def test_early_masses_are_corners_first() -> None:
     corners = [point[q.label] for turn in sample(m, q.label, rounds=range(CORNERS)) for point in turn]
-    assert all(each == [1, *[0] * (len(each) - 1)] for each in corners)              # type: ignore[arg-type]
+    assert all(each == [1, *[0] * (len(each) - 1)] for each in corners)  # type: ignore[arg-type]
     inside = [point[u.label] for turn in sample(m, u.label, rounds=range(CORNERS)) for point in turn]
-    assert all(min(each) > 0 for each in inside)             # type: ignore[call-overload]
+    assert all(min(each) > 0 for each in inside)  # type: ignore[call-overload]
     rows = [point[R.label] for turn in sample(m, n, R.label, rounds=range(CORNERS)) for point in turn]
-    assert all(sorted(row)[-1] == 1 for each in rows for row in each)                # type: ignore[attr-defined]
-    assert {row.index(1) for each in rows for row in each if len(row) == 3} == {0, 1, 2}   # type: ignore[attr-defined]
+    assert all(sorted(row)[-1] == 1 for each in rows for row in each)  # type: ignore[attr-defined]
+    assert {row.index(1) for each in rows for row in each if len(row) == 3} == {0, 1, 2}  # type: ignore[attr-defined]
     later = [point[R.label] for turn in sample(m, n, R.label, rounds=MIDDLE) for point in turn]
-    assert any(0 in row and 1 not in row for each in later for row in each)          # type: ignore[attr-defined]
-    assert any(len(set(row)) == len(row) == 3 for each in later for row in each)     # type: ignore[attr-defined]
+    assert any(0 in row and 1 not in row for each in later for row in each)  # type: ignore[attr-defined]
+    assert any(len(set(row)) == len(row) == 3 for each in later for row in each)  # type: ignore[attr-defined]
     assert max(row[0].denominator for each in later for row in each if row[0]) > 18  # type: ignore[attr-defined]
 
 
 def test_multipliers_live_where_masses_are_0() -> None:
     drawn = [point for turn in sample(m, q.label, mu.label, rounds=range(CORNERS, SMALL)) for point in turn]
     drawn = [point for point in drawn if point[m] == 3]
-    assert sum(0 in point[q.label] for point in drawn) > len(drawn) / 2              # type: ignore[operator]
-    slacks = {slack for point in drawn for slack, mass in zip(point[mu.label], point[q.label], strict=True) if not mass}   # type: ignore[call-overload]
+    assert sum(0 in point[q.label] for point in drawn) > len(drawn) / 2  # type: ignore[operator]
+    slacks = {slack for point in drawn for slack, mass in zip(point[mu.label], point[q.label], strict=True) if not mass}  # type: ignore[call-overload]
     assert slacks == quarters(0, 8)
-    masses = {mass for point in drawn for mass in point[q.label]}                    # type: ignore[attr-defined]
+    masses = {mass for point in drawn for mass in point[q.label]}  # type: ignore[attr-defined]
     assert {Fraction(0), Fraction(1), Fraction(1, 2), Fraction(1, 4), Fraction(3, 4)} <= masses
 
 
 def test_plans_are_vertices_first_and_mixed_later() -> None:
     corners = [point[P.label] for turn in sample(m, n, u.label, v.label, P.label, rounds=range(CORNERS)) for point in turn]
-    assert all(sum(entry > 0 for row in plan for entry in row) <= len(plan) + len(plan[0]) - 1 for plan in corners)   # type: ignore[attr-defined]
-    assert all(plan[0][0] > 0 for plan in corners)           # type: ignore[index]
+    assert all(sum(entry > 0 for row in plan for entry in row) <= len(plan) + len(plan[0]) - 1 for plan in corners)  # type: ignore[attr-defined]
+    assert all(plan[0][0] > 0 for plan in corners)  # type: ignore[index]
     shares = set()
     for turn in sample(m, n, u.label, v.label, P.label, rounds=MIDDLE):
         for point in turn:
             left, right, plan = point[v.label], point[u.label], point[P.label]
-            if len(left) > 1 and len(right) > 1:             # type: ignore[arg-type]
-                last = plan[-1][0] / (left[-1] * right[0])   # type: ignore[index]
+            if len(left) > 1 and len(right) > 1:  # type: ignore[arg-type]
+                last = plan[-1][0] / (left[-1] * right[0])  # type: ignore[index]
                 shares.add(last if last < 1 else Fraction(1))
     assert shares >= {Fraction(number, 4) for number in range(5)}
 
@@ -227,20 +230,30 @@ def test_fixed_values_are_respected() -> None:
 
 def test_matrices_are_filled_row_by_row() -> None:
     for point in islice(points([m, n, A.label, S.label]), 6, None):
-        assert len(point[A.label]) == len(point[S.label]) == point[n]                # type: ignore[arg-type]
+        assert len(point[A.label]) == len(point[S.label]) == point[n]  # type: ignore[arg-type]
         assert {len(row) for row in (*point[A.label], *point[S.label])} == {point[m]}  # type: ignore[misc]
-        assert sum(entry for row in point[S.label] for entry in row) == 1            # type: ignore[attr-defined]
+        assert sum(entry for row in point[S.label] for entry in row) == 1  # type: ignore[attr-defined]
     cube = vector("cube", n, m, sp.Integer(2)).label
     last = list(points([m, n, cube]))[-1]
-    assert [len(last[cube]), len(last[cube][0]), len(last[cube][0][0])] == [last[n], last[m], 2]   # type: ignore[arg-type,index]
+    assert [len(last[cube]), len(last[cube][0]), len(last[cube][0][0])] == [last[n], last[m], 2]  # type: ignore[arg-type,index]
 
 
 def test_the_sample_is_the_same_in_every_process() -> None:
     """A statement has the same witness wherever it is tried: hashes of names, which differ, decide nothing."""
-    program = ("from tests.derivations.test_points import EVERYTHING, points\n"
-               "print([sorted(map(str, point.items())) for point in points(EVERYTHING)])")
-    first, second = (subprocess.run([sys.executable, "-c", program], env=os.environ | {"PYTHONHASHSEED": seed}, check=True,
-                                    capture_output=True, text=True).stdout for seed in ("1", "2"))
+    program = (
+        "from tests.derivations.test_points import EVERYTHING, points\n"
+        "print([sorted(map(str, point.items())) for point in points(EVERYTHING)])"
+    )
+    first, second = (
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        for seed in ("1", "2")
+    )
     assert first == second != ""
 
 

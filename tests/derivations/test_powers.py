@@ -53,10 +53,10 @@ TRUE = [
     Equation(plus(-w) + mu[j] * p[j], 0),
     Equation(bregman(y, w, two), (y - w) ** 2 / 2),
     AtLeast(plus(x), 0),
-    AtLeast(w ** (1 + a) / (a * (1 + a)), y ** (1 + a) / (a * (1 + a)) + y**a * (w - y) / a,
-            because=bregman(w, y, 1 + a)),
-    StrictUnlessEqual(w**3 / 12 + y**3 / 12, ((w + y) / 2) ** 3 / 6, w, y, (w + y) / 2,
-                      (sp.Rational(1, 2), sp.Rational(1, 2)), sp.Integer(3)),
+    AtLeast(w ** (1 + a) / (a * (1 + a)), y ** (1 + a) / (a * (1 + a)) + y**a * (w - y) / a, because=bregman(w, y, 1 + a)),
+    StrictUnlessEqual(
+        w**3 / 12 + y**3 / 12, ((w + y) / 2) ** 3 / 6, w, y, (w + y) / 2, (sp.Rational(1, 2), sp.Rational(1, 2)), sp.Integer(3)
+    ),
 ]
 
 FALSE = [
@@ -94,7 +94,7 @@ def test_the_lemma_holds_and_is_required() -> None:
 
 def test_lemma_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("derivations.calculus.functions.bregman_is_a_divergence", lambda: False)
-    monkeypatch.setattr(signs, "_decided", signs._decided.__wrapped__)     # without its cache
+    monkeypatch.setattr(signs, "_decided", signs._decided.__wrapped__)  # without its cache
     assert not AtLeast(bregman(w, y, 1 + a), 0, because=bregman(w, y, 1 + a)).prove()
 
 
@@ -129,13 +129,17 @@ def test_projection_is_proved() -> None:
         assert projection(candidate).refute() is None
 
 
-@pytest.mark.parametrize("wrong", [
-    projection(lambda key: p[key], slack=None),
-    projection(lambda key: p[key], slack=lambda plan: -unspent(plan)),
-    projection(lambda key: p[key], alpha=sp.Integer(3)),
-    projection(lambda key: scores(key) - x),
-    projection(lambda key: plus(scores(key) - x) ** 2),
-], ids=["no slack", "negative slack", "another divergence", "negative entries", "no unit mass"])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        projection(lambda key: p[key], slack=None),
+        projection(lambda key: p[key], slack=lambda plan: -unspent(plan)),
+        projection(lambda key: p[key], alpha=sp.Integer(3)),
+        projection(lambda key: scores(key) - x),
+        projection(lambda key: plus(scores(key) - x) ** 2),
+    ],
+    ids=["no slack", "negative slack", "another divergence", "negative entries", "no unit mass"],
+)
 def test_wrong_certificate_is_refused(wrong: UniqueMinimum) -> None:
     assert not wrong.prove()
 

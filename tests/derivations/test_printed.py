@@ -32,20 +32,34 @@ def test_a_list_is_read() -> None:
     assert list(faults(parse(LISTED), SOURCE, CLAIMS)) == []
 
 
-@pytest.mark.parametrize("line", ["1 | printed", "1 | proved | eot.1", "1 | none |", "x | none | heading", "- | none | heading",
-                                  "3 | added | eot.1", "3-2 | none | heading", "0 | none | heading"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "1 | printed",
+        "1 | proved | eot.1",
+        "1 | none |",
+        "x | none | heading",
+        "- | none | heading",
+        "3 | added | eot.1",
+        "3-2 | none | heading",
+        "0 | none | heading",
+    ],
+)
 def test_a_line_that_is_no_entry_is_refused(line: str) -> None:
     with pytest.raises(ValueError, match=r"source\.txt, line 1: expected"):
         parse(line)
 
 
-@pytest.mark.parametrize(("listed", "fault"), [
-    (LISTED.replace("4 | none | heading\n", ""), "line 4 of the source: expected a claim or a reason"),
-    (LISTED + "9 | none | heading\n", "line 9: expected a line of the source, which has 4"),
-    (LISTED.replace(", eot.2", ""), "eot.2: expected its lines in the source"),
-    (LISTED + "4 | printed | eot.3\n", "eot.3: expected a claim of the document"),
-    (LISTED + "4 | printed | eot.s1.words\n", "eot.s1.words: expected one status, got paraphrased and printed"),
-])
+@pytest.mark.parametrize(
+    ("listed", "fault"),
+    [
+        (LISTED.replace("4 | none | heading\n", ""), "line 4 of the source: expected a claim or a reason"),
+        (LISTED + "9 | none | heading\n", "line 9: expected a line of the source, which has 4"),
+        (LISTED.replace(", eot.2", ""), "eot.2: expected its lines in the source"),
+        (LISTED + "4 | printed | eot.3\n", "eot.3: expected a claim of the document"),
+        (LISTED + "4 | printed | eot.s1.words\n", "eot.s1.words: expected one status, got paraphrased and printed"),
+    ],
+)
 def test_missing_formulas_are_named(listed: str, fault: str) -> None:
     (error,) = faults(parse(listed), SOURCE, CLAIMS)
     assert error.startswith(fault)

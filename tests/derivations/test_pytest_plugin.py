@@ -58,12 +58,22 @@ def test_misplaced_evidence_leaves_its_claim_incomplete() -> None:
 BOTH = ["derivations", "evidence"]
 
 
-@pytest.mark.parametrize(("arguments", "options", "complete"), [
-    ([], {}, True), (BOTH, {}, True), (["evidence"], {}, False), (["derivations/test_derivations.py"], {}, False),
-    (BOTH, {"claims": ""}, False), (BOTH, {"keyword": "Jacobian"}, False), (BOTH, {"deselect": ["x"]}, False),
-    (["derivations", "evidence/test_votes.py::test_torch"], {}, False), (BOTH, {"markexpr": "not slow"}, False),
-    (BOTH, {"ignore": ["evidence"]}, False), (BOTH, {"ignore_glob": ["*votes*"]}, False),
-])
+@pytest.mark.parametrize(
+    ("arguments", "options", "complete"),
+    [
+        ([], {}, True),
+        (BOTH, {}, True),
+        (["evidence"], {}, False),
+        (["derivations/test_derivations.py"], {}, False),
+        (BOTH, {"claims": ""}, False),
+        (BOTH, {"keyword": "Jacobian"}, False),
+        (BOTH, {"deselect": ["x"]}, False),
+        (["derivations", "evidence/test_votes.py::test_torch"], {}, False),
+        (BOTH, {"markexpr": "not slow"}, False),
+        (BOTH, {"ignore": ["evidence"]}, False),
+        (BOTH, {"ignore_glob": ["*votes*"]}, False),
+    ],
+)
 def test_a_run_is_complete_if_it_includes_every_test(arguments: list[str], options: dict[str, Any], complete: bool) -> None:
     anything = {"claims": "eot.59", "keyword": "", "markexpr": "", "deselect": None, "ignore": None, "ignore_glob": None}
     option = SimpleNamespace(**anything | options)

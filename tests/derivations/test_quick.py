@@ -13,8 +13,19 @@ from tests.derivations.grammar import B, a, i, j, l, m, n, x
 
 e = sp.Symbol("e", integer=True)
 PLAIN: list[Any] = [(l, 1, m), sp.Tuple(l, 1, m), (i, 1, j), (l, sp.S.One, m), (l, m, 3)]
-ODD: list[Any] = [l, (l,), (l, m), (l, 1, m, 2), [l, 1, m], (e, 1, m), (l, 1, True), (l, 1, "m"), (l, 1.0, m), (l, "1", m),
-                  "lmn"]
+ODD: list[Any] = [
+    l,
+    (l,),
+    (l, m),
+    (l, 1, m, 2),
+    [l, 1, m],
+    (e, 1, m),
+    (l, 1, True),
+    (l, 1, "m"),
+    (l, 1.0, m),
+    (l, "1", m),
+    "lmn",
+]
 
 
 @pytest.mark.parametrize("limit", PLAIN, ids=str)
@@ -113,8 +124,17 @@ def test_coefficients_of_i() -> None:
 
 
 PARTS = [sp.Symbol("r"), sp.Symbol("z", nonzero=True, integer=True), x, a[l], sp.exp(a[l])]
-EXPRESSIONS = [*(one * other for one in PARTS for other in PARTS), *(one - 2 * other for one in PARTS for other in PARTS),
-               sp.Sum(a[l] ** 2, (l, 1, m)), sp.log(x), sp.Abs(a[l]) / x, m - 1, sp.sqrt(x), 1 / a[l], sp.I * x]
+EXPRESSIONS = [
+    *(one * other for one in PARTS for other in PARTS),
+    *(one - 2 * other for one in PARTS for other in PARTS),
+    sp.Sum(a[l] ** 2, (l, 1, m)),
+    sp.log(x),
+    sp.Abs(a[l]) / x,
+    m - 1,
+    sp.sqrt(x),
+    1 / a[l],
+    sp.I * x,
+]
 
 
 @pytest.mark.parametrize("expr", EXPRESSIONS, ids=str)
@@ -122,7 +142,7 @@ def test_facts_are_those_that_SymPy_finds(expr: Any, monkeypatch: pytest.MonkeyP
     def answers() -> dict[str, bool | None]:
         found = {}
         for fact in quick.PREREQUISITES:
-            expr._assumptions = expr.default_assumptions     # which forgets what it knows
+            expr._assumptions = expr.default_assumptions  # which forgets what it knows
             found[fact] = getattr(expr, f"is_{fact}")
         return found
 

@@ -16,8 +16,11 @@ from derivations.prints import outcome
 from derivations.records import Record, decoded, encoded, exact, from_exact, from_json, to_json
 
 
-@pytest.mark.parametrize("module", [records, claims, normal_form, ledger_schema, baseline, printed, theorems, seals, outcome],
-                         ids=lambda module: module.__name__)
+@pytest.mark.parametrize(
+    "module",
+    [records, claims, normal_form, ledger_schema, baseline, printed, theorems, seals, outcome],
+    ids=lambda module: module.__name__,
+)
 def test_every_record_is_frozen_and_strict(module: ModuleType) -> None:
     own = [each for each in vars(module).values() if isinstance(each, type) and issubclass(each, Record)]
     assert own
@@ -30,8 +33,9 @@ def test_fields_that_are_as_usual_are_left_out_of_a_file() -> None:
     assert to_json(normal_form.Domain(Kind.SIZE)) == {"kind": to_json(Kind.SIZE)}
 
 
-@pytest.mark.parametrize(("value", "written"), [
-    (3, 3), (Fraction(6, 4), "3/2"), (Fraction(-4, 2), -2), ([1, [Fraction(1, 3), 2]], (1, ("1/3", 2)))])
+@pytest.mark.parametrize(
+    ("value", "written"), [(3, 3), (Fraction(6, 4), "3/2"), (Fraction(-4, 2), -2), ([1, [Fraction(1, 3), 2]], (1, ("1/3", 2)))]
+)
 def test_exact_numbers_stay_exact(value: object, written: object) -> None:
     assert exact(value) == written
     assert from_exact(exact(value)) == value
@@ -45,8 +49,13 @@ def test_invalid_fractions_are_refused(text: str) -> None:
 
 def test_numbers_of_numpy_are_numbers_and_other_objects_are_nothing() -> None:
     assert encoded([np.float64(0.25), 1, float("inf")]) == b"[0.25,1,null]"
-    assert to_json(Witness({"x": "1/2"}, "0", "≠", "1")) == {"inputs": {"x": "1/2"}, "left": "0", "sign": "≠", "right": "1",
-                                                             "about": ""}
+    assert to_json(Witness({"x": "1/2"}, "0", "≠", "1")) == {
+        "inputs": {"x": "1/2"},
+        "left": "0",
+        "sign": "≠",
+        "right": "1",
+        "about": "",
+    }
     with pytest.raises(TypeError, match=r"^record: expected plain values, got object$"):
         encoded([object()])
 
@@ -60,11 +69,16 @@ def test_invalid_json_is_refused(text: str | bytes) -> None:
 GOOD = {"inputs": {}, "left": "0", "sign": "≠", "right": "1"}
 
 
-@pytest.mark.parametrize(("data", "refusal"), [
-    ({**GOOD, "left": 0}, "left: expected str, got int"), ({**GOOD, "more": 1}, "expected known fields, got more"),
-    ({"left": "0"}, "expected the field inputs, got none"), (3, "expected object, got int"),
-    ({**GOOD, "inputs": {"x": None}}, "inputs[...]: expected int | str | array, got null"),
-])
+@pytest.mark.parametrize(
+    ("data", "refusal"),
+    [
+        ({**GOOD, "left": 0}, "left: expected str, got int"),
+        ({**GOOD, "more": 1}, "expected known fields, got more"),
+        ({"left": "0"}, "expected the field inputs, got none"),
+        (3, "expected object, got int"),
+        ({**GOOD, "inputs": {"x": None}}, "inputs[...]: expected int | str | array, got null"),
+    ],
+)
 def test_a_refusal_names_the_key(data: object, refusal: str) -> None:
     with pytest.raises(ValueError, match="expected") as refused:
         from_json(data, Witness)

@@ -29,8 +29,16 @@ from derivations.relations import Equation, Fails, Relation
 from derivations.rendering import aspect
 from derivations.rendering import comparison as text_of
 
-IDS = ["eot.59", "eot.s7.fisher-scaled", "deciphering.s3.convex-combination", "eot.124", "eot.s2.gibbs",
-       "deciphering.s4.minimizer", "deciphering.s0.closed-form", "deciphering.s0.justification"]
+IDS = [
+    "eot.59",
+    "eot.s7.fisher-scaled",
+    "deciphering.s3.convex-combination",
+    "eot.124",
+    "eot.s2.gibbs",
+    "deciphering.s4.minimizer",
+    "deciphering.s0.closed-form",
+    "deciphering.s0.justification",
+]
 JACOBIAN, CORRECTED, SILENT = IDS[0], IDS[1], IDS[-1]
 
 assert entries()[CORRECTED].correction
@@ -82,6 +90,7 @@ def rewritten(id: str, change: Callable[[Relation], Relation], **fields: Any) ->
 
 def scaled(by: sp.Expr) -> Callable[[Relation], Relation]:
     """Both sides times a factor, which keeps the statement true."""
+
     def change(relation: Relation) -> Relation:
         assert isinstance(relation, Equation)
         return replace(relation, left=by * relation.left, right=by * relation.right)
@@ -105,8 +114,14 @@ def classes(changed: dict[str, Entry], before: dict[str, Kept], ids: list[str], 
 
 
 def torch(**changes: Any) -> Evidence:
-    fields: dict[str, Any] = {"claim": JACOBIAN, "layer": Layer.TORCH, "outcome": Outcome.HOLDS, "scope": "drawn",
-                              "error": 0.02, "refuted_twins": tuple(entries()[JACOBIAN].twins)}
+    fields: dict[str, Any] = {
+        "claim": JACOBIAN,
+        "layer": Layer.TORCH,
+        "outcome": Outcome.HOLDS,
+        "scope": "drawn",
+        "error": 0.02,
+        "refuted_twins": tuple(entries()[JACOBIAN].twins),
+    }
     return Evidence(**(fields | changes))
 
 
@@ -126,9 +141,10 @@ def test_every_kind_of_statement_is_remembered(before: dict[str, Kept]) -> None:
         assert canonical is not None
         assert re.fullmatch("[0-9a-f]{16}", canonical.left)
         assert len(canonical.values) == 3
-        digits = [len(re.sub(r"\D", "", value)) for sample in canonical.values
-                  for value in (sample.left, sample.right) if value]
-        assert max(digits) >= 30 or id == "eot.124", id      # whose values are 0
+        digits = [
+            len(re.sub(r"\D", "", value)) for sample in canonical.values for value in (sample.left, sample.right) if value
+        ]
+        assert max(digits) >= 30 or id == "eot.124", id  # whose values are 0
     repaired = before[CORRECTED].canonical_repair
     assert repaired is not None
     assert repaired.values
@@ -138,13 +154,21 @@ def test_every_kind_of_statement_is_remembered(before: dict[str, Kept]) -> None:
 # ── the classes ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("changed", [
-    {JACOBIAN: replace(entries()[JACOBIAN], title="Another title")},
-    {JACOBIAN: replace(entries()[JACOBIAN], latex=entries()[JACOBIAN].latex.replace(r"\tfrac1\tau p_k", r"p_k\tfrac1\tau"))},
-    {JACOBIAN: replace(entries()[JACOBIAN], statement="Another sentence.")},
-    {JACOBIAN: replace(entries()[JACOBIAN], hypotheses=("a positive τ",))},
-    rewritten(JACOBIAN, reasoned),
-], ids=["title", "latex that agrees", "statement", "wording of a hypothesis", "reason"])
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {JACOBIAN: replace(entries()[JACOBIAN], title="Another title")},
+        {
+            JACOBIAN: replace(
+                entries()[JACOBIAN], latex=entries()[JACOBIAN].latex.replace(r"\tfrac1\tau p_k", r"p_k\tfrac1\tau")
+            )
+        },
+        {JACOBIAN: replace(entries()[JACOBIAN], statement="Another sentence.")},
+        {JACOBIAN: replace(entries()[JACOBIAN], hypotheses=("a positive τ",))},
+        rewritten(JACOBIAN, reasoned),
+    ],
+    ids=["title", "latex that agrees", "statement", "wording of a hypothesis", "reason"],
+)
 def test_text_only(changed: dict[str, Entry], before: dict[str, Kept]) -> None:
     comparison = compare(written(changed, IDS), before)
     assert comparison.classes == {JACOBIAN: Change.TEXT}
@@ -190,9 +214,7 @@ def test_another_way_of_writing_is_seen_through(before: dict[str, Kept]) -> None
 
 
 @pytest.mark.parametrize(("factor", "expected"), [(1, Change.REWRITE), (2, Change.VALUE)])
-def test_a_removed_variable_takes_its_value_from_the_baseline(
-    factor: int, expected: Change, before: dict[str, Kept]
-) -> None:
+def test_a_removed_variable_takes_its_value_from_the_baseline(factor: int, expected: Change, before: dict[str, Kept]) -> None:
     extra = scalar("x")
     one = sp.sqrt(extra**4 + 2 * extra**2 + 1) / (extra**2 + 1)
     wider = rewritten(JACOBIAN, lambda r: replace(r, right=factor * one * r.right))[JACOBIAN].printed()  # type: ignore[call-arg]
@@ -203,12 +225,16 @@ def test_a_removed_variable_takes_its_value_from_the_baseline(
     assert compare(written({}, [JACOBIAN]), baseline).classes == {JACOBIAN: expected}
 
 
-@pytest.mark.parametrize(("changed", "votes", "what"), [
-    ({JACOBIAN: replace(entries()[JACOBIAN], twins=dict(list(entries()[JACOBIAN].twins.items())[1:]))}, (), "twin"),
-    ({}, (torch(outcome=Outcome.INCONCLUSIVE),), "torch layer"),
-    ({}, (torch(error=0.5),), "error"),
-    ({JACOBIAN: replace(entries()[JACOBIAN], hypotheses=("τ > 0", "m > 1"))}, (), "hypotheses"),
-], ids=["a twin is gone", "a layer is silent", "the error grew", "a hypothesis more"])
+@pytest.mark.parametrize(
+    ("changed", "votes", "what"),
+    [
+        ({JACOBIAN: replace(entries()[JACOBIAN], twins=dict(list(entries()[JACOBIAN].twins.items())[1:]))}, (), "twin"),
+        ({}, (torch(outcome=Outcome.INCONCLUSIVE),), "torch layer"),
+        ({}, (torch(error=0.5),), "error"),
+        ({JACOBIAN: replace(entries()[JACOBIAN], hypotheses=("τ > 0", "m > 1"))}, (), "hypotheses"),
+    ],
+    ids=["a twin is gone", "a layer is silent", "the error grew", "a hypothesis more"],
+)
 def test_a_loss_of_scope_or_strength(
     changed: dict[str, Entry], votes: tuple[Evidence, ...], what: str, before: dict[str, Kept]
 ) -> None:
@@ -251,10 +277,11 @@ def test_sizes_that_are_fixed_are_a_loss(before: dict[str, Kept]) -> None:
     assert compare(row, {JACOBIAN: before[JACOBIAN]}).classes == {JACOBIAN: Change.SCOPE}
 
 
-@pytest.mark.parametrize("changed", [
-    rewritten(JACOBIAN, scaled(sp.Integer(2))),
-    rewritten(CORRECTED, scaled(sp.Rational(1, 3)), correction=OF_A_PART),
-], ids=["proved", "corrected"])
+@pytest.mark.parametrize(
+    "changed",
+    [rewritten(JACOBIAN, scaled(sp.Integer(2))), rewritten(CORRECTED, scaled(sp.Rational(1, 3)), correction=OF_A_PART)],
+    ids=["proved", "corrected"],
+)
 def test_value_changed(changed: dict[str, Entry], before: dict[str, Kept]) -> None:
     comparison = compare(written(changed, IDS), before)
     assert comparison.classes == dict.fromkeys(changed, Change.VALUE)
@@ -380,15 +407,18 @@ def domain(kind: Kind, *shape: str, other_than: tuple[str, ...] = ()) -> Domain:
     return Domain(kind, shape, other_than=other_than)
 
 
-@pytest.mark.parametrize(("wide", "narrow", "expected"), [
-    (domain(Kind.REAL, "m"), domain(Kind.POSITIVE, "m"), True),
-    (domain(Kind.SIMPLEX, "m"), domain(Kind.INTERIOR, "m"), True),
-    (domain(Kind.POSITIVE, "m"), domain(Kind.NONNEGATIVE, "m"), False),
-    (domain(Kind.REAL, "m"), domain(Kind.POSITIVE, "n"), False),
-    (domain(Kind.INDEX, "m"), domain(Kind.INDEX, "m", other_than=("j",)), True),
-    (domain(Kind.INDEX, "m", other_than=("j",)), domain(Kind.INDEX, "m"), False),
-    (domain(Kind.INDEX, "m", other_than=("j",)), domain(Kind.INDEX, "n", other_than=("j", "k")), False),
-    (Domain(Kind.COUPLING, ("m", "n"), ("p", "q")), Domain(Kind.COUPLING, ("m", "n"), ("p", "r")), False),
-])
+@pytest.mark.parametrize(
+    ("wide", "narrow", "expected"),
+    [
+        (domain(Kind.REAL, "m"), domain(Kind.POSITIVE, "m"), True),
+        (domain(Kind.SIMPLEX, "m"), domain(Kind.INTERIOR, "m"), True),
+        (domain(Kind.POSITIVE, "m"), domain(Kind.NONNEGATIVE, "m"), False),
+        (domain(Kind.REAL, "m"), domain(Kind.POSITIVE, "n"), False),
+        (domain(Kind.INDEX, "m"), domain(Kind.INDEX, "m", other_than=("j",)), True),
+        (domain(Kind.INDEX, "m", other_than=("j",)), domain(Kind.INDEX, "m"), False),
+        (domain(Kind.INDEX, "m", other_than=("j",)), domain(Kind.INDEX, "n", other_than=("j", "k")), False),
+        (Domain(Kind.COUPLING, ("m", "n"), ("p", "q")), Domain(Kind.COUPLING, ("m", "n"), ("p", "r")), False),
+    ],
+)
 def test_domains(wide: Domain, narrow: Domain, expected: bool) -> None:
     assert contains(wide, narrow) is expected

@@ -49,8 +49,9 @@ TRUE = {
     "square": AtLeast(x**2, 0),
     "gap in normal form": AtLeast(total(l, a[l] ** 2) + y, y / 2),
     "given gap": AtLeast(x**2 + w**2, 2 * x * w, because=(x - w) ** 2),
-    "variance": AtLeast(total(l, r[l] * a[l] ** 2), total(l, r[l] * a[l]) ** 2,
-                        because=total(l, r[l] * (a[l] - total(j, r[j] * a[j])) ** 2)),
+    "variance": AtLeast(
+        total(l, r[l] * a[l] ** 2), total(l, r[l] * a[l]) ** 2, because=total(l, r[l] * (a[l] - total(j, r[j] * a[j])) ** 2)
+    ),
     "Gibbs": AtLeast(total(l, xlogx(r[l])), total(l, r[l] * sp.log(u[l])), because=total(l, kl(r[l], u[l]))),
     "strictly": AtLeast(total(l, sp.exp(a[l])), 0, strict=True),
     "strictly above": AtLeast(y + z, z, strict=True),
@@ -94,8 +95,10 @@ FALSE = {
     "wrong temperature": (minimum(gibbs(-1, 2 * tau)), "q is better"),
     "uniform": (minimum(lambda key: 1 / m), "q is better"),
     "mass 2": (minimum(lambda key: 2 * gibbs(-1, tau)(key)), "total mass"),
-    "negative entry": (UniqueMinimum(lambda p: total(l, p(l) * s[l]), lambda key: s[key], m, tau,
-                                     at={m: 2, s.label: [2, -1]}), "an entry of the candidate"),
+    "negative entry": (
+        UniqueMinimum(lambda p: total(l, p(l) * s[l]), lambda key: s[key], m, tau, at={m: 2, s.label: [2, -1]}),
+        "an entry of the candidate",
+    ),
     "factor of either sign": (minimum(lambda key: u[key], x, lambda p: x * total(l, kl(p(l), u[l]))), "q is better"),
     "off the simplex": (minimum(lambda key: 2 * u[key], objective=lambda p: tau * total(l, kl(p(l), 2 * u[l]))), "total mass"),
     "another prior": (minimum(lambda key: 1 / m, objective=kl_form_of), "q is better"),
@@ -164,13 +167,16 @@ def test_as_many_weights_as_premises() -> None:
     assert short.explain() == "weights: expected one for each of 2 premises, got 1"
 
 
-@pytest.mark.parametrize(("relation", "general"), [
-    (Equation(total(l, a[l]), 0), True),
-    (Equation(x, 0), True),
-    (Equation(vector("v", sp.Integer(3))[1], 0), False),
-    (Equation(total(index("o", sp.Integer(3)), x), 3 * x), False),
-    (Equation(x, x, about=(m,)), True),
-])
+@pytest.mark.parametrize(
+    ("relation", "general"),
+    [
+        (Equation(total(l, a[l]), 0), True),
+        (Equation(x, 0), True),
+        (Equation(vector("v", sp.Integer(3))[1], 0), False),
+        (Equation(total(index("o", sp.Integer(3)), x), 3 * x), False),
+        (Equation(x, x, about=(m,)), True),
+    ],
+)
 def test_three_entries_are_not_every_size(relation: Relation, general: bool) -> None:
     assert relation.general() is general
 
@@ -206,12 +212,17 @@ def test_numbers_become_expressions() -> None:
 
 
 POSITIONAL = {
-    "Equation": "left right", "Differs": "left right", "AtLeast": "left right",
+    "Equation": "left right",
+    "Differs": "left right",
+    "AtLeast": "left right",
     "StrictUnlessEqual": "left right x y z weights alpha",
-    "Limit": "expr variable to limit", "Expansion": "left right variable order", "Follows": "premises conclusion weights slack",
+    "Limit": "expr variable to limit",
+    "Expansion": "left right variable order",
+    "Follows": "premises conclusion weights slack",
     "UniqueMinimum": "objective candidate over factor alpha slack",
     "UniqueMaximum": "objective candidate over factor alpha slack",
-    "UniquePlan": "objective candidate rows columns factor", "Fails": "relation",
+    "UniquePlan": "objective candidate rows columns factor",
+    "Fails": "relation",
 }
 
 

@@ -26,8 +26,14 @@ TWINS = tuple(entries()[JACOBIAN].twins)
 
 
 def vote(**changes: Any) -> Evidence:
-    fields: dict[str, Any] = {"claim": JACOBIAN, "layer": Layer.TORCH, "outcome": Outcome.HOLDS, "scope": "drawn",
-                              "error": 0.02, "refuted_twins": TWINS}
+    fields: dict[str, Any] = {
+        "claim": JACOBIAN,
+        "layer": Layer.TORCH,
+        "outcome": Outcome.HOLDS,
+        "scope": "drawn",
+        "error": 0.02,
+        "refuted_twins": TWINS,
+    }
     return Evidence(**(fields | changes))
 
 
@@ -51,13 +57,14 @@ def functions() -> dict[str, Callable[..., str]]:
 @pytest.fixture
 def other_words(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace every text by another one: reversed, and in brackets."""
+
     def reworded(function: Callable[..., str]) -> Callable[..., str]:
         return wraps(function)(lambda *arguments: f"⟦{function(*arguments)[::-1]}⟧")
 
     for name, function in functions().items():
         monkeypatch.setattr(rendering, name, reworded(function))
     for table in (rendering.SIGNS, rendering.ASPECTS, rendering.REASONS, rendering.TEXTS):
-        for key in table:                                    # whose placeholders are preserved
+        for key in table:  # whose placeholders are preserved
             monkeypatch.setitem(table, key, f"other {table[key]}")  # type: ignore[index, attr-defined]
     for kind, words in rendering.CAUSES.items():
         monkeypatch.setitem(rendering.CAUSES, kind, reworded(words))
@@ -119,9 +126,7 @@ def test_the_words_are_other_ones() -> None:
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_a_ledger_that_was_written_in_other_words_is_read(
-    name: str, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
+def test_a_ledger_that_was_written_in_other_words_is_read(name: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     path = tmp_path / "ledger.json"
     ledger.write(run(RUNS[name]), path)
     verdicts = [row["verdict"] for row in ledger.read(path)["claims"]]
@@ -134,8 +139,7 @@ def test_a_ledger_that_was_written_in_other_words_is_read(
 
 @pytest.mark.parametrize("name", ["as before", "the layers contradict each other", "a layer is gone"])
 def test_the_exit_status_is_the_same_in_other_words(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest,
-    before: dict[str, baseline.Kept],
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest, before: dict[str, baseline.Kept]
 ) -> None:
     path, baseline_path = tmp_path / "ledger.json", tmp_path / "baseline.json"
     ledger.write(run(RUNS[name]), path)
@@ -159,14 +163,25 @@ def test_the_same_rows_are_used_again_in_other_words() -> None:
     rows = [{"id": id, "voters": [], "sources": [f"module{id}"], "complete": id != "a.1", "parts": []} for id in NEEDS]
     sources = incremental.Sources({})
     reasons = incremental.stale({"claims": rows, "files": sources.hashes}, sources, NEEDS)
-    assert reasons == {"a.1": Reason(ReasonKind.INCOMPLETE), "a.3": Reason(ReasonKind.NEED, "a.1"),
-                       "a.4": Reason(ReasonKind.NEED, "a.3")}
+    assert reasons == {
+        "a.1": Reason(ReasonKind.INCOMPLETE),
+        "a.3": Reason(ReasonKind.NEED, "a.1"),
+        "a.4": Reason(ReasonKind.NEED, "a.3"),
+    }
 
 
-@pytest.mark.parametrize(("kinds", "table"), [
-    (CauseKind, rendering.CAUSES), (Sign, rendering.SIGNS), (Aspect, rendering.ASPECTS), (ReasonKind, rendering.REASONS),
-    (variables.Kind, variables.WORDS), (baseline.Texts.__struct_fields__, rendering.TEXTS),
-], ids=["causes", "signs", "aspects", "reasons", "domains", "texts"])
+@pytest.mark.parametrize(
+    ("kinds", "table"),
+    [
+        (CauseKind, rendering.CAUSES),
+        (Sign, rendering.SIGNS),
+        (Aspect, rendering.ASPECTS),
+        (ReasonKind, rendering.REASONS),
+        (variables.Kind, variables.WORDS),
+        (baseline.Texts.__struct_fields__, rendering.TEXTS),
+    ],
+    ids=["causes", "signs", "aspects", "reasons", "domains", "texts"],
+)
 def test_everything_has_words(kinds: Any, table: dict[Any, Any]) -> None:
     assert set(kinds) == set(table)
 

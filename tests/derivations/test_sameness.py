@@ -75,13 +75,12 @@ SAME: dict[str, tuple[Relation, Relation]] = {
     "an inequality moved": (AtLeast(x, w), AtLeast(x - w, 0)),
     "a strict inequality moved": (AtLeast(x, w, strict=True), AtLeast(0, w - x, strict=True)),
     "another reason": (AtLeast(x**2, 0, reason="one"), AtLeast(x**2, 0, because=x**2)),
-    "one hypothesis, written otherwise": (
-        AtLeast(x, 0, given=(premise,)), AtLeast(x, 0, given=(AtLeast(x - w, 0),))),
+    "one hypothesis, written otherwise": (AtLeast(x, 0, given=(premise,)), AtLeast(x, 0, given=(AtLeast(x - w, 0),))),
     "hypotheses in another order": (AtLeast(x, 0, given=(premise, other)), AtLeast(x, 0, given=(other, premise))),
     "disproofs": (Fails(Equation(x, w)), Fails(Equation(w, x))),
     "implications": (implied(premise, other), implied(other, premise)),
     "minimizers": (minimum(), minimum()),
-    "plans": tuple(UniquePlan(lambda p: total((j, k), s[j] * p(j, k)), lambda a, c: u[c], m, m, one) for _ in "12"),   # type: ignore[dict-item]
+    "plans": tuple(UniquePlan(lambda p: total((j, k), s[j] * p(j, k)), lambda a, c: u[c], m, m, one) for _ in "12"),  # type: ignore[dict-item]
     "limits": (Limit(x / t, t, sp.oo, 0), Limit(x / t, t, sp.oo, 0 * x)),
     "limits of one expression": (Limit((x + 1) ** 2 / t, t, sp.oo, 0), Limit((x**2 + 2 * x + 1) / t, t, sp.oo, 0)),
     "expansions": (Expansion(sp.exp(t), 1 + t, t, 1), Expansion(sp.exp(t), t + 1, t, 1)),
@@ -119,11 +118,14 @@ DIFFERENT: dict[str, tuple[Relation, Relation]] = {
     "another expansion": (Expansion(sp.exp(t), 1 + t, t, 1), Expansion(sp.exp(t), 1 + 2 * t, t, 1)),
     "what vanishes": (Expansion(sp.exp(t + b), 1 + t, t, 1), Expansion(sp.exp(t + b), 1 + t, b, 1)),
     "another point that may be equal": (
-        StrictUnlessEqual(x, w, y, b, t, (one, one)), StrictUnlessEqual(x, w, y, tau, t, (one, one))),
-    "another of two points": (
-        StrictUnlessEqual(x, w, y, b, t, (one, one)), StrictUnlessEqual(x, w, tau, b, t, (one, one))),
+        StrictUnlessEqual(x, w, y, b, t, (one, one)),
+        StrictUnlessEqual(x, w, y, tau, t, (one, one)),
+    ),
+    "another of two points": (StrictUnlessEqual(x, w, y, b, t, (one, one)), StrictUnlessEqual(x, w, tau, b, t, (one, one))),
     "another side of a strict one": (
-        StrictUnlessEqual(x, w, y, b, t, (one, one)), StrictUnlessEqual(x, v, y, b, t, (one, one))),
+        StrictUnlessEqual(x, w, y, b, t, (one, one)),
+        StrictUnlessEqual(x, v, y, b, t, (one, one)),
+    ),
 }
 
 

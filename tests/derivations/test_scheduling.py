@@ -52,7 +52,7 @@ class Options:
 
 def executed(processes: int, tests: list[str] = TESTS, quick: int = 1) -> list[list[str]]:
     """The tests that each process runs, in order; the first runs `quick` tests while the others run one."""
-    scheduler = ByChapter(Options(processes), QUIET)         # type: ignore[arg-type]
+    scheduler = ByChapter(Options(processes), QUIET)  # type: ignore[arg-type]
     workers, done = [Process() for _ in range(processes)], [0] * processes
     for worker in workers:
         scheduler.add_node(worker)
@@ -77,7 +77,7 @@ def test_every_test_runs_once(processes: int) -> None:
 def test_a_chapter_and_a_file_run_in_one_process() -> None:
     first, second = ({home(test) for test in tests} for tests in executed(2))
     assert first.isdisjoint(second)
-    assert "tests/sub/test_b.py" in first | second           # a file that names a claim is no vote on it
+    assert "tests/sub/test_b.py" in first | second  # a file that names a claim is no vote on it
 
 
 def test_fixtures_shared_in_a_folder_are_made_in_one_process() -> None:
@@ -118,12 +118,12 @@ def test_the_work_is_shared(quick: int) -> None:
 
 def test_a_reprint_runs_with_its_original() -> None:
     assert home(SYMBOLIC.format("inference.thm1")) == home(VOTES.format("deciphering.thm1"))
-    assert home("::test_symbolic[eot.46]") == "derivations.eot.section5_gradient"      # as `verify` names it
+    assert home("::test_symbolic[eot.46]") == "derivations.eot.section5_gradient"  # as `verify` names it
     assert home("test_votes.py::test_observation[eot.46-torch-in-models]") == "derivations.eot.section5_gradient"
 
 
 def test_the_tests_of_a_process_that_ended_run_in_another() -> None:
-    scheduler, workers = ByChapter(Options(2), QUIET), [Process(), Process()]          # type: ignore[arg-type]
+    scheduler, workers = ByChapter(Options(2), QUIET), [Process(), Process()]  # type: ignore[arg-type]
     for worker in workers:
         scheduler.add_node(worker)
         scheduler.add_node_collection(worker, TESTS)
@@ -139,5 +139,5 @@ def test_the_tests_of_a_process_that_ended_run_in_another() -> None:
 
 
 def test_other_distribution_modes_are_unchanged() -> None:
-    assert isinstance(pytest_xdist_make_scheduler(Options(2), None), ByChapter)        # type: ignore[arg-type]
-    assert pytest_xdist_make_scheduler(Options(2, "worksteal"), None) is None          # type: ignore[arg-type]
+    assert isinstance(pytest_xdist_make_scheduler(Options(2), None), ByChapter)  # type: ignore[arg-type]
+    assert pytest_xdist_make_scheduler(Options(2, "worksteal"), None) is None  # type: ignore[arg-type]

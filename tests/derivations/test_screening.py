@@ -35,8 +35,11 @@ def test_a_point_must_satisfy_the_facts(sense: bool) -> None:
     assert refuted(x - 2 * y, sense, ((x - y, sense, ()),))
 
 
-@pytest.mark.parametrize(("value", "holds"), [(sp.Rational(1, 2), (True, True, True)), (sp.S.Zero, (False, True, False)),
-                                              (-sp.S.One, (False, False, True))], ids=str)
+@pytest.mark.parametrize(
+    ("value", "holds"),
+    [(sp.Rational(1, 2), (True, True, True)), (sp.S.Zero, (False, True, False)), (-sp.S.One, (False, False, True))],
+    ids=str,
+)
 def test_which_facts_hold_at_a_point(value: sp.Expr, holds: tuple[bool, bool, bool]) -> None:
     """That x is positive, not negative, and not 0."""
     assert tuple(_hold(((x, sense, ()),), {x: value}) for sense in (True, False, None)) == holds

@@ -26,11 +26,17 @@ SIZES = {n: 2, m: 3, index("i", n): 1}
 def wrong(point: Mapping[Variable, Any]) -> list[str]:
     """The names of what is not in its domain."""
     inside = {
-        x: lambda v: v > 0, z: lambda v: v >= 0, y: lambda v: isinstance(v, Fraction),
-        q.label: lambda v: sum(v) == 1 and min(v) >= 0, r.label: lambda v: sum(v) == 1 and min(v) > 0,
+        x: lambda v: v > 0,
+        z: lambda v: v >= 0,
+        y: lambda v: isinstance(v, Fraction),
+        q.label: lambda v: sum(v) == 1 and min(v) >= 0,
+        r.label: lambda v: sum(v) == 1 and min(v) > 0,
         slack.label: lambda v: min(v) >= 0 and not any(c * mass for c, mass in zip(v, point[q.label], strict=True)),
-        plan.label: lambda v: [*map(sum, v)] == [*point[a.label]] and [*map(sum, zip(*v, strict=True))] == [*point[b.label]]
-        and all(part >= 0 for row in v for part in row),
+        plan.label: lambda v: (
+            [*map(sum, v)] == [*point[a.label]]
+            and [*map(sum, zip(*v, strict=True))] == [*point[b.label]]
+            and all(part >= 0 for row in v for part in row)
+        ),
         rows.label: lambda v: all(sum(row) == 1 and min(row) >= 0 for row in v),
         e.label: lambda v: sum(part**2 for part in v) == 1,
         E.label: lambda v: all(sum(part**2 for part in row) == 1 for row in v),
@@ -102,9 +108,9 @@ def test_coordinates_shrink_to_a_point_within_the_domain() -> None:
     start = {m: 2, z: Fraction(5), s.label: [Fraction(1), Fraction(2)]}
     *_, last = along_coordinates(start, height, lambda point: True, 5000, FINEST)
     assert height(last) < 1e-20
-    assert last[s.label][0] == 1                             # type: ignore[index]
+    assert last[s.label][0] == 1  # type: ignore[index]
     *_, last = along_coordinates(start, lambda point: float(point[z]), lambda point: True, 5000, FINEST)  # type: ignore[arg-type]
-    assert 0 <= last[z] < 1e-9                               # type: ignore[operator]
+    assert 0 <= last[z] < 1e-9  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("name", ["numbers", "masses", "rows", "vectors other than 0", "vectors"])
@@ -123,4 +129,4 @@ def test_few_tries_and_numbers_beyond_all_bounds_end_a_descent() -> None:
     start = {**SIZES, x: Fraction(1)}
     assert len(list(along_coordinates(start, lambda point: -float(point[x]), lambda point: True, 3, FINEST))) == 3  # type: ignore[arg-type]
     *_, last = along_coordinates(start, lambda point: -float(point[x]), lambda point: True, 10**4, FINEST)  # type: ignore[arg-type]
-    assert 1e100 < float(last[x]) < 1e301                    # type: ignore[arg-type]
+    assert 1e100 < float(last[x]) < 1e301  # type: ignore[arg-type]

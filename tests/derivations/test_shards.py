@@ -29,7 +29,7 @@ SOME_SECONDS = {id: float(position % 7) for position, id in enumerate(entries())
 def test_every_claim_is_in_one_shard(count: int, seconds: dict[str, float]) -> None:
     shards = divided(entries(), count, seconds)
     assert sorted(id for shard in shards for id in shard) == sorted(entries())
-    assert shards == divided(reversed(list(entries())), count, seconds)        # in any order of the names
+    assert shards == divided(reversed(list(entries())), count, seconds)  # in any order of the names
     assert all(shard == [id for id in entries() if id in shard] for shard in shards)
 
 
@@ -46,7 +46,7 @@ def test_shards_are_as_long_as_the_seconds_allow() -> None:
     seconds = {id: 10.0 if position == 0 else 1.0 for position, id in enumerate(ids)}
     long, *others = (sum(seconds[id] for id in shard if id in seconds) for shard in divided(ids[:31], 4, seconds))
     assert (long, others) == (10.0, [10.0, 10.0, 10.0])
-    first, second = divided(ids[:10], 2, {})                           # in turns, if no seconds are known
+    first, second = divided(ids[:10], 2, {})  # in turns, if no seconds are known
     assert first == ids[:10:2]
     assert second == ids[1:10:2]
 
@@ -101,8 +101,12 @@ def test_joined_shards_are_the_run_of_all(tmp_path: Path) -> None:
     joined = ledger.read(tmp_path / "whole.json")
     assert [(each["id"], each["verdict"]) for each in joined["claims"]] == [(FIRST, "proved"), (SECOND, "corrected")]
     data = joined["environment"]
-    assert (data["asked"], data["devices"], data["seconds"], data["skipped"]) == ([FIRST, SECOND], ["cpu", "cuda"], 3.0,
-                                                                                {"no GPU here": 4})
+    assert (data["asked"], data["devices"], data["seconds"], data["skipped"]) == (
+        [FIRST, SECOND],
+        ["cpu", "cuda"],
+        3.0,
+        {"no GPU here": 4},
+    )
     assert data["complete"]
     assert "shard" not in data
 
@@ -113,28 +117,39 @@ def test_a_row_with_another_statement_is_refused() -> None:
 
 
 def test_files_outside_of_the_project_are_joined() -> None:
-    ledgers = [{**shard(k, row(id)), "files": {"a": "b", "/c": "d", **more}}
-               for k, id, more in ((1, FIRST, {"/e": "f"}), (2, SECOND, {"/g": "h"}))]
+    ledgers = [
+        {**shard(k, row(id)), "files": {"a": "b", "/c": "d", **more}}
+        for k, id, more in ((1, FIRST, {"/e": "f"}), (2, SECOND, {"/g": "h"}))
+    ]
     assert merged(ledgers)["files"] == {"a": "b", "/c": "d", "/e": "f", "/g": "h"}
     ledgers[1]["files"]["/c"] = "another"
     with pytest.raises(ValueError, match=r"^files: expected the same in every shard, got another /c in ledger 1"):
         merged(ledgers)
 
 
-@pytest.mark.parametrize(("ledgers", "refusal"), [
-    ([of(row(FIRST))], "ledger 1: expected a shard of a run, got a whole one"),
-    ([shard(1, row(FIRST)), shard(2, row(SECOND), profile="explore")], "profile: expected the same in every shard"),
-    ([shard(1, row(FIRST))], "shards: expected all of one run, each once, got 1/2"),
-    ([shard(1, row(FIRST)), shard(1, row(SECOND))], "shards: expected all of one run, each once, got 1/2, 1/2"),
-    ([shard(1, row(FIRST)), shard(2, row(SECOND), count=3)], "shards: expected all of one run, each once, got 1/2, 2/3"),
-    ([shard(1, row(FIRST)), shard(2, row(FIRST))], f"shards: expected every claim once, got {FIRST} twice"),
-    ([shard(1, row(FIRST)), shard(2, row("eot.54"))], "shards: expected every requested claim, got no row"),
-    ([shard(1, row(FIRST)), shard(2, row(SECOND), row("eot.54"))], "shards: expected the requested claims only, got a row"),
-    ([shard(1, row(FIRST)), shard(2, row(SECOND), commit="fedcba")], "commit: expected the same in every shard, got another"),
-    ([shard(1, row(FIRST)), shard(2, row(SECOND), quick=True)], "quick: expected the same in every shard, got another"),
-    ([shard(1, row(FIRST)), {**shard(2, row(SECOND)), "files": {"a": "b"}}], "files: expected the same in every shard"),
-    ([shard(1, row(FIRST)), shard(2, row(SECOND), shard={"part": 2, "of": 2, "asked": ["eot"]})], "asked: expected the same"),
-])
+@pytest.mark.parametrize(
+    ("ledgers", "refusal"),
+    [
+        ([of(row(FIRST))], "ledger 1: expected a shard of a run, got a whole one"),
+        ([shard(1, row(FIRST)), shard(2, row(SECOND), profile="explore")], "profile: expected the same in every shard"),
+        ([shard(1, row(FIRST))], "shards: expected all of one run, each once, got 1/2"),
+        ([shard(1, row(FIRST)), shard(1, row(SECOND))], "shards: expected all of one run, each once, got 1/2, 1/2"),
+        ([shard(1, row(FIRST)), shard(2, row(SECOND), count=3)], "shards: expected all of one run, each once, got 1/2, 2/3"),
+        ([shard(1, row(FIRST)), shard(2, row(FIRST))], f"shards: expected every claim once, got {FIRST} twice"),
+        ([shard(1, row(FIRST)), shard(2, row("eot.54"))], "shards: expected every requested claim, got no row"),
+        ([shard(1, row(FIRST)), shard(2, row(SECOND), row("eot.54"))], "shards: expected the requested claims only, got a row"),
+        (
+            [shard(1, row(FIRST)), shard(2, row(SECOND), commit="fedcba")],
+            "commit: expected the same in every shard, got another",
+        ),
+        ([shard(1, row(FIRST)), shard(2, row(SECOND), quick=True)], "quick: expected the same in every shard, got another"),
+        ([shard(1, row(FIRST)), {**shard(2, row(SECOND)), "files": {"a": "b"}}], "files: expected the same in every shard"),
+        (
+            [shard(1, row(FIRST)), shard(2, row(SECOND), shard={"part": 2, "of": 2, "asked": ["eot"]})],
+            "asked: expected the same",
+        ),
+    ],
+)
 def test_incomplete_sets_of_shards_are_refused(ledgers: list[dict[str, Any]], refusal: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(refusal)}"):
         merged(ledgers)

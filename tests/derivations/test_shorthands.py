@@ -20,12 +20,26 @@ x, y, z, w = scalar("x"), positive("y"), scalar("z", Kind.NONNEGATIVE), scalar("
 a = vector("a", m)
 
 
-@pytest.mark.parametrize(("shorthand", "arguments", "value"), [
-    (sigmoid, (x,), 1 / (1 + math.exp(3))), (sigmoid, (1,), 1 / (1 + math.exp(-1))), (softplus, (x,), math.log1p(math.exp(-3))),
-    (softplus, (0,), math.log(2)), (tanh, (x,), math.tanh(-3)), (tanh, (1,), math.tanh(1)), (maximum, (x, y), 2.0),
-    (maximum, (y, x), 2.0), (minimum, (x, y), -3.0), (minimum, (y, x), -3.0), (maximum, (1, 2), 2.0), (minimum, (1, 2), 1.0),
-    (relative, (z, y), 0.0), (relative, (y, 4), 2 * math.log(0.5)), (norm, (j, a[j]), 5.0),
-])
+@pytest.mark.parametrize(
+    ("shorthand", "arguments", "value"),
+    [
+        (sigmoid, (x,), 1 / (1 + math.exp(3))),
+        (sigmoid, (1,), 1 / (1 + math.exp(-1))),
+        (softplus, (x,), math.log1p(math.exp(-3))),
+        (softplus, (0,), math.log(2)),
+        (tanh, (x,), math.tanh(-3)),
+        (tanh, (1,), math.tanh(1)),
+        (maximum, (x, y), 2.0),
+        (maximum, (y, x), 2.0),
+        (minimum, (x, y), -3.0),
+        (minimum, (y, x), -3.0),
+        (maximum, (1, 2), 2.0),
+        (minimum, (1, 2), 1.0),
+        (relative, (z, y), 0.0),
+        (relative, (y, 4), 2 * math.log(0.5)),
+        (norm, (j, a[j]), 5.0),
+    ],
+)
 def test_values(shorthand: Callable[..., sp.Expr], arguments: tuple[Any, ...], value: float) -> None:
     expr = shorthand(*arguments)
     assert float(enclose(expr, {x: -3, y: 2, z: 0, m: 2, a.label: [3, -4]}).mid()) == pytest.approx(value, rel=1e-14, abs=1e-14)

@@ -19,17 +19,49 @@ from derivations.showing import _quotes, describe, quoted
 from derivations.theorems import Theorem
 
 THEOREM = Theorem("Weierstrass", "a maximum exists", "a book")
-NEEDS = {"paper.1": ("paper.2", "paper.3"), "paper.2": ("paper.3", "paper.4"), "paper.3": ("paper.1",), "paper.4": (),
-         "paper.5": ()}
-QUOTES = {"paper.1": ["squeeze"], "paper.2": [], "paper.3": ["squeeze", "Weierstrass"], "paper.4": ["Baillon–Haddad"],
-          "paper.5": ["Rolle"]}
+NEEDS = {
+    "paper.1": ("paper.2", "paper.3"),
+    "paper.2": ("paper.3", "paper.4"),
+    "paper.3": ("paper.1",),
+    "paper.4": (),
+    "paper.5": (),
+}
+QUOTES = {
+    "paper.1": ["squeeze"],
+    "paper.2": [],
+    "paper.3": ["squeeze", "Weierstrass"],
+    "paper.4": ["Baillon–Haddad"],
+    "paper.5": ["Rolle"],
+}
 BARE: dict[str, Any] = {"steps": (), "repair_steps": (), "faults": ()}
-SAID: dict[str, Any] = {"print": None, "print_repair": None, "given": (), "detail": "no derivation", "witness": None,
-                        "refuted_twins": ()}
-CLAIM: dict[str, Any] = {"id": "paper.5", "title": "A claim", "kind": "identity", "statement": Statement("a = b", "They agree"),
-                         "hypotheses": (), "part_of": None, "needs": (), "correction": None, "twins": ()}
-ROW: dict[str, Any] = {"parts": [], "witness": None, "twins": [], "evidence": [], "worst_part": None, "verdict": "proved",
-                       "severity": None}
+SAID: dict[str, Any] = {
+    "print": None,
+    "print_repair": None,
+    "given": (),
+    "detail": "no derivation",
+    "witness": None,
+    "refuted_twins": (),
+}
+CLAIM: dict[str, Any] = {
+    "id": "paper.5",
+    "title": "A claim",
+    "kind": "identity",
+    "statement": Statement("a = b", "They agree"),
+    "hypotheses": (),
+    "part_of": None,
+    "needs": (),
+    "correction": None,
+    "twins": (),
+}
+ROW: dict[str, Any] = {
+    "parts": [],
+    "witness": None,
+    "twins": [],
+    "evidence": [],
+    "worst_part": None,
+    "verdict": "proved",
+    "severity": None,
+}
 HEAD = """paper.5  A claim  [identity]
 
   stated     a = b
@@ -49,8 +81,13 @@ def _register(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def shown(
-    monkeypatch: pytest.MonkeyPatch, row: dict[str, Any] | None = None, outdated: Reason | None = None, *,
-    claim: dict[str, Any] | None = None, said: dict[str, Any] | None = None, found: dict[str, Any] | None = None,
+    monkeypatch: pytest.MonkeyPatch,
+    row: dict[str, Any] | None = None,
+    outdated: Reason | None = None,
+    *,
+    claim: dict[str, Any] | None = None,
+    said: dict[str, Any] | None = None,
+    found: dict[str, Any] | None = None,
 ) -> str:
     """The text of a claim that differs in these fields from one without a derivation."""
     examination = SimpleNamespace(**{**BARE, **(found or {})}, evidence=SimpleNamespace(**{**SAID, **(said or {})}))
@@ -70,9 +107,13 @@ def test_where_a_claim_comes_from_and_what_it_rests_on(monkeypatch: pytest.Monke
     monkeypatch.setattr(showing.printed, "lines", lambda id: ("17–19", "40"))
     monkeypatch.setattr(showing, "_quotes", lambda entry: ["Rolle"])
     check = Check(Standing.AGREES, reason="both sides", reading="a = b")
-    lines = shown(monkeypatch, {"parts": ["paper.6", "paper.7"]}, Reason(ReasonKind.CHANGED, "section1"),
-                  claim={"hypotheses": ("x > 0",), "part_of": "paper.4", "needs": ("paper.1", "paper.2")},
-                  said={"print": check, "given": ("y > 0",)}).splitlines()
+    lines = shown(
+        monkeypatch,
+        {"parts": ["paper.6", "paper.7"]},
+        Reason(ReasonKind.CHANGED, "section1"),
+        claim={"hypotheses": ("x > 0",), "part_of": "paper.4", "needs": ("paper.1", "paper.2")},
+        said={"print": check, "given": ("y > 0",)},
+    ).splitlines()
     assert lines[2:14] == [
         "  paraphrased a = b",
         "             They agree",
@@ -91,10 +132,14 @@ def test_where_a_claim_comes_from_and_what_it_rests_on(monkeypatch: pytest.Monke
 
 
 def test_each_step_has_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    steps = (Step("a = c", "by (1)", True, given=("x > 0",), premises=("c > 0",), quotes=(THEOREM,)),
-             Step("c = b", "", False, detail="at x = 1: 1 ≠ 2"))
+    steps = (
+        Step("a = c", "by (1)", True, given=("x > 0",), premises=("c > 0",), quotes=(THEOREM,)),
+        Step("c = b", "", False, detail="at x = 1: 1 ≠ 2"),
+    )
     text = shown(monkeypatch, found={"steps": steps, "faults": ("a step fails", "a twin lives")})
-    assert text.partition("\n\n  not verified")[0].removeprefix(HEAD) == """
+    assert (
+        text.partition("\n\n  not verified")[0].removeprefix(HEAD)
+        == """
   derivation
     ✓ a = c
         — by (1)
@@ -106,21 +151,29 @@ def test_each_step_has_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
 
   fault      a step fails
   fault      a twin lives"""
+    )
 
 
 @pytest.mark.parametrize(("under", "replaces"), [(None, None), ("x > 0", "the letter a")])
 def test_a_correction_and_what_it_stands_for(under: str | None, replaces: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     correction = Correction(Statement("a = 2b", "Twice."), Severity.SLIP, under, replaces)
     check = Check(Standing.AGREES, reason="both sides", reading="")
-    text = shown(monkeypatch, claim={"correction": correction}, said={"print_repair": check},
-                 found={"repair_steps": (Step("a = 2*b", "by (2)", True),)})
-    assert text.partition("\n\n  not verified")[0].removeprefix(HEAD) == "\n  no derivation\n\n" + "\n".join([
-        "  correct    a = 2b" + (" (under: x > 0)" if under else ""),
-        "             Twice.",
-        *(["             for the letter a"] if replaces else []),
-        "  print      agrees (both sides)",
-        "    ✓ a = 2*b",
-        "        — by (2)"])
+    text = shown(
+        monkeypatch,
+        claim={"correction": correction},
+        said={"print_repair": check},
+        found={"repair_steps": (Step("a = 2*b", "by (2)", True),)},
+    )
+    assert text.partition("\n\n  not verified")[0].removeprefix(HEAD) == "\n  no derivation\n\n" + "\n".join(
+        [
+            "  correct    a = 2b" + (" (under: x > 0)" if under else ""),
+            "             Twice.",
+            *(["             for the letter a"] if replaces else []),
+            "  print      agrees (both sides)",
+            "    ✓ a = 2*b",
+            "        — by (2)",
+        ]
+    )
 
 
 def test_the_witness_is_that_of_this_run_or_the_recorded_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,23 +185,51 @@ def test_the_witness_is_that_of_this_run_or_the_recorded_one(monkeypatch: pytest
 
 def test_twins_and_who_refutes_them(monkeypatch: pytest.MonkeyPatch) -> None:
     row = {"twins": [{"name": "a sign", "refuted_by": ["torch", "primal"]}, {"name": "an index", "refuted_by": []}]}
-    options: dict[str, Any] = {"claim": {"twins": ("a sign", "an index", "a factor")},
-                               "said": {"refuted_twins": ("an index", "a factor")}}
+    options: dict[str, Any] = {
+        "claim": {"twins": ("a sign", "an index", "a factor")},
+        "said": {"refuted_twins": ("an index", "a factor")},
+    }
     assert shown(monkeypatch, row, **options).partition("twins\n")[2].partition("\n\n")[0].splitlines() == [
-        "    a factor: refuted by symbolic", "    a sign: refuted by torch, primal", "    an index: refuted by symbolic"]
+        "    a factor: refuted by symbolic",
+        "    a sign: refuted by torch, primal",
+        "    an index: refuted by symbolic",
+    ]
     assert shown(monkeypatch, **options).partition("twins\n")[2].partition("\n\n")[0].splitlines() == [
-        "    a factor: refuted by symbolic", "    an index: refuted by symbolic"]
+        "    a factor: refuted by symbolic",
+        "    an index: refuted by symbolic",
+    ]
 
 
 def test_the_evidence_of_each_layer(monkeypatch: pytest.MonkeyPatch) -> None:
-    symbolic = {"layer": "symbolic", "outcome": "holds", "scope": "all m", "seconds": 0.5, "environment": "cpu",
-                "detail": "hidden", "where": "hidden"}
-    torch = symbolic | {"layer": "torch", "scope": "drawn", "detail": "fine", "where": "votes.py:3", "power": 0.0,
-                        "mutants": 1, "alive": ["a sign"]}
+    symbolic = {
+        "layer": "symbolic",
+        "outcome": "holds",
+        "scope": "all m",
+        "seconds": 0.5,
+        "environment": "cpu",
+        "detail": "hidden",
+        "where": "hidden",
+    }
+    torch = symbolic | {
+        "layer": "torch",
+        "scope": "drawn",
+        "detail": "fine",
+        "where": "votes.py:3",
+        "power": 0.0,
+        "mutants": 1,
+        "alive": ["a sign"],
+    }
     seal = {"about": "print", "outcome": "accepted", "assumptions": [], "theorem": "t", "where": "f.v:1", "seconds": 1.0}
-    row = {"evidence": [symbolic, torch, torch | {"detail": "", "where": "", "power": None}], "kernel": [seal],
-           "worst_part": "paper.6", "verdict": "corrected", "severity": "slip"}
-    assert shown(monkeypatch, row).partition("no derivation\n")[2] == """
+    row = {
+        "evidence": [symbolic, torch, torch | {"detail": "", "where": "", "power": None}],
+        "kernel": [seal],
+        "worst_part": "paper.6",
+        "verdict": "corrected",
+        "severity": "slip",
+    }
+    assert (
+        shown(monkeypatch, row).partition("no derivation\n")[2]
+        == """
   evidence
     symbolic  holds        all m  (0.50 s, cpu)
     torch     holds        drawn  (0.50 s, cpu)
@@ -159,6 +240,7 @@ def test_the_evidence_of_each_layer(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel    accepted     t at f.v:1, resting on no axiom  (1.00 s)
 
   verdict    corrected (slip), by its part paper.6"""
+    )
 
 
 def test_theorems_are_quoted_directly_or_through_the_nearest_claim(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,6 +257,8 @@ def test_a_claim_quotes_what_its_derivation_and_its_correction_quote() -> None:
         return lambda: iter([Equation(x, x, quotes=theorems), Equation(x, x)])
 
     x, other = scalar("x"), replace(THEOREM, name="Rolle")
-    entries: Any = [SimpleNamespace(derivation=derivation(THEOREM, other), repair=None),
-                    SimpleNamespace(derivation=None, repair=derivation(other))]
+    entries: Any = [
+        SimpleNamespace(derivation=derivation(THEOREM, other), repair=None),
+        SimpleNamespace(derivation=None, repair=derivation(other)),
+    ]
     assert [list(_quotes(entry)) for entry in entries] == [["Weierstrass", "Rolle"], ["Rolle"]]

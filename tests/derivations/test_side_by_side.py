@@ -20,9 +20,19 @@ class Item:
 
 
 def test_tests_about_one_claim_run_together_after_the_others() -> None:
-    items = [Item("of the kernel"), Item("derived", "eot.59"), Item("derived", "eot.46"), Item("of torch"),
-             Item("voted", "eot.46"), Item("voted", "eot.59")]
+    items = [
+        Item("of the kernel"),
+        Item("derived", "eot.59"),
+        Item("derived", "eot.46"),
+        Item("of torch"),
+        Item("voted", "eot.46"),
+        Item("voted", "eot.59"),
+    ]
     _side_by_side(items)  # type: ignore[arg-type]
     assert [item.name for item in items[:2]] == ["of the kernel", "of torch"]
     assert [(item.claim, item.name) for item in items[2:]] == [
-        ("eot.46", "derived"), ("eot.46", "voted"), ("eot.59", "derived"), ("eot.59", "voted")]
+        ("eot.46", "derived"),
+        ("eot.46", "voted"),
+        ("eot.59", "derived"),
+        ("eot.59", "voted"),
+    ]

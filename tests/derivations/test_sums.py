@@ -8,21 +8,12 @@ import sympy as sp
 from derivations.calculus.functions import derivative, kl, xlogx
 from derivations.calculus.powers import plus
 from derivations.calculus.sums import alike, appearance, delta, equal, normal, total
-from derivations.calculus.variables import (
-    Domain,
-    Kind,
-    Variable,
-    complementary,
-    positive,
-    scalar,
-    simplex,
-    vector,
-)
+from derivations.calculus.variables import Domain, Kind, Variable, complementary, positive, scalar, simplex, vector
 from tests.derivations.grammar import B, P, R, a, b, c, h, i, j, k, l, m, q, w, x, y
 
 s, d = vector("s", m), vector("d", m, kind=Kind.POSITIVE)
 slack = complementary("mu", q)
-f = b[l] ** 2 / (b[l] + y)                                    # = g − yg/(b + y)
+f = b[l] ** 2 / (b[l] + y)  # = g − yg/(b + y)
 g, lower = b[l], y * b[l] / (b[l] + y)
 t = c[h] ** 2
 total_a, total_s = total(i, a[i]), total(i, s[i])
@@ -41,7 +32,9 @@ TRUE = {
     "times a common sum": (total_a * total(l, f) + total_a * total(l, lower), total_a * total(l, g)),
     "times another common sum": (total_s * total(l, f) + total_s * total(l, lower), total_s * total(l, g)),
     "times a common sum, beside one sum": (
-        total_a * total(l, f) + total_a * total(l, lower) + total(l, f) + total(l, lower), total_a * total(l, g) + total(l, g)),
+        total_a * total(l, f) + total_a * total(l, lower) + total(l, f) + total(l, lower),
+        total_a * total(l, g) + total(l, g),
+    ),
     "times a common sum, a square": (total(l, f) * total(l, g) + total(l, lower) * total(l, g), total(l, g) ** 2),
     "positive parts of both orientations": (plus(x) - plus(-x), x),
     "an absolute value": (sp.Abs(x), 2 * plus(x) - x),
@@ -67,8 +60,7 @@ TRUE = {
     "a delta of k and j": (delta(k, j) * a[k], 0),
     "a delta of two that differ from each other": (delta(j, k) * B[j, k], 0),
     "rows divided by their sums": (total((i, j), sp.exp(B[i, j]) / total(l, sp.exp(B[i, l]))), m),
-    "rows divided by their sums, weighted": (
-        total((i, j), a[i] * sp.exp(B[i, j]) / total(l, sp.exp(B[i, l]))), total(i, a[i])),
+    "rows divided by their sums, weighted": (total((i, j), a[i] * sp.exp(B[i, j]) / total(l, sp.exp(B[i, l]))), total(i, a[i])),
     "three indices": (total((i, j, l), B[i, j] * B[j, l] * B[l, i]), total((l, i, j), B[l, i] * B[i, j] * B[j, l])),
     "a marginal of rows": (total(h, P[j, h]), q[j]),
     "a marginal of columns": (total(j, P[j, h]), w[h]),
@@ -92,7 +84,9 @@ FALSE = {
     "the other range cancels": (total(l, b[l]) + total(h, t**2 / (t + y)), total(h, t - t * y / (t + y))),
     "products of sums without a common one": (total_a * total_s, total(l, b[l]) * total(l, d[l])),
     "an exponent that may be imaginary": (
-        sp.log(sp.exp(y) + sp.exp(sp.sqrt(x))), sp.sqrt(x) + sp.log(1 + sp.exp(y - sp.sqrt(x)))),
+        sp.log(sp.exp(y) + sp.exp(sp.sqrt(x))),
+        sp.sqrt(x) + sp.log(1 + sp.exp(y - sp.sqrt(x))),
+    ),
     "multipliers without what they belong to": (slack[j] * a[j], 0),
     "multipliers and another place": (slack[j] * q[i], 0),
 }
@@ -103,12 +97,16 @@ def test_no_rule_decides_it(name: str) -> None:
     assert not equal(*FALSE[name])
 
 
-@pytest.mark.parametrize("expr", [
-    xlogx(sp.sqrt(q[j])),                                     # ½ φ(q)/√q has no value at 0
-    a[j] * xlogx(sp.sqrt(q[j])),
-    xlogx(q[j] ** y) * q[j],
-    sp.sqrt(4 * b[j] + 8 * y),
-], ids=str)
+@pytest.mark.parametrize(
+    "expr",
+    [
+        xlogx(sp.sqrt(q[j])),  # ½ φ(q)/√q has no value at 0
+        a[j] * xlogx(sp.sqrt(q[j])),
+        xlogx(q[j] ** y) * q[j],
+        sp.sqrt(4 * b[j] + 8 * y),
+    ],
+    ids=str,
+)
 def test_a_normal_form_is_its_own_normal_form(expr: sp.Expr) -> None:
     assert normal(expr) == expr
 

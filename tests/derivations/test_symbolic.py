@@ -100,21 +100,41 @@ def test_twins_of_decided_statements_are_refuted_variants() -> None:
     evidence = examined(MINUS, MINUS, SQUARE, a=OTHER, b=SQUARE, c=OPEN, d=Equation(t, t + 1), e=OTHER)
     assert evidence.refuted_twins == ("a", "d", "e")
     assert [fault.partition(":")[0] for fault in evidence.faults] == [
-        "the twin 'b' is not refuted", "the twin 'c' is not refuted", "the twin 'd' is no version of the claim",
-        "the twin 'e' repeats the twin 'a'"]
+        "the twin 'b' is not refuted",
+        "the twin 'c' is not refuted",
+        "the twin 'd' is no version of the claim",
+        "the twin 'e' repeats the twin 'a'",
+    ]
     assert examined(SQUARE, SQUARE, Fails(FALSE), a=FALSE, b=OTHER).faults == ("the twin 'a' repeats the claim",)
 
 
 def test_twins_of_undecided_statements_may_live_unless_true() -> None:
-    evidence = examined(MINUS, MINUS, OPEN, a=Equation(LEFT, LEFT), b=Equation(t * SQUARE.left, t * SQUARE.right),
-                        c=Equation(LEFT, t), d=OPEN, e=Equation(t, t + 1), f=OPEN, g=Equation(OPEN.right, LEFT))
+    evidence = examined(
+        MINUS,
+        MINUS,
+        OPEN,
+        a=Equation(LEFT, LEFT),
+        b=Equation(t * SQUARE.left, t * SQUARE.right),
+        c=Equation(LEFT, t),
+        d=OPEN,
+        e=Equation(t, t + 1),
+        f=OPEN,
+        g=Equation(OPEN.right, LEFT),
+    )
     assert evidence.outcome is Outcome.INCONCLUSIVE
     assert evidence.refuted_twins == ("c", "e")
     assert [fault.partition(":")[0] for fault in evidence.faults] == [
-        "the twin 'a' is true", "the twin 'b' is true", "the twin 'b' repeats the twin 'a'", "the twin 'd' repeats the claim",
+        "the twin 'a' is true",
+        "the twin 'b' is true",
+        "the twin 'b' repeats the twin 'a'",
+        "the twin 'd' repeats the claim",
         "the twin 'f' repeats the claim",
-        "the twin 'f' repeats the twin 'd'", "the twin 'g' repeats the claim", "the twin 'g' repeats the twin 'd'",
-        "the twin 'g' repeats the twin 'f'", "the twin 'e' is no version of the claim"]
+        "the twin 'f' repeats the twin 'd'",
+        "the twin 'g' repeats the claim",
+        "the twin 'g' repeats the twin 'd'",
+        "the twin 'g' repeats the twin 'f'",
+        "the twin 'e' is no version of the claim",
+    ]
     undecided = examined(MINUS, MINUS, OPEN, a=Equation(LEFT, t))
     assert undecided.faults == ()
     assert undecided.detail.startswith("not decided: no failure at ")
@@ -125,5 +145,7 @@ def test_twins_of_undecided_statements_may_live_unless_true() -> None:
 def test_a_step_before_that_is_not_decided_is_a_fault_and_no_excuse(steps: tuple[Relation, ...]) -> None:
     evidence = examined(*steps, a=OPEN, b=Equation((x - y) ** 2, x**2))
     assert [fault.partition(":")[0] for fault in evidence.faults] == [
-        f"step {1 + steps.index(OPEN)} does not hold", "the twin 'a' is not refuted"]
+        f"step {1 + steps.index(OPEN)} does not hold",
+        "the twin 'a' is not refuted",
+    ]
     assert evidence.detail == "; ".join(evidence.faults)

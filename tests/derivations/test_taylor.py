@@ -52,8 +52,7 @@ FALSE = {
 }
 
 UNPROVED = {
-    "a hypothesis that restricts the variable": AtLeast(
-        x, x**2, given=(AtLeast(1, x), AtLeast(x, 0)), taylor=Taylor(x, 0)),
+    "a hypothesis that restricts the variable": AtLeast(x, x**2, given=(AtLeast(1, x), AtLeast(x, 0)), taylor=Taylor(x, 0)),
     "no slope at 0": AtLeast(xlogx(w) + 1, 0, taylor=Taylor(w, 0, 1)),
     "a point of another statement's variables": AtLeast(sp.exp(x), 1 + x, taylor=Taylor(x, y)),
 }

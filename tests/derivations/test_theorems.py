@@ -13,8 +13,10 @@ from derivations.catalogue import DOCUMENTS
 from derivations.theorems import Theorem
 
 ROOT = Path(__file__).parents[2] / "derivations"
-NAMED = re.compile(r"\bcompact\b|\bSlater\b|limit point|log M is analytic|has a maximizer|sum is continuous|never falls|"
-                   r"one subgradient|f\*\* = f|interior maximizer|taken term by term|closed, for it is")
+NAMED = re.compile(
+    r"\bcompact\b|\bSlater\b|limit point|log M is analytic|has a maximizer|sum is continuous|never falls|"
+    r"one subgradient|f\*\* = f|interior maximizer|taken term by term|closed, for it is"
+)
 QUOTED = [value for value in vars(theorems).values() if isinstance(value, Theorem)]
 
 

@@ -10,25 +10,21 @@ import sympy as sp
 from derivations.catalogue import examine
 from derivations.claims import Outcome, Verdict, judge
 from derivations.relations import AtLeast, Equation, Fails, Limit, Relation
-from tests.derivations.test_examination import (
-    FALSE,
-    OPEN,
-    OTHER,
-    SQUARE,
-    entry,
-    fault,
-    t,
-    x,
-    y,
+from tests.derivations.test_examination import FALSE, OPEN, OTHER, SQUARE, entry, fault, t, x, y
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        OTHER,
+        Equation(x**2 - 2 * x * y + y**2, (x + y) ** 2),
+        Equation(2 * (x + y) ** 2, 2 * x**2 - 4 * x * y + 2 * y**2, at={x: 1, y: 1}),
+    ],
 )
-
-
-@pytest.mark.parametrize("again", [OTHER, Equation(x**2 - 2 * x * y + y**2, (x + y) ** 2),
-                                   Equation(2 * (x + y) ** 2, 2 * x**2 - 4 * x * y + 2 * y**2, at={x: 1, y: 1})])
 def test_a_twin_repeats_no_other(again: Relation) -> None:
     examination = examine(entry(SQUARE, sign=OTHER, again=again))
     if again.at:
-        assert not examination.faults                        # both sides doubled: another statement by its values
+        assert not examination.faults  # both sides doubled: another statement by its values
     else:
         assert examination.faults == ("the twin 'again' repeats the twin 'sign'",)
 
@@ -63,13 +59,16 @@ def test_a_correction_answers_the_print() -> None:
     assert not fault(entry(Fails(FALSE), repair=Equation((x - y) ** 2, x**2 - 2 * x * y + y**2), replaces="the sign of y"))
 
 
-@pytest.mark.parametrize(("repair", "named"), [
-    (Equation((x + y) ** 2, (x + y) ** 2), "says nothing"),
-    (FALSE, "the correction repeats the print"),
-    (Fails(OTHER), "expected a statement that holds as its last step, got a disproof"),
-    (AtLeast(x**2 + y**2, (x + y) ** 2), "does not hold"),
-    (OPEN, "not decided"),
-])
+@pytest.mark.parametrize(
+    ("repair", "named"),
+    [
+        (Equation((x + y) ** 2, (x + y) ** 2), "says nothing"),
+        (FALSE, "the correction repeats the print"),
+        (Fails(OTHER), "expected a statement that holds as its last step, got a disproof"),
+        (AtLeast(x**2 + y**2, (x + y) ** 2), "does not hold"),
+        (OPEN, "not decided"),
+    ],
+)
 def test_invalid_corrections(repair: Relation, named: str) -> None:
     made = entry(Fails(FALSE), repair=repair, under="something", replaces="all of it")
     assert named in fault(made)

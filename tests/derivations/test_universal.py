@@ -35,15 +35,23 @@ def test_a_premise_is_weighted_and_summed() -> None:
     assert {v.name for v in POPOVICIU.variables()} == {"n", "p", "x", "D"}
 
 
-@pytest.mark.parametrize(("premise", "conclusion", "weight", "why"), [
-    (NEAR, AtLeast(D**2 / 4, VARIANCE), p[i] * p[j] / 2, "they differ by -D**2/4"),
-    (NEAR, AtLeast(D**2 / 2, VARIANCE), x[i] * p[j] / 2, "no sign of p[j]*x[i]/2"),
-    (NEAR, AtLeast(D**2 / 2, VARIANCE), y**2 * p[i] * p[j] / 2, "expected variables of the statement, got y"),
-    (ForAll(AtLeast(x[i], 0), (i,)), AtLeast(x[i] + 1, 0), sp.S.One, "not this combination"),  # another i than the bound one
-    (ForAll(AtLeast(x[i], 0), (i,)), AtLeast(x[j], 0), delta(i, j), "both sides are the same"),     # the hypothesis itself
-    (ForAll(AtLeast(x[k], 0), (k,)), AtLeast(total(i, x[i]), 0), sp.S.One, "not this combination"),  # x_j is left out
-    (ForAll(AtLeast(x[i], 0, strict=True), (i,)), AtLeast(total(i, x[i]), 0, strict=True), sp.S.One, "strict"),
-])
+@pytest.mark.parametrize(
+    ("premise", "conclusion", "weight", "why"),
+    [
+        (NEAR, AtLeast(D**2 / 4, VARIANCE), p[i] * p[j] / 2, "they differ by -D**2/4"),
+        (NEAR, AtLeast(D**2 / 2, VARIANCE), x[i] * p[j] / 2, "no sign of p[j]*x[i]/2"),
+        (NEAR, AtLeast(D**2 / 2, VARIANCE), y**2 * p[i] * p[j] / 2, "expected variables of the statement, got y"),
+        (
+            ForAll(AtLeast(x[i], 0), (i,)),
+            AtLeast(x[i] + 1, 0),
+            sp.S.One,
+            "not this combination",
+        ),  # another i than the bound one
+        (ForAll(AtLeast(x[i], 0), (i,)), AtLeast(x[j], 0), delta(i, j), "both sides are the same"),  # the hypothesis itself
+        (ForAll(AtLeast(x[k], 0), (k,)), AtLeast(total(i, x[i]), 0), sp.S.One, "not this combination"),  # x_j is left out
+        (ForAll(AtLeast(x[i], 0, strict=True), (i,)), AtLeast(total(i, x[i]), 0, strict=True), sp.S.One, "strict"),
+    ],
+)
 def test_statements_that_do_not_follow(premise: ForAll, conclusion: AtLeast, weight: sp.Expr, why: str) -> None:
     assert why in Follows((premise,), conclusion, (weight,), given=(premise,)).explain()
 
@@ -74,7 +82,7 @@ def test_of_an_index_that_differs_from_another_it_is_no_fact_about_that_one() ->
 
 def test_an_index_that_its_sums_bind_is_not_captured() -> None:
     h, k, B = index("h", n), index("k", n), vector("B", n, n)
-    rows = ForAll(AtLeast(total(k, B[i, k]), 0), (i,))       # each row has a sum ≥ 0, the diagonal need not
+    rows = ForAll(AtLeast(total(k, B[i, k]), 0), (i,))  # each row has a sum ≥ 0, the diagonal need not
     assert AtLeast(total(h, p[h] * total(k, B[h, k])), 0, given=(rows,)).prove()
     assert AtLeast(total(k, total(h, B[k, h])), 0, given=(rows,)).prove()
     for statement in (total(h, B[h, h]), total(h, B[h, j]), total((h, k), p[k] * B[h, k])):
@@ -100,7 +108,7 @@ def test_a_counterexample_satisfies_it_at_all_indices() -> None:
 
 
 def test_it_holds_at_a_point_where_it_holds_at_all_indices() -> None:
-    point = {n: 2, x.label: [0, 1], D: 1, i: 1, j: 1}        # at i = j = 1 it holds for every D
+    point = {n: 2, x.label: [0, 1], D: 1, i: 1, j: 1}  # at i = j = 1 it holds for every D
     assert NEAR.holds_at(point)
     assert not NEAR.holds_at({**point, D: half})
     assert NEAR.contradicted_at(point) is None
@@ -138,14 +146,17 @@ class Gullible(AtLeast):
         return True
 
 
-@pytest.mark.parametrize(("bound", "over", "why"), [
-    (Gullible(x[i], 0), (i,), "bound: expected an inequality"),
-    (AtLeast(x[i], 0, given=(AtLeast(y, 0),)), (i,), "bound: expected an inequality without hypotheses"),
-    (AtLeast(x[i], 0), (), "over: expected one or several different indices"),
-    (AtLeast(x[i], 0), (i, i), "over: expected one or several different indices"),
-    (AtLeast(y, 0), (y,), "over: expected one or several different indices"),
-    (AtLeast(x[1], 0), (n,), "over: expected one or several different indices"),
-])
+@pytest.mark.parametrize(
+    ("bound", "over", "why"),
+    [
+        (Gullible(x[i], 0), (i,), "bound: expected an inequality"),
+        (AtLeast(x[i], 0, given=(AtLeast(y, 0),)), (i,), "bound: expected an inequality without hypotheses"),
+        (AtLeast(x[i], 0), (), "over: expected one or several different indices"),
+        (AtLeast(x[i], 0), (i, i), "over: expected one or several different indices"),
+        (AtLeast(y, 0), (y,), "over: expected one or several different indices"),
+        (AtLeast(x[1], 0), (n,), "over: expected one or several different indices"),
+    ],
+)
 def test_its_parts_are_checked(bound: AtLeast, over: tuple[sp.Expr, ...], why: str) -> None:
     with pytest.raises(ValueError, match=why):
         ForAll(bound, over)  # type: ignore[arg-type]
@@ -171,7 +182,7 @@ def test_points_where_it_fails_are_replaced() -> None:
 def test_only_indices_are_quantified() -> None:
     for over in ((i, D), (D,), (i, i), (), (x, i)):
         with pytest.raises(ValueError, match="over: expected one or several different indices"):
-            ForAll(AtLeast(D**2, x[i] ** 2), over)           # type: ignore[arg-type]
+            ForAll(AtLeast(D**2, x[i] ** 2), over)  # type: ignore[arg-type]
 
 
 def test_values_at_which_it_is_examined_are_those_of_variables() -> None:

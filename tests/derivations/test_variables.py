@@ -10,8 +10,17 @@ from derivations.calculus.variables import Domain, Kind, coupling, index, interi
 m, n = size("m"), size("n")
 j, i = index("j", m), index("i", n)
 p, q, u = simplex("p", m), simplex("q", n), interior("u", m)
-AXES = {Kind.SIZE: {0}, Kind.INDEX: {1}, Kind.STOCHASTIC: {2}, Kind.SIMPLEX: {1, 2, 3}, Kind.INTERIOR: {1, 2, 3},
-        Kind.UNIT: {1, 2}, Kind.NONZERO: {1, 2}, Kind.REAL: {0, 1, 2, 3, 4}, Kind.POSITIVE: {0, 1, 2, 3, 4}}
+AXES = {
+    Kind.SIZE: {0},
+    Kind.INDEX: {1},
+    Kind.STOCHASTIC: {2},
+    Kind.SIMPLEX: {1, 2, 3},
+    Kind.INTERIOR: {1, 2, 3},
+    Kind.UNIT: {1, 2},
+    Kind.NONZERO: {1, 2},
+    Kind.REAL: {0, 1, 2, 3, 4},
+    Kind.POSITIVE: {0, 1, 2, 3, 4},
+}
 
 
 @pytest.mark.parametrize("kind", AXES, ids=str)
@@ -24,21 +33,27 @@ def test_a_kind_has_its_numbers_of_axes(kind: Kind, count: int) -> None:
             Domain(kind, (m,) * count)
 
 
-@pytest.mark.parametrize(("domain", "named"), [
-    ((Kind.REAL, (sp.Integer(0),)), "shape: expected sizes ≥ 1, got 0"), ((Kind.REAL, (scalar("x"),)), "shape: expected sizes"),
-    ((Kind.REAL, (m / 2,)), "shape: expected sizes ≥ 1, got m/2"),
-    ((Kind.INDEX, (m,), (i,)), "other_than: expected indices in 1"),
-    ((Kind.REAL, (m,), (j,)), "other_than: expected indices"),
-    ((Kind.INDEX, (m,), (m,)), "other_than: expected indices"),
-    ((Kind.COUPLING, (m, n)), "shape: expected that of the marginals"),
-    ((Kind.COUPLING, (n, m), (), (p, q)), "shape: expected"),
-    ((Kind.COUPLING, (m, n), (), (p, vector("a", n))), "marginals: expected"),
-    ((Kind.REAL, (m,), (), (p,)), "marginals: expected"), ((Kind.SLACK, (m,), (), (u,)), "marginals: expected"),
-    ((Kind.SLACK, (m, n), (), (p,)), "shape: expected axes"), ((Kind.COUPLING, (m,), (), (p,)), "shape: expected axes"),
-])
+@pytest.mark.parametrize(
+    ("domain", "named"),
+    [
+        ((Kind.REAL, (sp.Integer(0),)), "shape: expected sizes ≥ 1, got 0"),
+        ((Kind.REAL, (scalar("x"),)), "shape: expected sizes"),
+        ((Kind.REAL, (m / 2,)), "shape: expected sizes ≥ 1, got m/2"),
+        ((Kind.INDEX, (m,), (i,)), "other_than: expected indices in 1"),
+        ((Kind.REAL, (m,), (j,)), "other_than: expected indices"),
+        ((Kind.INDEX, (m,), (m,)), "other_than: expected indices"),
+        ((Kind.COUPLING, (m, n)), "shape: expected that of the marginals"),
+        ((Kind.COUPLING, (n, m), (), (p, q)), "shape: expected"),
+        ((Kind.COUPLING, (m, n), (), (p, vector("a", n))), "marginals: expected"),
+        ((Kind.REAL, (m,), (), (p,)), "marginals: expected"),
+        ((Kind.SLACK, (m,), (), (u,)), "marginals: expected"),
+        ((Kind.SLACK, (m, n), (), (p,)), "shape: expected axes"),
+        ((Kind.COUPLING, (m,), (), (p,)), "shape: expected axes"),
+    ],
+)
 def test_parts_that_do_not_go_with_the_kind_are_refused(domain: tuple[object, ...], named: str) -> None:
     with pytest.raises(ValueError, match=f"^{named}"):
-        Domain(*domain)                                      # type: ignore[arg-type]
+        Domain(*domain)  # type: ignore[arg-type]
 
 
 def test_parts_that_do() -> None:

@@ -72,27 +72,42 @@ EARNED = {
     "confirmed": (claim(), [torch_holds], Verdict.CONFIRMED),
     "confirmed, no proof": (claim(), [vote(Layer.SYMBOLIC, Outcome.INCONCLUSIVE), primal_holds], Verdict.CONFIRMED),
     "confirmed, however general": (claim(), [vote(Layer.TORCH, Outcome.HOLDS, general=True)], Verdict.CONFIRMED),
-    "a definition that nobody decided": (claim(Kind.DEFINITION), [vote(Layer.SYMBOLIC, Outcome.INCONCLUSIVE), torch_holds],
-                                         Verdict.CONFIRMED),
+    "a definition that nobody decided": (
+        claim(Kind.DEFINITION),
+        [vote(Layer.SYMBOLIC, Outcome.INCONCLUSIVE), torch_holds],
+        Verdict.CONFIRMED,
+    ),
     "definition": (claim(Kind.DEFINITION), [proof()], Verdict.DEFINITION),
     "definition without twins": (claim(Kind.DEFINITION, ()), [proof(refuted_twins=())], Verdict.DEFINITION),
     "measured, in agreement": (claim(Kind.EMPIRICAL), [torch_holds], Verdict.MEASURED),
-    "an empirical claim, refuted at a point": (claim(Kind.EMPIRICAL), [vote(Layer.TORCH, Outcome.REFUTED, witness=WITNESS)],
-                                               Verdict.REFUTED),
+    "an empirical claim, refuted at a point": (
+        claim(Kind.EMPIRICAL),
+        [vote(Layer.TORCH, Outcome.REFUTED, witness=WITNESS)],
+        Verdict.REFUTED,
+    ),
     "checked": (claim(Kind.EXTERNAL), [vote(Layer.SOURCE, Outcome.HOLDS)], Verdict.CHECKED),
     "external, but only computed": (claim(Kind.EXTERNAL), [torch_holds], Verdict.CONFIRMED),
     "not external": (claim(), [vote(Layer.SOURCE, Outcome.HOLDS)], Verdict.CONFIRMED),
     "refuted": (claim(), [disproof()], Verdict.REFUTED),
     "refuted by two": (claim(), [torch_refutes, disproof()], Verdict.REFUTED),
     "refuted, repair not proved": (claim(correction=REPAIR), [disproof(correction=Outcome.INCONCLUSIVE)], Verdict.REFUTED),
-    "refuted, repair for three keys": (claim(correction=REPAIR), [disproof(correction=Outcome.HOLDS, general=False)],
-                                       Verdict.REFUTED),
+    "refuted, repair for three keys": (
+        claim(correction=REPAIR),
+        [disproof(correction=Outcome.HOLDS, general=False)],
+        Verdict.REFUTED,
+    ),
     "refuted, repair not declared": (claim(), [mended], Verdict.REFUTED),
-    "refuted, repair not symbolic": (claim(correction=REPAIR), [disproof(), vote(Layer.TORCH, Outcome.REFUTED,
-                                     correction=Outcome.HOLDS, general=True)], Verdict.REFUTED),
+    "refuted, repair not symbolic": (
+        claim(correction=REPAIR),
+        [disproof(), vote(Layer.TORCH, Outcome.REFUTED, correction=Outcome.HOLDS, general=True)],
+        Verdict.REFUTED,
+    ),
     "refuted, a derivation at fault": (claim(), [disproof(faults=("step 1 does not hold",))], Verdict.REFUTED),
-    "refuted, repair at fault": (claim(correction=REPAIR), [disproof(correction=Outcome.HOLDS, faults=("another left side",))],
-                                 Verdict.REFUTED),
+    "refuted, repair at fault": (
+        claim(correction=REPAIR),
+        [disproof(correction=Outcome.HOLDS, faults=("another left side",))],
+        Verdict.REFUTED,
+    ),
     "a false definition": (claim(Kind.DEFINITION), [disproof()], Verdict.REFUTED),
     "corrected": (claim(correction=REPAIR), [mended], Verdict.CORRECTED),
     "proved-under": (claim(correction=UNDER), [mended], Verdict.PROVED_UNDER),
@@ -103,28 +118,49 @@ UNEARNED = {
     "error": (claim(), [proof(), vote(Layer.TORCH, Outcome.ERROR)], "torch failed: why"),
     "error, refuted": (claim(), [disproof(), vote(Layer.PRIMAL, Outcome.ERROR)], "primal failed"),
     "contradiction": (claim(), [proof(), torch_refutes], "contradict"),
-    "contradiction, corrections": (claim(correction=REPAIR), [mended, vote(Layer.TORCH, Outcome.REFUTED,
-                                   correction=Outcome.REFUTED)], "contradict"),
-    "contradiction of a layer without power": (claim(), [proof(), vote(Layer.TORCH, Outcome.REFUTED, refuted_twins=())],
-                                               "contradict"),
+    "contradiction, corrections": (
+        claim(correction=REPAIR),
+        [mended, vote(Layer.TORCH, Outcome.REFUTED, correction=Outcome.REFUTED)],
+        "contradict",
+    ),
+    "contradiction of a layer without power": (
+        claim(),
+        [proof(), vote(Layer.TORCH, Outcome.REFUTED, refuted_twins=())],
+        "contradict",
+    ),
     "measured, in disagreement": (claim(Kind.EMPIRICAL), [torch_refutes], "measured, in disagreement: why"),
     "measured, in half agreement": (claim(Kind.EMPIRICAL), [torch_refutes, primal_holds], "contradict"),
     "vacuous, but confirmed": (claim(), [vote(Layer.SYMBOLIC, Outcome.VACUOUS), torch_holds], "symbolic: vacuous"),
-    "ill-defined, but confirmed": (claim(), [vote(Layer.SYMBOLIC, Outcome.INCONCLUSIVE, faults=("x may be 0",)), torch_holds],
-                                   "symbolic: x may be 0"),
-    "a derivation at fault, but confirmed": (claim(), [proof(faults=("the twin repeats the claim",)), torch_holds],
-                                             "symbolic: the twin repeats the claim"),
-    "a vote at fault": (claim(), [proof(), vote(Layer.TORCH, Outcome.HOLDS, faults=("nothing was compared",))],
-                        "torch: nothing was compared"),
+    "ill-defined, but confirmed": (
+        claim(),
+        [vote(Layer.SYMBOLIC, Outcome.INCONCLUSIVE, faults=("x may be 0",)), torch_holds],
+        "symbolic: x may be 0",
+    ),
+    "a derivation at fault, but confirmed": (
+        claim(),
+        [proof(faults=("the twin repeats the claim",)), torch_holds],
+        "symbolic: the twin repeats the claim",
+    ),
+    "a vote at fault": (
+        claim(),
+        [proof(), vote(Layer.TORCH, Outcome.HOLDS, faults=("nothing was compared",))],
+        "torch: nothing was compared",
+    ),
     "a vacuous definition": (claim(Kind.DEFINITION), [vote(Layer.SYMBOLIC, Outcome.VACUOUS), torch_holds], "vacuous"),
-    "confirmed without power": (claim(), [vote(Layer.SYMBOLIC, Outcome.INCONCLUSIVE),
-                                          vote(Layer.TORCH, Outcome.HOLDS, refuted_twins=TWINS[:1])], "inconclusive"),
+    "confirmed without power": (
+        claim(),
+        [vote(Layer.SYMBOLIC, Outcome.INCONCLUSIVE), vote(Layer.TORCH, Outcome.HOLDS, refuted_twins=TWINS[:1])],
+        "inconclusive",
+    ),
     "no witness": (claim(), [torch_refutes], "without an exact witness"),
     "no witness, repaired": (claim(correction=REPAIR), [disproof(witness=None, correction=Outcome.HOLDS)], "witness"),
     "no witness of an external fact": (claim(Kind.EXTERNAL), [vote(Layer.SOURCE, Outcome.REFUTED)], "witness"),
     "a living twin": (claim(), [proof(refuted_twins=TWINS[:1])], "symbolic: holds"),
-    "a living twin in another layer": (claim(), [proof(), vote(Layer.TORCH, Outcome.HOLDS, refuted_twins=TWINS[1:])],
-                                       "twins alive: torch: the sign"),
+    "a living twin in another layer": (
+        claim(),
+        [proof(), vote(Layer.TORCH, Outcome.HOLDS, refuted_twins=TWINS[1:])],
+        "twins alive: torch: the sign",
+    ),
     "a living twin, refuted": (claim(), [disproof(refuted_twins=TWINS[:1])], "symbolic: refuted"),
     "a living twin, measured": (claim(Kind.EMPIRICAL), [vote(Layer.TORCH, Outcome.HOLDS, refuted_twins=())], "torch: holds"),
     "a living twin of a definition": (claim(Kind.DEFINITION), [proof(refuted_twins=())], "symbolic: holds"),
@@ -193,11 +229,25 @@ def test_one_layer_is_enough_for_a_repair_and_for_a_source() -> None:
     assert judge(claim(Kind.EXTERNAL), [vote(Layer.SOURCE, Outcome.HOLDS), torch_holds]).verdict is Verdict.CHECKED
 
 
-@pytest.mark.parametrize("record", [
-    Statement("", ""), REPAIR, WITNESS, Survivor(Layer.TORCH, ""), Cause(CauseKind.SUPPORT), torch_holds,
-    Judgement(Verdict.OPEN, Cause(CauseKind.SUPPORT)), Step("", "", True), Canonical(Form(Sign.EQUAL), "", "", {}, ()),
-    Form(Sign.EQUAL), Premise("", Form(Sign.EQUAL), ""), Sample({}, None, None), Domain(VariableKind.REAL),
-], ids=lambda record: type(record).__name__)
+@pytest.mark.parametrize(
+    "record",
+    [
+        Statement("", ""),
+        REPAIR,
+        WITNESS,
+        Survivor(Layer.TORCH, ""),
+        Cause(CauseKind.SUPPORT),
+        torch_holds,
+        Judgement(Verdict.OPEN, Cause(CauseKind.SUPPORT)),
+        Step("", "", True),
+        Canonical(Form(Sign.EQUAL), "", "", {}, ()),
+        Form(Sign.EQUAL),
+        Premise("", Form(Sign.EQUAL), ""),
+        Sample({}, None, None),
+        Domain(VariableKind.REAL),
+    ],
+    ids=lambda record: type(record).__name__,
+)
 def test_a_record_cannot_be_changed(record: Record) -> None:
     with pytest.raises(AttributeError):
         setattr(record, record.__struct_fields__[0], None)
@@ -216,11 +266,14 @@ def test_every_verdict_is_reached() -> None:
     assert set(Verdict) == SUPPORTING_VERDICTS | FAULT_VERDICTS | {Verdict.OPEN}
 
 
-@pytest.mark.parametrize(("correction", "severity", "reason"), [
-    (None, Severity.FATAL, "at m = 2: 1 ≠ 2"),
-    (REPAIR, Severity.SLIP, "at m = 2: 1 ≠ 2"),
-    (UNDER, Severity.HYPOTHESIS, "x > 0; without it: at m = 2: 1 ≠ 2"),
-])
+@pytest.mark.parametrize(
+    ("correction", "severity", "reason"),
+    [
+        (None, Severity.FATAL, "at m = 2: 1 ≠ 2"),
+        (REPAIR, Severity.SLIP, "at m = 2: 1 ≠ 2"),
+        (UNDER, Severity.HYPOTHESIS, "x > 0; without it: at m = 2: 1 ≠ 2"),
+    ],
+)
 def test_a_fault_has_its_severity_and_its_witness(correction: Correction | None, severity: Severity, reason: str) -> None:
     judgement = judge(claim(correction=correction), [mended])
     assert (judgement.severity, rendering.cause(judgement.cause)) == (severity, reason)
@@ -233,14 +286,17 @@ def test_survivors_are_named_by_voting_layer() -> None:
     assert judge(claim(), evidence[1:]).survivors == survivors(claim(), evidence)
 
 
-@pytest.mark.parametrize(("evidence", "expected"), [
-    ([proof(), torch_holds], False),
-    ([disproof(), torch_refutes], False),
-    ([proof(), vote(Layer.TORCH, Outcome.INCONCLUSIVE)], False),
-    ([proof(), disproof()], True),
-    ([proof(correction=Outcome.HOLDS), torch_holds, vote(Layer.PRIMAL, Outcome.HOLDS, correction=Outcome.REFUTED)], True),
-    ([], False),
-])
+@pytest.mark.parametrize(
+    ("evidence", "expected"),
+    [
+        ([proof(), torch_holds], False),
+        ([disproof(), torch_refutes], False),
+        ([proof(), vote(Layer.TORCH, Outcome.INCONCLUSIVE)], False),
+        ([proof(), disproof()], True),
+        ([proof(correction=Outcome.HOLDS), torch_holds, vote(Layer.PRIMAL, Outcome.HOLDS, correction=Outcome.REFUTED)], True),
+        ([], False),
+    ],
+)
 def test_contradiction(evidence: list[Evidence], expected: bool) -> None:
     assert contradicts(evidence) is expected
 

@@ -63,9 +63,9 @@ def test_the_changed_files_are_named_and_a_failed_run_is_no_end(
 ) -> None:
     def watch(*folders: str, raise_interrupt: bool, **_: object) -> Iterator[set[tuple[Change, str]]]:
         assert folders == ("one", "two")
-        assert not raise_interrupt                           # Ctrl-C ends it without a traceback
+        assert not raise_interrupt  # Ctrl-C ends it without a traceback
         yield {(Change.modified, "one/b.py"), (Change.added, "two/a.py"), (Change.deleted, "two/b.py")}
 
     monkeypatch.setattr(watching, "watch", watch)
-    rerun([sys.executable, "-c", "raise SystemExit(1)"], ["one", "two"])   # type: ignore[list-item]
+    rerun([sys.executable, "-c", "raise SystemExit(1)"], ["one", "two"])  # type: ignore[list-item]
     assert capsys.readouterr().out == "changed: a.py, b.py\n"

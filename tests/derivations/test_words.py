@@ -13,12 +13,13 @@ from derivations.calculus.words import Rules, evaluate, matrices
 S, R, F, G, J = matrices("S R F G J")
 alpha = sp.Symbol("alpha", positive=True)
 RESOLVENT = Rules({(R, S): (1 - R) / alpha, (S, R): (1 - R) / alpha})
-INVERSE = Rules({(F, J): sp.S.Zero, (J, F): sp.S.Zero, (J, J): J, (F, G): 1 - J, (G, F): 1 - J, (G, J): sp.S.Zero,
-                 (J, G): sp.S.Zero})
+INVERSE = Rules(
+    {(F, J): sp.S.Zero, (J, F): sp.S.Zero, (J, J): J, (F, G): 1 - J, (G, F): 1 - J, (G, J): sp.S.Zero, (J, G): sp.S.Zero}
+)
 
 CORRELATION = sp.Matrix([[2, 1], [1, 3]])
 MODEL = {S: CORRELATION, R: (sp.eye(2) + 3 * CORRELATION).inv(), alpha: sp.Integer(3)}
-FISHER = sp.Matrix([[3, -3], [-3, 3]]) / 16                   # p = (1/4, 3/4)
+FISHER = sp.Matrix([[3, -3], [-3, 3]]) / 16  # p = (1/4, 3/4)
 MEAN = sp.ones(2, 2) / 2
 PSEUDO = {F: FISHER, J: MEAN, G: (FISHER + MEAN).inv() - MEAN}
 
@@ -94,10 +95,14 @@ def test_a_model_that_breaks_a_rule_refutes_nothing() -> None:
         RESOLVENT.differ(R, S, {**MODEL, alpha: sp.Integer(2)})
 
 
-@pytest.mark.parametrize("model", [
-    {S: CORRELATION, F: CORRELATION * sp.sqrt(2)},            # (1 + √2)(1 − √2) and −1 look different
-    {S: CORRELATION, F: CORRELATION * alpha},
-], ids=["irrational", "symbolic"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        {S: CORRELATION, F: CORRELATION * sp.sqrt(2)},  # (1 + √2)(1 − √2) and −1 look different
+        {S: CORRELATION, F: CORRELATION * alpha},
+    ],
+    ids=["irrational", "symbolic"],
+)
 def test_a_model_must_be_rational(model: dict[sp.Symbol, sp.Matrix]) -> None:
     with pytest.raises(ValueError, match="rational"):
         Rules({}).differ(F, S, model)

@@ -75,21 +75,29 @@ def test_derivatives_are_those_of_autograd() -> None:
         assert float(program(formula)(assignment).detach()) == pytest.approx(float(closed_form), rel=1e-12), formula
 
 
-@pytest.mark.parametrize("statement", [
-    Equation(derivative(potential, s[j]), weight),
-    Equation(total(j, weight), 1),
-    AtLeast(total(l, p[l]), total(l, p[l] ** 2)),
-], ids=["gradient", "mass", "inequality"])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        Equation(derivative(potential, s[j]), weight),
+        Equation(total(j, weight), 1),
+        AtLeast(total(l, p[l]), total(l, p[l] ** 2)),
+    ],
+    ids=["gradient", "mass", "inequality"],
+)
 def test_true_statements_are_supported(statement: Relation, monkeypatch: pytest.MonkeyPatch) -> None:
     assert outcome(monkeypatch, statement) is Outcome.HOLDS
 
 
-@pytest.mark.parametrize("statement", [
-    Equation(derivative(potential, s[j]), weight / tau),
-    Equation(derivative(potential, s[j]), weight.xreplace({s[j]: s[k]})),
-    Equation(total(j, weight), m),
-    AtLeast(total(l, p[l] ** 2), total(l, p[l])),
-], ids=["a factor", "an index", "a size", "the other way round"])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        Equation(derivative(potential, s[j]), weight / tau),
+        Equation(derivative(potential, s[j]), weight.xreplace({s[j]: s[k]})),
+        Equation(total(j, weight), m),
+        AtLeast(total(l, p[l] ** 2), total(l, p[l])),
+    ],
+    ids=["a factor", "an index", "a size", "the other way round"],
+)
 def test_false_statements_are_refuted(statement: Relation, monkeypatch: pytest.MonkeyPatch) -> None:
     assert outcome(monkeypatch, statement) is Outcome.REFUTED
 
@@ -134,22 +142,59 @@ i = index("i", n)
 A, R, u, E = vector("A", m, n), stochastic("R", m, n), interior("u", m), unit("E", m, n)
 F = vector("F", m, n, kind=Kind.NONZERO)
 MATRIX = torch.tensor([[1.0, -2.0], [3.0, 4.0], [-0.5, 6.0]], dtype=torch.float64)
-AT: dict[Variable, Any] = {m: 3, n: 2, j: 2, k: 3, i: 1, x: -3.0, y: 2.0, tau: 0.5, A.label: MATRIX,
-                           s.label: torch.tensor([1.0, 2.0, 4.0], dtype=torch.float64)}
+AT: dict[Variable, Any] = {
+    m: 3,
+    n: 2,
+    j: 2,
+    k: 3,
+    i: 1,
+    x: -3.0,
+    y: 2.0,
+    tau: 0.5,
+    A.label: MATRIX,
+    s.label: torch.tensor([1.0, 2.0, 4.0], dtype=torch.float64),
+}
 
 
-@pytest.mark.parametrize(("expr", "value"), [
-    (sp.Rational(3, 4), 0.75), (x, -3.0), (m, 3.0), (s[j], 2.0), (A[k, i], -0.5), (A[j, i + 1], 4.0), (x + y + m, 2.0),
-    (x * y * m, -18.0), (x**2, 9.0), (x**3, -27.0), (1 / x, -1 / 3), (y ** sp.Rational(1, 2), math.sqrt(2)),
-    (y**tau, math.sqrt(2)),
-    (total((l, i), A[l, i]), 11.5), (total(i, total(l, s[l] * A[l, i])), 1 + 6 - 2 - 2 + 8 + 24),
-    (sp.Sum(s[l], (l, 2, m)), 6.0), (sp.Sum(s[l], (l, 2, 1)), 0.0), (sp.KroneckerDelta(j, k), 0.0),
-    (sp.KroneckerDelta(j + 1, k), 1.0),
-    (Partial(total((l, i), A[l, i] ** 2), A[k, i]), -1.0), (Partial(x**2 * y, y), 9.0), (Partial(x**2, y), 0.0),
-    (sp.exp(x), math.exp(-3)), (sp.log(y), math.log(2)), (sp.Abs(x), 3.0), (sp.sign(x), -1.0), (sp.tanh(x), math.tanh(-3)),
-    (plus(x), 0.0), (plus(y), 2.0), (xlogx(y), 2 * math.log(2)), (xlogx(y - 2), 0.0), (reciprocal(y), 0.5),
-    (kl(y, tau), 2 * math.log(4) - 2 + 0.5),
-], ids=str)
+@pytest.mark.parametrize(
+    ("expr", "value"),
+    [
+        (sp.Rational(3, 4), 0.75),
+        (x, -3.0),
+        (m, 3.0),
+        (s[j], 2.0),
+        (A[k, i], -0.5),
+        (A[j, i + 1], 4.0),
+        (x + y + m, 2.0),
+        (x * y * m, -18.0),
+        (x**2, 9.0),
+        (x**3, -27.0),
+        (1 / x, -1 / 3),
+        (y ** sp.Rational(1, 2), math.sqrt(2)),
+        (y**tau, math.sqrt(2)),
+        (total((l, i), A[l, i]), 11.5),
+        (total(i, total(l, s[l] * A[l, i])), 1 + 6 - 2 - 2 + 8 + 24),
+        (sp.Sum(s[l], (l, 2, m)), 6.0),
+        (sp.Sum(s[l], (l, 2, 1)), 0.0),
+        (sp.KroneckerDelta(j, k), 0.0),
+        (sp.KroneckerDelta(j + 1, k), 1.0),
+        (Partial(total((l, i), A[l, i] ** 2), A[k, i]), -1.0),
+        (Partial(x**2 * y, y), 9.0),
+        (Partial(x**2, y), 0.0),
+        (sp.exp(x), math.exp(-3)),
+        (sp.log(y), math.log(2)),
+        (sp.Abs(x), 3.0),
+        (sp.sign(x), -1.0),
+        (sp.tanh(x), math.tanh(-3)),
+        (plus(x), 0.0),
+        (plus(y), 2.0),
+        (xlogx(y), 2 * math.log(2)),
+        (xlogx(y - 2), 0.0),
+        (reciprocal(y), 0.5),
+        (kl(y, tau), 2 * math.log(4) - 2 + 0.5),
+    ],
+    ids=str,
+)
 def test_every_part_of_a_formula_is_evaluated_as_written(expr: sp.Expr, value: float) -> None:
     assert float(program(expr)(Assignment(AT)).detach()) == pytest.approx(value, rel=1e-14, abs=0)
 
@@ -165,8 +210,10 @@ def test_the_largest_number_on_the_way_is_known() -> None:
     assert small.largest == [1.0]
 
 
-@pytest.mark.parametrize(("expr", "named"), [
-    (sp.floor(x) + 1, "floor: expected one of exp, log"), (sp.Lambda(x, x + 1), "Lambda: expected a sum, a product")])
+@pytest.mark.parametrize(
+    ("expr", "named"),
+    [(sp.floor(x) + 1, "floor: expected one of exp, log"), (sp.Lambda(x, x + 1), "Lambda: expected a sum, a product")],
+)
 def test_functions_that_cannot_be_evaluated_are_named(expr: sp.Expr, named: str) -> None:
     with pytest.raises(NoProgramError, match=named):
         program(expr)
@@ -211,7 +258,7 @@ def test_a_reading_has_an_axis_for_each_free_index() -> None:
     assert made is not None
     reading = made.printed({v: value for v, value in AT.items() if v not in (i, j, k)})
     left = reading.routes["autograd"]
-    assert left.shape == (2, 3, 3)                           # by i, j, k, as their names are sorted
+    assert left.shape == (2, 3, 3)  # by i, j, k, as their names are sorted
     torch.testing.assert_close(left, 9 * torch.einsum("ki,j->ijk", MATRIX, AT[s.label]))
     assert reading.tolerance == tolerances.rounding(torch.float64, 9, 216.0)
     assert reading.point["x"] == -3.0
@@ -234,9 +281,16 @@ def test_definitions_and_conditional_statements_get_no_vote() -> None:
 
 
 def test_votes_are_registered_for_read_claims_without_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    claims = {id: replace(entry(statement), id=id, read=read) for id, statement, read in (
-        ("eot.1", Equation(x + y, y + x), True), ("eot.2", Equation(x + y, y + x), False), ("eot.3", Equation(x, x), True),
-        ("eot.4", Equation(sp.floor(x), x), True), ("eot.5", Equation(y, y), True))}
+    claims = {
+        id: replace(entry(statement), id=id, read=read)
+        for id, statement, read in (
+            ("eot.1", Equation(x + y, y + x), True),
+            ("eot.2", Equation(x + y, y + x), False),
+            ("eot.3", Equation(x, x), True),
+            ("eot.4", Equation(sp.floor(x), x), True),
+            ("eot.5", Equation(y, y), True),
+        )
+    }
     monkeypatch.setattr(automatic, "entries", lambda: claims)
     monkeypatch.setitem(CASES, Layer.TORCH, {"eot.3": "by hand"})
     automatic.register({"eot.1", "eot.2", "eot.3", "eot.4"})

@@ -21,7 +21,7 @@ load()
 
 
 def assert_dies(claim: str, layer: Layer) -> None:
-    harness._rounds.cache_clear()                            # readings taken before something was broken
+    harness._rounds.cache_clear()  # readings taken before something was broken
     evidence = vote_on(CASES[layer][claim], quick=True)
     assert evidence.outcome is Outcome.REFUTED
     with pytest.raises(AssertionError, match=claim):
@@ -55,21 +55,31 @@ def test_a_primal_problem_with_the_wrong_entropy(monkeypatch: pytest.MonkeyPatch
 
 def broken(entry: Entry, *steps: Relation) -> Entry:
     """The same claim with another derivation."""
+
     def derivation():  # type: ignore[no-untyped-def]
         yield from steps
 
-    return Entry(entry.id, entry.kind, entry.title, entry.latex, entry.hypotheses, entry.needs, derivation,
-                 entry.statement, twins=entry.twins)
+    return Entry(
+        entry.id,
+        entry.kind,
+        entry.title,
+        entry.latex,
+        entry.hypotheses,
+        entry.needs,
+        derivation,
+        entry.statement,
+        twins=entry.twins,
+    )
 
 
 p = softmax(score, tau)
 
 
-@pytest.mark.parametrize("wrong", [
-    p(k) * (p(j) - delta(k, j)) / tau,
-    p(k) * (delta(k, j) - p(k)) / tau,
-    p(k) * (delta(k, j) - p(j)),
-], ids=["sign", "index", "temperature"])
+@pytest.mark.parametrize(
+    "wrong",
+    [p(k) * (p(j) - delta(k, j)) / tau, p(k) * (delta(k, j) - p(k)) / tau, p(k) * (delta(k, j) - p(j))],
+    ids=["sign", "index", "temperature"],
+)
 def test_a_false_derivation(wrong: object) -> None:
     examination = examine(broken(entries()["eot.59"], Equation(derivative(p(k), s[j]), wrong)))  # type: ignore[arg-type]
     assert examination.evidence.outcome is Outcome.REFUTED

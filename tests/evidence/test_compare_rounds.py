@@ -22,6 +22,7 @@ COUNT = 10
 
 def vote_against(twin: Equation, values: st.SearchStrategy[int], *, refuting: bool = False, deviation: float = 0.0) -> Vote:
     """A vote on x = x with a false twin, in which the route is off by `deviation` at 3."""
+
     def check(value: int) -> Reading:
         left = torch.tensor(value + deviation * (value == 3), dtype=torch.float64)
         return Reading({"x": value}, {"own": left}, 1e-9)
@@ -65,7 +66,7 @@ def test_another_claim_is_compared_with_the_same_readings() -> None:
     def check(value: int) -> Reading:
         assume(value % 5)
         drawn.append(value)
-        return Reading({"x": value}, {"own": buffer.fill_(value)}, 1e-9)     # in memory that is used again
+        return Reading({"x": value}, {"own": buffer.fill_(value)}, 1e-9)  # in memory that is used again
 
     def compared(rounds: Rounds, twin: Equation) -> Vote:
         vote = Vote("eot.46", Layer.TORCH)
@@ -80,7 +81,7 @@ def test_another_claim_is_compared_with_the_same_readings() -> None:
     assert drawn == once
     assert second == first
     assert first.discarded > 0
-    assert compared(shared, Equation(x, x)) == compared(Rounds(check, values, COUNT), Equation(x, x))        # of more rounds
+    assert compared(shared, Equation(x, x)) == compared(Rounds(check, values, COUNT), Equation(x, x))  # of more rounds
     assert second == compared(Rounds(check, values, COUNT), Equation(x, x + 2))
 
 

@@ -36,16 +36,19 @@ def anything(value: Any) -> None:
     pass
 
 
-@pytest.mark.parametrize(("strategy", "explore", "share"), [
-    (NUMBERS, anything, 0.0),
-    (NUMBERS, assumed, 0.5),
-    (drawn(), anything, 0.5),
-    (NUMBERS.filter(even), anything, 0.5),
-    (NUMBERS.filter(even).map(str), anything, 0.5),
-    (st.sampled_from(range(100)).filter(even), anything, 0.5),
-    (NUMBERS.filter(even).filter(lambda value: value % 3 == 0), anything, 5 / 6),
-    (st.lists(NUMBERS, unique=True, min_size=2), anything, 0.0),
-])
+@pytest.mark.parametrize(
+    ("strategy", "explore", "share"),
+    [
+        (NUMBERS, anything, 0.0),
+        (NUMBERS, assumed, 0.5),
+        (drawn(), anything, 0.5),
+        (NUMBERS.filter(even), anything, 0.5),
+        (NUMBERS.filter(even).map(str), anything, 0.5),
+        (st.sampled_from(range(100)).filter(even), anything, 0.5),
+        (NUMBERS.filter(even).filter(lambda value: value % 3 == 0), anything, 5 / 6),
+        (st.lists(NUMBERS, unique=True, min_size=2), anything, 0.0),
+    ],
+)
 def test_the_share_that_is_discarded(strategy: SearchStrategy[Any], explore: Any, share: float) -> None:
     draws = Draws(strategy, COUNT)
     assert draws.run(explore, 0)
@@ -53,8 +56,10 @@ def test_the_share_that_is_discarded(strategy: SearchStrategy[Any], explore: Any
     assert draws.discarded / (draws.kept + draws.discarded) == pytest.approx(share, abs=0.15)
 
 
-@pytest.mark.parametrize("strategy", [
-    st.nothing(), NUMBERS.filter(lambda value: value < 0), NUMBERS.map(int).filter(bool).filter(lambda value: value == -5)])
+@pytest.mark.parametrize(
+    "strategy",
+    [st.nothing(), NUMBERS.filter(lambda value: value < 0), NUMBERS.map(int).filter(bool).filter(lambda value: value == -5)],
+)
 def test_nothing_to_draw(strategy: SearchStrategy[Any]) -> None:
     assert not Draws(strategy, COUNT).run(anything, 0)
 

@@ -27,7 +27,7 @@ def test_every_variable_has_its_value() -> None:
     variables: dict[str, Any] = dict(point(PROBLEM))
     assert (variables["m"], variables["d"], variables["e"], variables["tau"], variables["eps"]) == (3, 2, 4, 0.5, 0.5)
     assert variables["K"].shape == (3, variables["d"])
-    assert torch.equal(variables["K"] @ variables["Q"], SCORES.double())         # the scores are those of keys and query
+    assert torch.equal(variables["K"] @ variables["Q"], SCORES.double())  # the scores are those of keys and query
     assert torch.equal(variables["s"], SCORES.double())
     assert torch.equal(variables["u"], PROBLEM.utility.double())
     assert (variables["V"].shape, variables["g"].tolist()) == ((3, 4), [1.0, 0.0, -2.0, 1.0])
@@ -39,8 +39,11 @@ def test_the_error_of_a_weight_is_that_of_the_largest_score() -> None:
 
 
 @settings(max_examples=30)
-@given(st.sampled_from([torch.float32, torch.float16, torch.bfloat16]).flatmap(lambda dtype: st.tuples(
-    st.just(dtype), problems(dtype))))
+@given(
+    st.sampled_from([torch.float32, torch.float16, torch.bfloat16]).flatmap(
+        lambda dtype: st.tuples(st.just(dtype), problems(dtype))
+    )
+)
 def test_problems_are_rows_of_ordinary_magnitude(drawn: tuple[torch.dtype, OneSided]) -> None:
     dtype, problem = drawn
     coarse = dtype is torch.bfloat16
@@ -50,8 +53,9 @@ def test_problems_are_rows_of_ordinary_magnitude(drawn: tuple[torch.dtype, OneSi
     assert float(problem.scores.abs().max()) < 20
 
 
-@pytest.mark.parametrize(("dtype", "size", "temperatures"), [
-    (torch.bfloat16, 3, (1.0, 2.0, 4.0)), (torch.float16, 5, (1.0, 0.5, 4.0))])
+@pytest.mark.parametrize(
+    ("dtype", "size", "temperatures"), [(torch.bfloat16, 3, (1.0, 2.0, 4.0)), (torch.float16, 5, (1.0, 0.5, 4.0))]
+)
 def test_all_of_them_are_drawn(dtype: torch.dtype, size: int, temperatures: tuple[float, ...]) -> None:
     assert find(problems(dtype), lambda problem: problem.m == size).m == size
     for temperature in temperatures:
@@ -74,8 +78,9 @@ class Fake:
 
 def test_a_vote_in_a_dtype_is_one_on_problems_that_could_refute_it(monkeypatch: pytest.MonkeyPatch) -> None:
     sample: list[Any] = []
-    monkeypatch.setattr(dtypes, "entries", lambda: {"eot.0": SimpleNamespace(printed=lambda: "print", twins={
-        "a": lambda: "a twin"})})
+    monkeypatch.setattr(
+        dtypes, "entries", lambda: {"eot.0": SimpleNamespace(printed=lambda: "print", twins={"a": lambda: "a twin"})}
+    )
     monkeypatch.setattr(dtypes, "Formula", lambda relation: SimpleNamespace(relation=relation))
     monkeypatch.setattr(dtypes, "problems", lambda dtype: st.sampled_from([0.05, 0.1, 0.2]).map(Fake))
 

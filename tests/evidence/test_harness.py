@@ -48,8 +48,11 @@ def squared(value: int, deviation: float = 0.0) -> Reading:
 
 
 def vote_of(
-    relation: Relation = SQUARE, check: Callable[[Any], Reading] = squared, strategy: st.SearchStrategy[Any] = NUMBERS,
-    count: int = 20, **twins: Relation,
+    relation: Relation = SQUARE,
+    check: Callable[[Any], Reading] = squared,
+    strategy: st.SearchStrategy[Any] = NUMBERS,
+    count: int = 20,
+    **twins: Relation,
 ) -> Vote:
     vote = Vote("eot.46", Layer.TORCH)
     formulas = {name: Formula(twin) for name, twin in twins.items()}
@@ -104,20 +107,29 @@ def test_positions_that_cannot_be_compared_hide_no_refutation() -> None:
 # ── one rule for prints and twins ───────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize(("deviation", "outcome", "dead"), [
-    (0.5, Outcome.HOLDS, False), (2.0, Outcome.INCONCLUSIVE, False), (9.0, Outcome.INCONCLUSIVE, False),
-    (11.0, Outcome.REFUTED, True)])
+@pytest.mark.parametrize(
+    ("deviation", "outcome", "dead"),
+    [
+        (0.5, Outcome.HOLDS, False),
+        (2.0, Outcome.INCONCLUSIVE, False),
+        (9.0, Outcome.INCONCLUSIVE, False),
+        (11.0, Outcome.REFUTED, True),
+    ],
+)
 def test_between_one_and_ten_tolerances_nothing_is_decided(deviation: float, outcome: Outcome, dead: bool) -> None:
     assert vote_of(check=lambda value: squared(value, deviation)).outcome is outcome
     twin = Equation(x**2, x**2 + sp.Rational(deviation) * sp.Rational(1, 10**9))
     assert (vote_of(strategy=st.integers(-2, 2), twin=twin).refuted == ("twin",)) is dead
 
 
-@pytest.mark.parametrize("twin", [
-    Equation(x**2, sp.exp(1000 + x**2)),                     # overflows
-    Equation(x**2, sp.log(-1 - x**2)),                       # is not real
-    Equation(x**2, x**2 + 1, given=(AtLeast(x, 51),)),       # is meant elsewhere
-])
+@pytest.mark.parametrize(
+    "twin",
+    [
+        Equation(x**2, sp.exp(1000 + x**2)),  # overflows
+        Equation(x**2, sp.log(-1 - x**2)),  # is not real
+        Equation(x**2, x**2 + 1, given=(AtLeast(x, 51),)),  # is meant elsewhere
+    ],
+)
 def test_a_twin_does_not_die_where_it_has_no_value(twin: Relation) -> None:
     assert vote_of(twin=twin).refuted == ()
 
@@ -162,8 +174,10 @@ def half_drawn(draw: st.DrawFn) -> int:
     return value
 
 
-@pytest.mark.parametrize(("check", "strategy"), [
-    (half_assumed, NUMBERS), (squared, half_drawn()), (squared, NUMBERS.map(int).filter(lambda value: value > 20))])
+@pytest.mark.parametrize(
+    ("check", "strategy"),
+    [(half_assumed, NUMBERS), (squared, half_drawn()), (squared, NUMBERS.map(int).filter(lambda value: value > 20))],
+)
 def test_a_vote_that_discards_more_than_half_is_inconclusive(
     check: Callable[[Any], Reading], strategy: st.SearchStrategy[Any]
 ) -> None:
@@ -213,14 +227,18 @@ def test_how_tight_an_inequality_was_is_in_the_scope() -> None:
 OWN = x**2
 
 
-@pytest.mark.parametrize("look", [
-    lambda value: float(evaluate(OWN, {"x": value}, [])),
-    lambda value: float(OWN.subs(x, value)),
-    lambda value: float(OWN.xreplace({x: sp.Integer(value)})),
-    lambda value: float(enclose(OWN + sp.Integer(value), {x: value}).mid()) if OWN.evalf() else 0.0,
-    lambda value: float(entries()["eot.46"].title == "") + value**2,
-    lambda value: float(next(iter(entries().values())).printed() is None) + value**2,
-], ids=["evaluate", "subs", "xreplace", "evalf", "look-up", "printed"])
+@pytest.mark.parametrize(
+    "look",
+    [
+        lambda value: float(evaluate(OWN, {"x": value}, [])),
+        lambda value: float(OWN.subs(x, value)),
+        lambda value: float(OWN.xreplace({x: sp.Integer(value)})),
+        lambda value: float(enclose(OWN + sp.Integer(value), {x: value}).mid()) if OWN.evalf() else 0.0,
+        lambda value: float(entries()["eot.46"].title == "") + value**2,
+        lambda value: float(next(iter(entries().values())).printed() is None) + value**2,
+    ],
+    ids=["evaluate", "subs", "xreplace", "evalf", "look-up", "printed"],
+)
 def test_a_route_may_not_ask_the_derivation(look: Callable[[int], float]) -> None:
     with pytest.raises(OwnFormulaError, match="expected routes of its own"):
         vote_of(check=lambda value: Reading({"x": value}, {"own": float64(look(value))}, TOLERANCE))
@@ -259,8 +277,19 @@ def claim_of_square(monkeypatch: pytest.MonkeyPatch) -> Iterator[Entry]:
 
 
 def registered(monkeypatch: pytest.MonkeyPatch, entry: Entry, **changes: Any) -> Case:
-    case = Case(**{"claim": entry.id, "layer": Layer.TORCH, "strategy": NUMBERS, "printed": squared, "corrected": None,
-                   "count": 20, "module": __name__, "line": 1} | changes)
+    case = Case(
+        **{
+            "claim": entry.id,
+            "layer": Layer.TORCH,
+            "strategy": NUMBERS,
+            "printed": squared,
+            "corrected": None,
+            "count": 20,
+            "module": __name__,
+            "line": 1,
+        }
+        | changes
+    )
     monkeypatch.setitem(CASES[case.layer], entry.id, case)
     return case
 
@@ -288,8 +317,9 @@ def test_a_check_of_a_correction_needs_one(monkeypatch: pytest.MonkeyPatch, clai
         vote_on(registered(monkeypatch, claim_of_square, corrected=squared))
 
 
-@pytest.mark.parametrize(("deviation", "outcome"), [
-    (2.0, Outcome.INCONCLUSIVE), (torch.nan, Outcome.VACUOUS), (20.0, Outcome.REFUTED)])
+@pytest.mark.parametrize(
+    ("deviation", "outcome"), [(2.0, Outcome.INCONCLUSIVE), (torch.nan, Outcome.VACUOUS), (20.0, Outcome.REFUTED)]
+)
 def test_only_holding_evidence_is_sound(
     monkeypatch: pytest.MonkeyPatch, claim_of_square: Entry, deviation: float, outcome: Outcome
 ) -> None:
@@ -315,8 +345,15 @@ def test_a_print_is_looked_at_until_it_is_refuted_and_its_correction_until_its_t
     claim_of_square.corrected("x^2", "slip")(_correct)  # type: ignore[arg-type]
     calls = []
 
-    def record(_vote: Vote, formula: Formula, twins: dict[str, Formula], _rounds: Rounds, *,
-               refuting: bool = False, mutations: object = None) -> None:
+    def record(
+        _vote: Vote,
+        formula: Formula,
+        twins: dict[str, Formula],
+        _rounds: Rounds,
+        *,
+        refuting: bool = False,
+        mutations: object = None,
+    ) -> None:
         calls.append((formula.right, set(twins), refuting, mutations is not None))
 
     monkeypatch.setattr(harness, "compare_rounds", record)

@@ -51,18 +51,31 @@ WHY_NOT: dict[str, tuple[dict[str, Any], str, Outcome]] = {
     "a doubt": ({"doubt": "unclear"}, "unclear", Outcome.INCONCLUSIVE),
     "no instance": ({"instances": 0}, "nothing could be compared", Outcome.VACUOUS),
     "as many discarded as kept": ({"discarded": 5}, "", Outcome.HOLDS),
-    "one more discarded": ({"discarded": 6}, "expected at most half of the draws to be discarded, got 6 of 11",
-                           Outcome.INCONCLUSIVE),
-    "few instances": ({"instances": MIN_INSTANCES - 1},
-                      "expected at least 2 different instances of 5, got 2 of 4", Outcome.INCONCLUSIVE),
+    "one more discarded": (
+        {"discarded": 6},
+        "expected at most half of the draws to be discarded, got 6 of 11",
+        Outcome.INCONCLUSIVE,
+    ),
+    "few instances": (
+        {"instances": MIN_INSTANCES - 1},
+        "expected at least 2 different instances of 5, got 2 of 4",
+        Outcome.INCONCLUSIVE,
+    ),
     "one and the same": ({"seen": {(1.0,)}}, "expected at least 2 different instances of 5, got 1 of 5", Outcome.INCONCLUSIVE),
     "one and the same, given": ({"seen": {(1.0,)}, "drawing": False}, "", Outcome.HOLDS),
     "one and the same, of nothing": ({"seen": {()}, "ranges": {}}, "", Outcome.HOLDS),
-    "a size of 1": ({"sizes": frozenset("mn"), "ranges": {"m": (1.0, 1.0), "n": (1.0, 2.0)}},
-                    "expected a size of at least 2 at some instance, got m = 1 at every one", Outcome.INCONCLUSIVE),
+    "a size of 1": (
+        {"sizes": frozenset("mn"), "ranges": {"m": (1.0, 1.0), "n": (1.0, 2.0)}},
+        "expected a size of at least 2 at some instance, got m = 1 at every one",
+        Outcome.INCONCLUSIVE,
+    ),
     "a size of 2": ({"sizes": frozenset("m"), "ranges": {"m": (2.0, 2.0)}}, "", Outcome.HOLDS),
-    "no scale": ({"scales": {True: Scale(dull=1), False: Scale(telling=9)}}, "tolerance: expected less than 0.1 of the largest "
-                 "number compared, at half of the instances at least, got 0 of 1, and 0 beside 1", Outcome.INCONCLUSIVE),
+    "no scale": (
+        {"scales": {True: Scale(dull=1), False: Scale(telling=9)}},
+        "tolerance: expected less than 0.1 of the largest "
+        "number compared, at half of the instances at least, got 0 of 1, and 0 beside 1",
+        Outcome.INCONCLUSIVE,
+    ),
     "the scale of the inputs": ({"scales": {False: Scale(telling=1)}}, "", Outcome.HOLDS),
 }
 
@@ -84,22 +97,26 @@ def test_words_about_a_vote() -> None:
     assert vote(compared=7).scope() == "5 drawn instances, 7 numbers compared, worst error 0 of the tolerance"
     assert vote(compared=7, incomparable=2, discarded=3, worst=0.51, tightest=0.25).scope() == (
         "5 drawn instances, 7 numbers compared, 2 not comparable, 3 draws discarded, worst error 0.51 of the tolerance, "
-        "gap never smaller than 0.25 of the larger side")
+        "gap never smaller than 0.25 of the larger side"
+    )
 
 
 def noted(*comparisons: Comparison, ordered: bool = False) -> Vote:
     result, printed = Vote("eot.0", Layer.TORCH), SimpleNamespace(ordered=ordered, names=["x", "y"])
     for comparison in comparisons:
-        _record_comparison(result, printed, Reading({"x": 1.0, "z": 2.0}, {}, 1e-9), "own", comparison)   # type: ignore[arg-type]
+        _record_comparison(result, printed, Reading({"x": 1.0, "z": 2.0}, {}, 1e-9), "own", comparison)  # type: ignore[arg-type]
     return result
 
 
-@pytest.mark.parametrize(("miss", "failure", "doubt"), [
-    (1.0, "", ""),
-    (1.1, "", "own misses by 1.1 tolerances at x = 1.0; at most 1 is agreement and more than 10 a refutation"),
-    (10.0, "", "own misses by 10 tolerances at x = 1.0; at most 1 is agreement and more than 10 a refutation"),
-    (10.1, "own misses by 10.1 tolerances at x = 1.0", ""),
-])
+@pytest.mark.parametrize(
+    ("miss", "failure", "doubt"),
+    [
+        (1.0, "", ""),
+        (1.1, "", "own misses by 1.1 tolerances at x = 1.0; at most 1 is agreement and more than 10 a refutation"),
+        (10.0, "", "own misses by 10 tolerances at x = 1.0; at most 1 is agreement and more than 10 a refutation"),
+        (10.1, "own misses by 10.1 tolerances at x = 1.0", ""),
+    ],
+)
 def test_one_tolerance_is_agreement_and_ten_are_a_refutation(miss: float, failure: str, doubt: str) -> None:
     vote_noted = noted(Comparison(miss, 1, 0))
     assert (vote_noted.failure, vote_noted.doubt) == (failure, doubt)
@@ -130,9 +147,10 @@ def test_instances_are_remembered_with_their_ranges() -> None:
     assert result.sizes == {"m"}
 
 
-@pytest.mark.parametrize(("tolerance", "size", "telling", "dull"), [
-    (0.09, 1.0, 1, 0), (0.1, 1.0, 0, 1), (0.2, 1.0, 0, 1), (1e-9, ROUNDED, 0, 0), (1e-9, 2 * ROUNDED, 0, 1),
-])
+@pytest.mark.parametrize(
+    ("tolerance", "size", "telling", "dull"),
+    [(0.09, 1.0, 1, 0), (0.1, 1.0, 0, 1), (0.2, 1.0, 0, 1), (1e-9, ROUNDED, 0, 0), (1e-9, 2 * ROUNDED, 0, 1)],
+)
 def test_an_instance_has_power_or_not(tolerance: float, size: float, telling: int, dull: int) -> None:
     scale = Scale()
     scale.weigh(tolerance, size)
@@ -154,8 +172,9 @@ def test_a_majority_of_instances_must_have_power() -> None:
 def test_the_scale_is_that_of_the_derived_side_or_of_the_inputs() -> None:
     result, printed = Vote("eot.0", Layer.TORCH), Formula(Equation(x * m, y))
     reading = Reading({"m": 5, "x": -3.0, "y": 2.0}, {}, 0.25)
-    _record_scale(result, printed, reading, [
-        Comparison(0, 1, 0, largest=2.0, derived=2.0), Comparison(0, 1, 0, largest=7.0, derived=7.0)])
+    _record_scale(
+        result, printed, reading, [Comparison(0, 1, 0, largest=2.0, derived=2.0), Comparison(0, 1, 0, largest=7.0, derived=7.0)]
+    )
     assert result.scales == {True: Scale(dull=1, coarsest=(0.25, 2.0))}
     _record_scale(result, printed, reading, [Comparison(0, 1, 0, largest=2.0, derived=0.0)])
     assert result.scales[False] == Scale(telling=1)
@@ -171,17 +190,21 @@ def test_a_tolerance_must_be_able_to_refute() -> None:
             admit_tolerance("eot.0", tolerance, largest)
 
 
-@pytest.mark.parametrize(("hypothesis", "value", "holds"), [
-    (AtLeast(x, 1), 1.0, True),
-    (AtLeast(x, 1), 1 - SLACK, True),
-    (AtLeast(x, 1), 1 - 3 * SLACK, False),
-    (AtLeast(x, 1, strict=True), 1.0, False),
-    (AtLeast(x, 1, strict=True), 1 + SLACK, False),
-    (AtLeast(x, 1, strict=True), 1 + 3 * SLACK, True),
-    (AtLeast(x, 1), math.nan, False),
-    (Differs(x, 1), 1.0, False),
-    (Differs(x, 1), 1 + 1e-15, True),
-], ids=str)
+@pytest.mark.parametrize(
+    ("hypothesis", "value", "holds"),
+    [
+        (AtLeast(x, 1), 1.0, True),
+        (AtLeast(x, 1), 1 - SLACK, True),
+        (AtLeast(x, 1), 1 - 3 * SLACK, False),
+        (AtLeast(x, 1, strict=True), 1.0, False),
+        (AtLeast(x, 1, strict=True), 1 + SLACK, False),
+        (AtLeast(x, 1, strict=True), 1 + 3 * SLACK, True),
+        (AtLeast(x, 1), math.nan, False),
+        (Differs(x, 1), 1.0, False),
+        (Differs(x, 1), 1 + 1e-15, True),
+    ],
+    ids=str,
+)
 def test_hypotheses_hold_up_to_rounding(hypothesis: AtLeast | Differs, value: float, holds: bool) -> None:
     assert holds_given(Formula(Equation(x, x + w, given=(hypothesis,))), {"x": value, "w": 0.0}) is holds
 
@@ -195,23 +218,27 @@ def test_hypotheses_hold_relative_to_large_numbers() -> None:
     assert holds_given(apart, {"m": 2, "s": float64([1.0, 2.0]), "x": 3.0})
 
 
-@pytest.mark.parametrize(("outcome", "refuted", "heard"), [
-    (Outcome.HOLDS, ("one", "two"), Outcome.HOLDS),
-    (Outcome.REFUTED, ("one", "two"), Outcome.REFUTED),
-    (Outcome.HOLDS, ("one",), Outcome.NOT_APPLICABLE),
-    (Outcome.INCONCLUSIVE, ("one", "two"), Outcome.NOT_APPLICABLE),
-    (Outcome.VACUOUS, (), Outcome.NOT_APPLICABLE),
-])
+@pytest.mark.parametrize(
+    ("outcome", "refuted", "heard"),
+    [
+        (Outcome.HOLDS, ("one", "two"), Outcome.HOLDS),
+        (Outcome.REFUTED, ("one", "two"), Outcome.REFUTED),
+        (Outcome.HOLDS, ("one",), Outcome.NOT_APPLICABLE),
+        (Outcome.INCONCLUSIVE, ("one", "two"), Outcome.NOT_APPLICABLE),
+        (Outcome.VACUOUS, (), Outcome.NOT_APPLICABLE),
+    ],
+)
 def test_a_vote_that_was_generated_is_heard_only_if_it_has_power(
     outcome: Outcome, refuted: tuple[str, ...], heard: Outcome
 ) -> None:
     entry = SimpleNamespace(twins={"one": None, "two": None})
     evidence = Evidence("eot.0", Layer.TORCH, outcome, "scope", refuted_twins=refuted, correction=Outcome.HOLDS, detail="why")
-    heard_evidence = _or_silence(entry, evidence)                      # type: ignore[arg-type]
+    heard_evidence = _or_silence(entry, evidence)  # type: ignore[arg-type]
     assert heard_evidence.outcome is heard
     silenced = heard is Outcome.NOT_APPLICABLE and outcome is Outcome.HOLDS
     assert (heard_evidence.correction, heard_evidence.detail) == (
-        (None, "no vote, since it does not refute the twins two") if silenced else (Outcome.HOLDS, "why"))
+        (None, "no vote, since it does not refute the twins two") if silenced else (Outcome.HOLDS, "why")
+    )
 
 
 def test_numbers_are_float64() -> None:
@@ -232,15 +259,24 @@ class CountingMutations:
 @pytest.mark.parametrize(("route", "times"), [(1.0, 1), (1 + 5e-10, 1), (1 + 5e-9, 0), (1 + 5e-8, 0), (math.nan, 0)])
 def test_mutants_are_compared_only_where_the_print_agrees(route: float, times: int) -> None:
     faced = CountingMutations()
-    compare_reading(Vote("eot.0", Layer.TORCH), Formula(Equation(x, y)), {},
-             Reading({"x": 1.0, "y": 1.0}, {"own": float64(route)}, 1e-9), faced)  # type: ignore[arg-type]
+    compare_reading(
+        Vote("eot.0", Layer.TORCH),
+        Formula(Equation(x, y)),
+        {},
+        Reading({"x": 1.0, "y": 1.0}, {"own": float64(route)}, 1e-9),
+        faced,
+    )  # type: ignore[arg-type]
     assert faced.times == times
 
 
 def test_a_tolerance_is_compared_with_the_largest_number() -> None:
     def consider_beside(other: float) -> None:
-        compare_reading(Vote("eot.0", Layer.TORCH), Formula(Equation(x, y)), {},
-                 Reading({"x": 1.0, "y": 1.0}, {"own": float64(1.0), "other": float64(other)}, 5.0))
+        compare_reading(
+            Vote("eot.0", Layer.TORCH),
+            Formula(Equation(x, y)),
+            {},
+            Reading({"x": 1.0, "y": 1.0}, {"own": float64(1.0), "other": float64(other)}, 5.0),
+        )
 
     consider_beside(100.0)
     with pytest.raises(NotAReadingError, match="tolerance: expected less than"):

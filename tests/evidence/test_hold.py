@@ -15,8 +15,10 @@ CLAIM = "eot.sA.typical-temperature"
 
 @pytest.mark.parametrize(("power", "outcome"), [(0.5, Outcome.HOLDS), (1.0, Outcome.REFUTED)])
 def test_readings_of_an_explicit_statement(power: float, outcome: Outcome) -> None:
-    readings = [Reading({d.name: width, shipped.name: width**power},
-                        {"own": torch.tensor(width**power, dtype=torch.float64)}, 1e-12) for width in (2, 3)]
+    readings = [
+        Reading({d.name: width, shipped.name: width**power}, {"own": torch.tensor(width**power, dtype=torch.float64)}, 1e-12)
+        for width in (2, 3)
+    ]
     assert hold(CLAIM, Layer.SOURCE, readings, statement=Equation(shipped, sp.sqrt(d))).outcome is outcome
 
 

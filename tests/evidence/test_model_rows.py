@@ -39,8 +39,10 @@ def test_t5_does_not_scale() -> None:
     assert not temperature.agrees(*temperature.measured()["t5"])
 
 
-@pytest.mark.parametrize(("missed", "outcome"), [
-    (0.5, Outcome.HOLDS), (5.0, Outcome.INCONCLUSIVE), (50.0, Outcome.REFUTED), (math.nan, Outcome.INCONCLUSIVE)])
+@pytest.mark.parametrize(
+    ("missed", "outcome"),
+    [(0.5, Outcome.HOLDS), (5.0, Outcome.INCONCLUSIVE), (50.0, Outcome.REFUTED), (math.nan, Outcome.INCONCLUSIVE)],
+)
 def test_the_worst_row_is_reported(missed: float, outcome: Outcome) -> None:
     vote = hold("eot.18", Layer.TORCH, map(weights, sampled(random_model("bert"), 3)))
     finding = conclude(vote, missed, "rows")

@@ -57,10 +57,15 @@ def test_every_route_must_refute_a_mutant() -> None:
     assert "twice as much" in mutations.verdict(both)["alive"]
 
 
-@pytest.mark.parametrize(("relation", "own", "dead"), [
-    (AtLeast(x, y), 1.0, {"twice as much", "> for ≥"}), (AtLeast(x + y, y), 2.0, set()),
-    (AtLeast(x + y, y, strict=True), 2.0, {"twice as much"}),
-], ids=["weak", "weak and never equal", "strict"])
+@pytest.mark.parametrize(
+    ("relation", "own", "dead"),
+    [
+        (AtLeast(x, y), 1.0, {"twice as much", "> for ≥"}),
+        (AtLeast(x + y, y), 2.0, set()),
+        (AtLeast(x + y, y, strict=True), 2.0, {"twice as much"}),
+    ],
+    ids=["weak", "weak and never equal", "strict"],
+)
 def test_a_strict_statement_stays_strict_and_others_get_a_strict_mutant(relation: Relation, own: float, dead: set[str]) -> None:
     killed = faced(relation, {"x": 1.0, "y": 1.0}, 1e-9, own=own).killed
     assert {name for name, by in killed.items() if by} == dead
@@ -107,8 +112,9 @@ def test_an_inequality_that_is_never_tight_has_no_power() -> None:
 
 
 def test_an_equivalent_mutant_does_not_count() -> None:
-    power_found = powerful(Equation(x + y, x + y, about=(x,)),
-                           lambda drawn: Reading(drawn, {"own": float64(float(drawn["x"] + drawn["y"]))}, 1e-9))
+    power_found = powerful(
+        Equation(x + y, x + y, about=(x,)), lambda drawn: Reading(drawn, {"own": float64(float(drawn["x"] + drawn["y"]))}, 1e-9)
+    )
     assert power_found["power"] == 1
 
 

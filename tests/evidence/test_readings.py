@@ -66,8 +66,9 @@ def test_equality_refutes_a_strict_inequality(route: float, agrees: bool, refute
     assert (comparison.miss <= 1, comparison.miss > REFUTING_FACTOR) == (agrees, refuted)
 
 
-@pytest.mark.parametrize(("computed", "route", "agrees"), [
-    ("left", 3.0, True), ("left", 1.0, False), ("right", 1.0, True), ("right", 3.0, False)])
+@pytest.mark.parametrize(
+    ("computed", "route", "agrees"), [("left", 3.0, True), ("left", 1.0, False), ("right", 1.0, True), ("right", 3.0, False)]
+)
 def test_the_side_that_is_computed_decides_the_direction(computed: str, route: float, agrees: bool) -> None:
     assert (compared(AtLeast(x, y), route, computed, x=2.0, y=2.0).miss <= 1) is agrees
 
@@ -98,11 +99,14 @@ def test_another_shape_is_refused() -> None:
         compared(Equation(s[j], s[j]), [1.0], m=2, s=float64([1.0, 2.0]))
 
 
-@pytest.mark.parametrize("relation", [
-    Equation(scalar("z") + positive("z"), x),
-    Equation(total(l, s[l]), vector("s", size("n"))[index("j", size("n"))]),
-    Fails(Equation(x, positive("x"))),
-])
+@pytest.mark.parametrize(
+    "relation",
+    [
+        Equation(scalar("z") + positive("z"), x),
+        Equation(total(l, s[l]), vector("s", size("n"))[index("j", size("n"))]),
+        Fails(Equation(x, positive("x"))),
+    ],
+)
 def test_two_variables_of_one_name_are_refused(relation: Relation) -> None:
     with pytest.raises(ValueError, match="expected one variable of a name"):
         Formula(relation)
@@ -164,14 +168,19 @@ def test_an_edited_formula_has_another_side() -> None:
     assert (formula.left, formula.right, formula.strict) == (x, y, False)
 
 
-@pytest.mark.parametrize(("computed", "twin", "value"), [
-    ("left", Equation(x + 1, y), 3.0), ("left", Equation(x, 2 * y), None), ("left", Equation(x + y - y, 2 * y), None),
-    ("right", Equation(2 * x, y), None), ("right", Equation(x, 2 * y), 8.0),
-    ("left", Limit(x + 1 / y, y, sp.oo, 2 * x), None),
-])
+@pytest.mark.parametrize(
+    ("computed", "twin", "value"),
+    [
+        ("left", Equation(x + 1, y), 3.0),
+        ("left", Equation(x, 2 * y), None),
+        ("left", Equation(x + y - y, 2 * y), None),
+        ("right", Equation(2 * x, y), None),
+        ("right", Equation(x, 2 * y), 8.0),
+        ("left", Limit(x + 1 / y, y, sp.oo, 2 * x), None),
+    ],
+)
 def test_a_twin_of_the_computed_side_is_evaluated_separately(computed: str, twin: Relation, value: float | None) -> None:
-    reading = Reading({"x": 2.0, "y": 4.0}, {"own": float64(7.0), "other": float64(7.0)}, TOLERANCE,
-                      computed)                              # type: ignore[arg-type]
+    reading = Reading({"x": 2.0, "y": 4.0}, {"own": float64(7.0), "other": float64(7.0)}, TOLERANCE, computed)  # type: ignore[arg-type]
     reading_of_twin = standing_for(Formula(twin), Formula(Equation(x, y)), reading, [])
     if value is None:
         assert reading_of_twin is reading
@@ -205,10 +214,26 @@ def test_derivatives_do_not_ask_the_normal_form(monkeypatch: pytest.MonkeyPatch)
     assert number(derivative(derivative(x**3, x), x), x=2.0) == 12
 
 
-@pytest.mark.parametrize(("expr", "value"), [
-    (xlogx(y - 1), 0.0), (sp.Abs(x), 3.0), (delta(j, j + 1), 0.0), (delta(j, j), 1.0), (xlogx(z), 2 * math.log(2)),
-    (plus(x), 0.0), (plus(-x), 3.0), (plus(x + 3.5), 0.5), (sp.sign(x), -1.0), (reciprocal(x + 1), -0.5),
-    (reciprocal(y - 1), INF), (1 / (y - 1), INF), (1 / (j - 1), NAN), (sp.pi * y, math.pi), (sp.E * y, math.e)])
+@pytest.mark.parametrize(
+    ("expr", "value"),
+    [
+        (xlogx(y - 1), 0.0),
+        (sp.Abs(x), 3.0),
+        (delta(j, j + 1), 0.0),
+        (delta(j, j), 1.0),
+        (xlogx(z), 2 * math.log(2)),
+        (plus(x), 0.0),
+        (plus(-x), 3.0),
+        (plus(x + 3.5), 0.5),
+        (sp.sign(x), -1.0),
+        (reciprocal(x + 1), -0.5),
+        (reciprocal(y - 1), INF),
+        (1 / (y - 1), INF),
+        (1 / (j - 1), NAN),
+        (sp.pi * y, math.pi),
+        (sp.E * y, math.e),
+    ],
+)
 def test_functions_of_the_calculus(expr: sp.Expr, value: float) -> None:
     assert number(expr, y=1.0, x=-3.0, z=2.0, j=1, m=2) == pytest.approx(value, rel=1e-15, abs=0.0, nan_ok=True)
 

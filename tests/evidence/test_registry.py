@@ -15,8 +15,10 @@ from evidence import bridge, registry
 from evidence.registry import CASES, OBSERVATIONS, Finding, Run, confirms, load, observes
 
 load()
-VOTES = [*(case for cases in CASES.values() for case in cases.values()),
-         *(each for known in OBSERVATIONS.values() for each in known.values())]
+VOTES = [
+    *(case for cases in CASES.values() for case in cases.values()),
+    *(each for known in OBSERVATIONS.values() for each in known.values()),
+]
 CHAPTER = re.compile(r"(section|appendix_|listing_)")
 
 
@@ -92,15 +94,26 @@ seen = observes(Layer.SOURCE, "eot.1", name="here")(observe)
 
 
 def test_a_vote_is_registered_with_the_line_of_its_module(empty: None) -> None:
-    names = {"__name__": "evidence.paper.section1", "confirms": confirms, "observes": observes, "Layer": Layer,
-             "check": len, "observe": nothing}
+    names = {
+        "__name__": "evidence.paper.section1",
+        "confirms": confirms,
+        "observes": observes,
+        "Layer": Layer,
+        "check": len,
+        "observe": nothing,
+    }
     exec(compile(REGISTERING, "section1.py", "exec"), names)
     case = registry.CASES[Layer.PRIMAL]["eot.2"]
     assert (case.strategy, case.printed, case.corrected, case.count, case.automatic) == ("numbers", len, None, 32, False)
     assert (case.claim, case.module, case.line) == ("eot.2", "evidence.paper.section1", 7)
     seen = registry.OBSERVATIONS["eot.1"]["source-here"]
     assert (seen.layer, seen.name, seen.observe, seen.module, seen.line) == (
-        Layer.SOURCE, "here", nothing, "evidence.paper.section1", 8)
+        Layer.SOURCE,
+        "here",
+        nothing,
+        "evidence.paper.section1",
+        8,
+    )
     assert names["seen"] is nothing
 
 
@@ -126,11 +139,14 @@ def test_a_run_is_complete_by_default() -> None:
     assert Finding(Outcome.HOLDS, "scope") == Finding(Outcome.HOLDS, "scope", "", None, (), None, "cpu")
 
 
-@pytest.mark.parametrize(("claims", "read"), [
-    (["eot.1"], ["evidence.eot.section1"]),
-    (["paper.1"], ["paper.checks", "paper.checks.votes"]),
-    (None, ["evidence.eot.section1", "other.checks", "other.checks.votes", "paper.checks", "paper.checks.votes"]),
-])
+@pytest.mark.parametrize(
+    ("claims", "read"),
+    [
+        (["eot.1"], ["evidence.eot.section1"]),
+        (["paper.1"], ["paper.checks", "paper.checks.votes"]),
+        (None, ["evidence.eot.section1", "other.checks", "other.checks.votes", "paper.checks", "paper.checks.votes"]),
+    ],
+)
 def test_selected_votes_are_loaded(claims: list[str] | None, read: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     homes = {"paper.1": "paper.section1", "eot.2": "derivations.eot.section2", "eot.1": "derivations.eot.section1"}
     imported: list[str] = []
@@ -145,10 +161,16 @@ def test_selected_votes_are_loaded(claims: list[str] | None, read: list[str], mo
     monkeypatch.setattr(registry, "checks", lambda: ["other.checks", "paper.checks"])
     monkeypatch.setattr(registry, "outside", lambda: {"paper": Path("paper"), "other": Path("other")})
     monkeypatch.setattr(registry, "admit_sources", lambda package, folder: admitted.append((package, folder)))
-    monkeypatch.setattr(registry, "pkgutil", SimpleNamespace(
-        iter_modules=lambda path: [SimpleNamespace(name="votes"), SimpleNamespace(name="test_votes")]))
-    monkeypatch.setattr(registry, "importlib", SimpleNamespace(import_module=importing, util=SimpleNamespace(
-        find_spec=lambda name: name != "evidence.eot.section2")))
+    monkeypatch.setattr(
+        registry,
+        "pkgutil",
+        SimpleNamespace(iter_modules=lambda path: [SimpleNamespace(name="votes"), SimpleNamespace(name="test_votes")]),
+    )
+    monkeypatch.setattr(
+        registry,
+        "importlib",
+        SimpleNamespace(import_module=importing, util=SimpleNamespace(find_spec=lambda name: name != "evidence.eot.section2")),
+    )
     registry.load(claims)
     assert imported == read
     assert admitted == [(name, Path(name.removesuffix(".checks"), "checks")) for name in read if name.endswith(".checks")]

@@ -40,7 +40,10 @@ def test_the_ledger_has_its_claims_and_its_title(verified: Path) -> None:
     ledger = json.loads((verified / "ledger.json").read_text())
     assert ledger["documents"] == {"tiny_paper": "A Tiny Paper on Softmax"}
     assert [(row["id"], row["verdict"]) for row in ledger["claims"]] == [
-        ("tiny_paper.1", "definition"), ("tiny_paper.2", "proved"), ("tiny_paper.3", "corrected")]
+        ("tiny_paper.1", "definition"),
+        ("tiny_paper.2", "proved"),
+        ("tiny_paper.3", "corrected"),
+    ]
     assert [twin["refuted_by"] for twin in ledger["claims"][1]["twins"]] == [["primal", "symbolic", "torch"]] * 2
     assert [twin["refuted_by"] for twin in ledger["claims"][2]["twins"]] == [["symbolic", "torch"]] * 2
     assert "tiny_paper.checks.votes" in ledger["claims"][1]["sources"]
@@ -58,7 +61,8 @@ def test_shards_of_a_run_join_to_the_complete_ledger(verified: Path) -> None:
     assert [len(rows) for rows in parts] == [2, 1]
     timed = ("evidence", "digest", "run")
     assert [{k: v for k, v in row.items() if k not in timed} for row in again] == [
-        {k: v for k, v in row.items() if k not in timed} for row in joined_claims]
+        {k: v for k, v in row.items() if k not in timed} for row in joined_claims
+    ]
     untimed = [[[{**vote, "seconds": 0} for vote in row["evidence"]] for row in rows] for rows in (joined_claims, again)]
     assert untimed[0] == untimed[1]
     refused = run(verified, "merge", "shard1.json", "--json", "joined.json")
@@ -70,14 +74,20 @@ def test_the_report_has_its_pages(verified: Path) -> None:
     assert result.returncode == 0, result.stdout + result.stderr
     assert "A Tiny Paper on Softmax" in (verified / "site" / "index.html").read_text()
     assert sorted(page.stem for page in (verified / "site" / "claims").iterdir()) == [
-        "tiny_paper.1", "tiny_paper.2", "tiny_paper.3"]
+        "tiny_paper.1",
+        "tiny_paper.2",
+        "tiny_paper.3",
+    ]
     assert "slope" in (verified / "site" / "errata-tiny_paper.html").read_text()
 
 
 def test_list_and_show_know_it(verified: Path) -> None:
     listed = run(verified, "list", "tiny_paper").stdout
     assert [line.split()[:2] for line in listed.splitlines()] == [
-        ["tiny_paper.1", "definition"], ["tiny_paper.2", "proved"], ["tiny_paper.3", "corrected"]]
+        ["tiny_paper.1", "definition"],
+        ["tiny_paper.2", "proved"],
+        ["tiny_paper.3", "corrected"],
+    ]
     assert "exp(t/τ) cancels" in run(verified, "show", "tiny_paper.2").stdout
 
 

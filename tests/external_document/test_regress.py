@@ -154,49 +154,104 @@ twins(old, x * (y + 1))
 
 # Each change, with its claim and the expected message.
 TEXT = [
-    ("4", 'reason="the mixed terms cancel"', 'reason="multiplied out"',
-     "after  2. (x - y)*(x + y) = x**2 - y**2  — multiplied out"),
-    ("15", 'under="numerator and denominator agree"', 'under="the numerator is the denominator"',
-     "under\n      before numerator and denominator agree\n      after  the numerator is the denominator"),
-    ("16", '"a matter of taste"', '"nobody can say"',
-     "why it is left open\n      before a matter of taste\n      after  nobody can say"),
-    ("17", 'needs=("tiny_paper.5",)', 'needs=("tiny_paper.4",)',
-     "rests on\n      before tiny_paper.5\n      after  tiny_paper.4"),
+    (
+        "4",
+        'reason="the mixed terms cancel"',
+        'reason="multiplied out"',
+        "after  2. (x - y)*(x + y) = x**2 - y**2  — multiplied out",
+    ),
+    (
+        "15",
+        'under="numerator and denominator agree"',
+        'under="the numerator is the denominator"',
+        "under\n      before numerator and denominator agree\n      after  the numerator is the denominator",
+    ),
+    (
+        "16",
+        '"a matter of taste"',
+        '"nobody can say"',
+        "why it is left open\n      before a matter of taste\n      after  nobody can say",
+    ),
+    (
+        "17",
+        'needs=("tiny_paper.5",)',
+        'needs=("tiny_paper.4",)',
+        "rests on\n      before tiny_paper.5\n      after  tiny_paper.4",
+    ),
 ]
 REWRITE = [
-    ("5", "Equation(x * (2 * y + 1), 2 * x * y + x)", "Equation(x * (3 * y + 1), 3 * x * y + x)",
-     "before 1. x*(2*y + 1) = 2*x*y + x\n      after  1. x*(3*y + 1) = 3*x*y + x"),
-    ("6", "total(j, v[j] ** 2) + 2 * x * total(j, v[j]) + m * x**2", "total(k, v[k] * (v[k] + 2 * x)) + m * x**2",
-     "steps of the derivation"),
-    ("9", "Equation((z + 1) * (z + 1), z**2 + 2 * z + 1)",
-     'Equation((scalar("z") + 1) * (scalar("z") + 1), scalar("z") ** 2 + 2 * scalar("z") + 1)',
-     "domain of z\n      before > 0\n      after  real"),
+    (
+        "5",
+        "Equation(x * (2 * y + 1), 2 * x * y + x)",
+        "Equation(x * (3 * y + 1), 3 * x * y + x)",
+        "before 1. x*(2*y + 1) = 2*x*y + x\n      after  1. x*(3*y + 1) = 3*x*y + x",
+    ),
+    (
+        "6",
+        "total(j, v[j] ** 2) + 2 * x * total(j, v[j]) + m * x**2",
+        "total(k, v[k] * (v[k] + 2 * x)) + m * x**2",
+        "steps of the derivation",
+    ),
+    (
+        "9",
+        "Equation((z + 1) * (z + 1), z**2 + 2 * z + 1)",
+        'Equation((scalar("z") + 1) * (scalar("z") + 1), scalar("z") ** 2 + 2 * scalar("z") + 1)',
+        "domain of z\n      before > 0\n      after  real",
+    ),
 ]
 SCOPE = [
-    ("7", 'with_twins.twin("a square", lambda: Equation(x * (x + 1) ** 2, x**2))', "",
-     "twin 'a square'\n      before there\n      after  gone"),
-    ("8", "Equation((x + 1) * (x + 1), x**2 + 2 * x + 1)",
-     'Equation((scalar("x", Kind.POSITIVE) + 1) ** 2, scalar("x", Kind.POSITIVE) ** 2 + 2 * scalar("x", Kind.POSITIVE) + 1)',
-     "domain of x\n      before real\n      after  > 0"),
-    ("10", "Equation(v[j] * (v[k] + 1), v[j] * v[k] + v[j])",
-     'Equation(v[j] * (v[index("k", m, other_than=(j,))] + 1), v[j] * v[index("k", m, other_than=(j,))] + v[j])',
-     "domain of k\n      before in 1…m\n      after  in 1…m, other than j"),
-    ("17", 'latex="n"', 'latex=r"n \\leq 1"',
-     "latex, which is not compared with the relation\n      before n\n      after  n \\leq 1"),
+    (
+        "7",
+        'with_twins.twin("a square", lambda: Equation(x * (x + 1) ** 2, x**2))',
+        "",
+        "twin 'a square'\n      before there\n      after  gone",
+    ),
+    (
+        "8",
+        "Equation((x + 1) * (x + 1), x**2 + 2 * x + 1)",
+        'Equation((scalar("x", Kind.POSITIVE) + 1) ** 2, scalar("x", Kind.POSITIVE) ** 2 + 2 * scalar("x", Kind.POSITIVE) + 1)',
+        "domain of x\n      before real\n      after  > 0",
+    ),
+    (
+        "10",
+        "Equation(v[j] * (v[k] + 1), v[j] * v[k] + v[j])",
+        'Equation(v[j] * (v[index("k", m, other_than=(j,))] + 1), v[j] * v[index("k", m, other_than=(j,))] + v[j])',
+        "domain of k\n      before in 1…m\n      after  in 1…m, other than j",
+    ),
+    (
+        "17",
+        'latex="n"',
+        'latex=r"n \\leq 1"',
+        "latex, which is not compared with the relation\n      before n\n      after  n \\leq 1",
+    ),
 ]
 VALUE = [
-    ("11", "Equation((x - y) * (x + 1), x**2 + x - x * y - y)", "Equation((x - y) * (x + 2), x**2 + 2 * x - x * y - 2 * y)",
-     "left side at x = "),
-    ("12", "Equation((x + y) ** 2, x**2 + 2 * x * y + y**2)\n\n\n@claim(\"tiny_paper.13\"",
-     "Equation(5 * (x + y) ** 2, 5 * x**2 + 10 * x * y + 5 * y**2)\n\n\n@claim(\"tiny_paper.13\"",
-     "the correction's left side at x = "),
-    ("13", "Equation(total(j, v[j] - total(k, v[k]) / m), 0)", "Equation(total(j, 2 * v[j] - 2 * total(k, v[k]) / m), 0)",
-     "steps of the derivation\n      before 1. "),
+    (
+        "11",
+        "Equation((x - y) * (x + 1), x**2 + x - x * y - y)",
+        "Equation((x - y) * (x + 2), x**2 + 2 * x - x * y - 2 * y)",
+        "left side at x = ",
+    ),
+    (
+        "12",
+        'Equation((x + y) ** 2, x**2 + 2 * x * y + y**2)\n\n\n@claim("tiny_paper.13"',
+        'Equation(5 * (x + y) ** 2, 5 * x**2 + 10 * x * y + 5 * y**2)\n\n\n@claim("tiny_paper.13"',
+        "the correction's left side at x = ",
+    ),
+    (
+        "13",
+        "Equation(total(j, v[j] - total(k, v[k]) / m), 0)",
+        "Equation(total(j, 2 * v[j] - 2 * total(k, v[k]) / m), 0)",
+        "steps of the derivation\n      before 1. ",
+    ),
 ]
 VERDICT = [
-    ("14", "yield Equation((x**2 + 1) * (x**2 - 1), x**4 - 1)",
-     "yield Fails(Equation((x**2 + 1) * (x**2 - 1), x**4, at={x: 2}))",
-     "verdict\n      before proved\n      after  refuted (fatal)"),
+    (
+        "14",
+        "yield Equation((x**2 + 1) * (x**2 - 1), x**4 - 1)",
+        "yield Fails(Equation((x**2 + 1) * (x**2 - 1), x**4, at={x: 2}))",
+        "verdict\n      before proved\n      after  refuted (fatal)",
+    )
 ]
 MEMBERSHIP = [
     ("18", "tiny_paper.18", "tiny_paper.19", "removed\n      before proved: Old"),
@@ -245,8 +300,12 @@ def test_changes_that_pass(accepted: Path) -> None:
 
 
 def test_changes_that_fail_each_in_its_class(accepted: Path) -> None:
-    planted = {"scope or strength lost": SCOPE, "value changed": VALUE, "verdict changed": VERDICT,
-               "claim removed/added": MEMBERSHIP}
+    planted = {
+        "scope or strength lost": SCOPE,
+        "value changed": VALUE,
+        "verdict changed": VERDICT,
+        "claim removed/added": MEMBERSHIP,
+    }
     status, reported = regression_of(accepted, *(change for changes in planted.values() for change in changes))
     assert status == 1
     assert list(reported) == [*reversed(planted)]

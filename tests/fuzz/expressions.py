@@ -19,7 +19,7 @@ from tests.fuzz.evaluate import UnsupportedError, evaluate, shown
 from tests.fuzz.sample import draw, names_of
 from tests.fuzz.truth import holds, open_names
 
-SPOTS = 3                                                    # points for each expression
+SPOTS = 3  # points for each expression
 
 
 @dataclass
@@ -184,5 +184,3 @@ def point_text(point: dict[Any, Any]) -> str:
 
 def _text(value: Any) -> str:
     return "[" + ", ".join(map(_text, value)) + "]" if isinstance(value, list) else str(value)
-
-

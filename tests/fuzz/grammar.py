@@ -15,7 +15,9 @@ REAL_VECTORS, NONNEGATIVE_VECTORS, POSITIVE_VECTORS = (
     [name for name, base in VECTORS.items() if base.label.domain.kind in kinds]
     for kinds in (
         (Kind.REAL, Kind.UNIT, Kind.NONZERO),
-        (Kind.NONNEGATIVE, Kind.SIMPLEX, Kind.COUPLING, Kind.STOCHASTIC, Kind.SLACK), POSITIVE)
+        (Kind.NONNEGATIVE, Kind.SIMPLEX, Kind.COUPLING, Kind.STOCHASTIC, Kind.SLACK),
+        POSITIVE,
+    )
 )
 BOUND = ["j", "l", "i", "h", "g", "k", "j", "l", "h", "e", "f", "one", "o"]
 WILD_EXPONENTS = [leaf("x"), leaf("m"), leaf("2*m"), leaf("j - 1"), *map(number, map(Fraction, ("3/2", "-1", "2/3")))]
@@ -174,9 +176,7 @@ class Grammar:
                     lambda: make("div", self.real(0), inner),
                     lambda: make("xlogx", inner),
                     lambda: make("kl", inner, self.real(0)),
-                    lambda: make(
-                        "pow", inner, rng.choice(WILD_EXPONENTS)
-                    ),
+                    lambda: make("pow", inner, rng.choice(WILD_EXPONENTS)),
                 ]
             )()
         return self.nonnegative(depth - 1) if rng.random() < 0.5 else self.positive(depth - 1)

@@ -106,9 +106,16 @@ def means(rng: random.Random) -> Node:
     """Σ w f(r) against f(Σ w r), times m, Σ w or y, for weights of every kind: Jensen's inequality or a false one."""
     weight, body = rng.choice([ONE, *(entry(letter, "l") for letter in "abzuqr")]), rng.choice(_summands("l"))
     mean = over("l", make("mul", weight, body))
-    function = rng.choice([
-        *_functions(mean, rng)[:4], lambda r: make("pow", r, leaf(rng.choice("234"))), lambda r: make("log", r),
-        lambda r: make("div", ONE, r), lambda r: make("xlogx", r), lambda r: make("sqrt", r)])
+    function = rng.choice(
+        [
+            *_functions(mean, rng)[:4],
+            lambda r: make("pow", r, leaf(rng.choice("234"))),
+            lambda r: make("log", r),
+            lambda r: make("div", ONE, r),
+            lambda r: make("xlogx", r),
+            lambda r: make("sqrt", r),
+        ]
+    )
     of_terms, of_mean = over("l", make("mul", weight, function(body))), function(mean)
     if rng.random() < 0.4:
         of_terms = make("mul", rng.choice((leaf("m"), over("l", weight), leaf("y"))), of_terms)

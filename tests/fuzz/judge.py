@@ -91,7 +91,7 @@ def _check_proof(relation: Relation, outcome: Outcome, rng: random.Random, point
     names = open_names(relation)
     admitted = 0
     for turn in range(4 * points):
-        point = draw(names, rng, largest=(3, 7, 3, 12)[turn % 4])   # the kernel's own sample ends at 7
+        point = draw(names, rng, largest=(3, 7, 3, 12)[turn % 4])  # the kernel's own sample ends at 7
         if point is None or meant(relation, point, rng) is not True:
             continue
         admitted += 1

@@ -93,9 +93,12 @@ def sums_are_replaced_in_every_factor(_: Any) -> Any:
         gathered: dict[Any, list[sp.Expr]] = {}
         for term in terms:
             gathered.setdefault(term.limits if isinstance(term, sp.Sum) else (), []).append(term)
-        return sp.Add(*(
-            sp.Sum(sp.factor(sp.Add(*(term.function for term in group))), *limits) if limits else sp.Add(*group)
-            for limits, group in gathered.items()))
+        return sp.Add(
+            *(
+                sp.Sum(sp.factor(sp.Add(*(term.function for term in group))), *limits) if limits else sp.Add(*group)
+                for limits, group in gathered.items()
+            )
+        )
 
     return wrong
 
@@ -103,7 +106,12 @@ def sums_are_replaced_in_every_factor(_: Any) -> Any:
 BROKEN = {
     "gathered": (inequality, "_gathered", sums_are_replaced_in_every_factor, ("function_of_a_sum",), "proved and refuted"),
     "gathered, beyond small sizes": (
-        inequality, "_gathered", sums_are_replaced_in_every_factor, ("function_of_a_sum",), "proved and false"),
+        inequality,
+        "_gathered",
+        sums_are_replaced_in_every_factor,
+        ("function_of_a_sum",),
+        "proved and false",
+    ),
     "marginal": (sums, "_marginal", any_index_is_summed, ("marginal_identity",), "normal form"),
     "power": (signs, "_power", every_real_power_is_even, ("signed_product",), "sign"),
     "sign": (signs, "_product", products_lose_their_sign, ("signed_product",), "sign"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")                # before anything numeric is imported
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before anything numeric is imported
 
 import json
 import time
@@ -56,14 +56,26 @@ def unmeasured(names: Iterable[str], rows: Mapping[str, Mapping[str, Any]]) -> l
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[MODULE]...")
-@click.option("--sample", type=click.IntRange(1), default=None,
-              help="So many mutants of each module, and only the tests that mirror it; all if not given.")
-@click.option("--json", "record", type=click.Path(dir_okay=False, path_type=Path), default=ROOT / ".mutation" / "results.json",
-              help="File for the results, .mutation/results.json if not given; a run that was interrupted goes on with what is "
-              "in it. Survivors are tried again if tests that reach them have changed. What tests reach is kept beside it.")
+@click.option(
+    "--sample",
+    type=click.IntRange(1),
+    default=None,
+    help="So many mutants of each module, and only the tests that mirror it; all if not given.",
+)
+@click.option(
+    "--json",
+    "record",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=ROOT / ".mutation" / "results.json",
+    help="File for the results, .mutation/results.json if not given; a run that was interrupted goes on with what is "
+    "in it. Survivors are tried again if tests that reach them have changed. What tests reach is kept beside it.",
+)
 @click.option("--enough", type=click.FloatRange(0), default=10.0, help="Seconds of tests that a mutant has to survive; 10.")
-@click.option("--missing", is_flag=True,
-              help="Try nothing, and list the modules of which docs/edges.json has no figures, or those of an earlier source.")
+@click.option(
+    "--missing",
+    is_flag=True,
+    help="Try nothing, and list the modules of which docs/edges.json has no figures, or those of an earlier source.",
+)
 def main(names: tuple[str, ...], sample: int | None, record: Path, enough: float, missing: bool) -> None:
     """Make one-edit mutants of modules, whole packages or all of them, and run the tests that reach them."""
     wanted = [m for m in modules() if not names or any(m == name or m.startswith(f"{name}.") for name in names)]
@@ -84,14 +96,21 @@ def main(names: tuple[str, ...], sample: int | None, record: Path, enough: float
             task = bar.add_task(package, total=len(candidates))
             mirrors = {module: mirror_of(module) for module in among}
             tests = list(dict.fromkeys(path for m in among for path in (tests_of(m) if sample is None else mirrors[m])))
-            reach = recorded({m: path_of(m) for m in modules() if m.startswith(f"{package}.")}, tests,
-                             record.with_name("reach.json"), among)
+            reach = recorded(
+                {m: path_of(m) for m in modules() if m.startswith(f"{package}.")}, tests, record.with_name("reach.json"), among
+            )
             left = [x for x in candidates if x.key not in known and not _is_done(x, results.get(x.key), reach, enough)]
             bar.advance(task, len(candidates) - len(left))
             for mutant, result in tried([(x, path_of(x.module)) for x in left], tests, mirrors, reach, enough) if left else ():
-                results[mutant.key] = {"mutant": str(mutant), "sort": mutant.sort, "fate": result.fate, "by": result.by,
-                                       "seconds": result.seconds, "enough": enough,
-                                       "tests": reach.digest(reaching_of(mutant, reach))}
+                results[mutant.key] = {
+                    "mutant": str(mutant),
+                    "sort": mutant.sort,
+                    "fate": result.fate,
+                    "by": result.by,
+                    "seconds": result.seconds,
+                    "enough": enough,
+                    "tests": reach.digest(reaching_of(mutant, reach)),
+                }
                 bar.update(task, advance=1, description=mutant.module)
                 if result.fate == "survived":
                     console.print(f"survived  {mutant.key}  {mutant}  ({result.by})", markup=False, highlight=False)
@@ -117,8 +136,9 @@ def table(rows: Mapping[str, Counter[str]]) -> Table:
     made = Table("module", "mutants", *FIELDS, "killed or equivalent", title="one-edit mutants of the sources")
     for name, row in {**rows, "all": sum(rows.values(), Counter())}.items():
         total = row.total()
-        made.add_row(name, str(total), *(str(row[f] or "") for f in FIELDS),
-                     f"{(row['killed'] + row['equivalent']) / max(1, total):.1%}")
+        made.add_row(
+            name, str(total), *(str(row[f] or "") for f in FIELDS), f"{(row['killed'] + row['equivalent']) / max(1, total):.1%}"
+        )
     return made
 
 

@@ -18,19 +18,44 @@ from types import CodeType
 Put = Callable[[ast.AST], None]
 
 ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
-    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult, ast.Mod: ast.FloorDiv,
-    ast.Pow: ast.Mult, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd, ast.LShift: ast.RShift, ast.RShift: ast.LShift,
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+    ast.Mod: ast.FloorDiv,
+    ast.Pow: ast.Mult,
+    ast.BitAnd: ast.BitOr,
+    ast.BitOr: ast.BitAnd,
+    ast.LShift: ast.RShift,
+    ast.RShift: ast.LShift,
 }
 COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
-    ast.Lt: (ast.LtE, ast.GtE), ast.LtE: (ast.Lt, ast.Gt), ast.Gt: (ast.GtE, ast.LtE), ast.GtE: (ast.Gt, ast.Lt),
-    ast.Eq: (ast.NotEq,), ast.NotEq: (ast.Eq,), ast.Is: (ast.IsNot,), ast.IsNot: (ast.Is,), ast.In: (ast.NotIn,),
+    ast.Lt: (ast.LtE, ast.GtE),
+    ast.LtE: (ast.Lt, ast.Gt),
+    ast.Gt: (ast.GtE, ast.LtE),
+    ast.GtE: (ast.Gt, ast.Lt),
+    ast.Eq: (ast.NotEq,),
+    ast.NotEq: (ast.Eq,),
+    ast.Is: (ast.IsNot,),
+    ast.IsNot: (ast.Is,),
+    ast.In: (ast.NotIn,),
     ast.NotIn: (ast.In,),
 }
 CLAMPS = {"clamp", "clamp_min", "clamp_max", "clip", "nan_to_num", "abs", "relu", "detach"}
 """Methods of which what they are called on is left."""
 TRANSPOSED = {"mT", "T"}
-OPPOSITES = {"min": "max", "amin": "amax", "argmin": "argmax", "minimum": "maximum", "any": "all", "floor": "ceil",
-             "cummin": "cummax", "fmin": "fmax", "union": "intersection"}
+OPPOSITES = {
+    "min": "max",
+    "amin": "amax",
+    "argmin": "argmax",
+    "minimum": "maximum",
+    "any": "all",
+    "floor": "ceil",
+    "cummin": "cummax",
+    "fmin": "fmax",
+    "union": "intersection",
+}
 OPPOSITES |= {right: left for left, right in OPPOSITES.items()}
 SCOPES = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -83,8 +108,19 @@ def mutants(module: str, source: str) -> list[Mutant]:
         position = f"{line - first}:{getattr(node, 'col_offset', 0)}"
         digest = hashlib.sha256("\0".join((module, scope, source_text, sort, position, text)).encode()).hexdigest()
         result.append(
-            Mutant(module, scope, line, statement, default, (first, getattr(around, "end_lineno", line)), sort, text,
-                   digest[:12], partial(_compiled, tree, node, new, put)))
+            Mutant(
+                module,
+                scope,
+                line,
+                statement,
+                default,
+                (first, getattr(around, "end_lineno", line)),
+                sort,
+                text,
+                digest[:12],
+                partial(_compiled, tree, node, new, put),
+            )
+        )
     return result
 
 
@@ -110,8 +146,13 @@ def marked(source: str, filename: str) -> CodeType:
     for node in ast.walk(tree):
         for field, value in ast.iter_fields(node):
             if isinstance(value, list) and value and all(isinstance(x, ast.stmt) for x in value) and node is not tree:
-                setattr(node, field, [y for x in value for y in (_mark(x), x)] if not _is_docstring(value[0]) else
-                        [value[0], *(y for x in value[1:] for y in (_mark(x), x))])
+                setattr(
+                    node,
+                    field,
+                    [y for x in value for y in (_mark(x), x)]
+                    if not _is_docstring(value[0])
+                    else [value[0], *(y for x in value[1:] for y in (_mark(x), x))],
+                )
     return compile(ast.fix_missing_locations(tree), filename, "exec", dont_inherit=True)
 
 
@@ -152,8 +193,16 @@ Edit = tuple[ast.AST, str, int, bool, str, ast.AST, Put]
 Found = tuple[str, ast.AST]
 
 
-def _inside(node: ast.AST, scope: str, statement: int, *, outermost: bool = False, in_function: bool = False,
-            default: bool = False, context: str = "") -> Iterator[Edit]:
+def _inside(
+    node: ast.AST,
+    scope: str,
+    statement: int,
+    *,
+    outermost: bool = False,
+    in_function: bool = False,
+    default: bool = False,
+    context: str = "",
+) -> Iterator[Edit]:
     """Edits of the parts of a node, which may be the outermost function; the context is axis or index for numbers that are
     these."""
     for field, value in ast.iter_fields(node):
@@ -175,8 +224,15 @@ def _inside(node: ast.AST, scope: str, statement: int, *, outermost: bool = Fals
                 yield child, shown, line, default, sort, new, put
             if isinstance(child, ast.JoinedStr):
                 continue
-            yield from _inside(child, name, line, outermost=inside and not in_function, in_function=inside,
-                               default=default or (outermost and field == "args"), context=inner)
+            yield from _inside(
+                child,
+                name,
+                line,
+                outermost=inside and not in_function,
+                in_function=inside,
+                default=default or (outermost and field == "args"),
+                context=inner,
+            )
 
 
 def _left_out(parent: ast.AST, child: ast.AST, at: int) -> bool:
@@ -213,6 +269,7 @@ def _putter(node: ast.AST, field: str, at: int | None) -> Put:
             setattr(node, field, new)
         else:
             getattr(node, field)[at] = new
+
     return put
 
 
@@ -246,7 +303,7 @@ def _of(node: ast.AST, context: str, again: bool) -> Iterator[Found]:
         case ast.Compare(left, ops, comparators):
             for at, op in enumerate(ops):
                 for other in COMPARISONS[type(op)]:
-                    yield "comparison", ast.Compare(left, [*ops[:at], other(), *ops[at + 1:]], comparators)
+                    yield "comparison", ast.Compare(left, [*ops[:at], other(), *ops[at + 1 :]], comparators)
         case ast.Constant(bool(value)):
             yield "constant", ast.Constant(not value)
         case ast.Constant(int(value)):
@@ -264,7 +321,7 @@ def _of(node: ast.AST, context: str, again: bool) -> Iterator[Found]:
         case ast.If(test, body, orelse):
             yield "condition", ast.If(ast.UnaryOp(ast.Not(), test), body, orelse)
         case ast.Expr() if any(isinstance(part, ast.Name) and part.id == "super" for part in ast.walk(node)):
-            yield "statement", ast.Expr(ast.Name("__class__", ast.Load()))       # without it the function would close over less
+            yield "statement", ast.Expr(ast.Name("__class__", ast.Load()))  # without it the function would close over less
         case ast.Expr() | ast.AugAssign() | ast.Raise() | ast.Continue() | ast.Break():
             yield "statement", ast.Pass()
         case ast.Assign() if again:

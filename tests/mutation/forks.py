@@ -87,7 +87,7 @@ def discard_streams() -> None:
 def _send(pipe: int, item: Any) -> None:
     line = (json.dumps(item) + "\n").encode()
     while line:
-        line = line[os.write(pipe, line):]
+        line = line[os.write(pipe, line) :]
 
 
 def _received(pipe: int) -> Iterator[Any]:
@@ -103,7 +103,7 @@ def _end(pid: int) -> int:
         ended, status = os.waitpid(pid, os.WNOHANG)
         if ended:
             break
-        time.sleep(0.0002)                                   # its pipe closes a moment before it has ended
+        time.sleep(0.0002)  # its pipe closes a moment before it has ended
     for target in (-pid, pid):
         try:
             os.kill(target, signal.SIGKILL)

@@ -24,7 +24,7 @@ from tests.mutation.edits import marked
 from tests.mutation.forks import FAULT, Send, run_in_fork
 from tests.mutation.targets import ROOT
 
-FEW = 8                                                      # tests that may not bear the marks, or a fork
+FEW = 8  # tests that may not bear the marks, or a fork
 OPTIONS = ("-q", "--capture=no", "--tb=no", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:xdist", "--hypothesis-seed=0")
 
 
@@ -36,8 +36,14 @@ class Unbothered:
         """Before tests are collected."""
         from hypothesis import HealthCheck, Phase, settings
 
-        settings.register_profile("mutation", phases=(Phase.explicit, Phase.generate), database=None, deadline=None,
-                                  report_multiple_bugs=False, suppress_health_check=list(HealthCheck))
+        settings.register_profile(
+            "mutation",
+            phases=(Phase.explicit, Phase.generate),
+            database=None,
+            deadline=None,
+            report_multiple_bugs=False,
+            suppress_health_check=list(HealthCheck),
+        )
         settings.load_profile("mutation")
 
 
@@ -50,9 +56,14 @@ class Failures:
 
     def __init__(self, items: Iterable[pytest.Item]) -> None:
         self.count = 0
-        self.generators = {item.nodeid.partition("::")[0]: [
-            (x, x.get_state()) for x in vars(item.getparent(pytest.Module).obj).values()   # type: ignore[union-attr]
-            if type(x).__name__ == "Generator" and hasattr(x, "get_state")] for item in items}
+        self.generators = {
+            item.nodeid.partition("::")[0]: [
+                (x, x.get_state())
+                for x in vars(item.getparent(pytest.Module).obj).values()  # type: ignore[union-attr]
+                if type(x).__name__ == "Generator" and hasattr(x, "get_state")
+            ]
+            for item in items
+        }
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """After each phase of a test."""
@@ -169,8 +180,9 @@ def _read(entries: Mapping[str, Mapping[str, Any]], files: Mapping[str, str], no
     return reach
 
 
-def _record(modules: Mapping[str, Path], tests: Sequence[Path], files: Mapping[str, str],
-            now: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _record(
+    modules: Mapping[str, Path], tests: Sequence[Path], files: Mapping[str, str], now: Mapping[str, str]
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield entries of test files, each after its last test."""
     imported: dict[str, Any] = {}
     entries: dict[str, dict[str, Any]] = {}
@@ -194,7 +206,7 @@ def _record(modules: Mapping[str, Path], tests: Sequence[Path], files: Mapping[s
     if not entries or len(failed) > FEW:
         raise RuntimeError(f"expected tests that pass, got those of {len(entries)} files, of which fail: {', '.join(failed)}")
     yield from list(entries.items())[-1:]
-    for path in tests:                                       # without a test that is ours to run
+    for path in tests:  # without a test that is ours to run
         if _name(path) not in entries:
             yield _name(path), {"digest": files[_name(path)], "modules": {}, "imported": {}, "tests": {}}
 

@@ -8,23 +8,105 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 CLOSED_FORMS = (
-    "sparse_maps", "regularizers", "fenchel_young", "fisher", "one_sided", "linear", "flash", "attention", "priors",
-    "line_search", "linear_program", "network", "arguments", "masks", "tolerances", "mem.arguments", "mem.closed_forms",
-    "mem.certificate", "mem.bounds", "mem.rows", "mem.newton", "mem.batch", "mem.solver", "mem.shared_templates",
-    "mem.prepared", "mem.pcg_state", "mem.pcg_torch", "mem.pcg_threads", "mem.huge_pages", "transport.parts",
-    "transport.feasibility", "transport.diagnostics", "transport.quadratic", "transport.solver", "transport.sinkhorn",
-    "transport.unbalanced", "transport.gaps", "transport.attention", "modules.functional", "modules.fused", "modules.kinds",
-    "modules.multihead", "modules.hugging_face", "ot_attention.costs", "ot_attention.problem", "ot_attention.exact",
-    "ot_attention.layer", "ot_attention.transport", "continuous.basis", "continuous.densities",
+    "sparse_maps",
+    "regularizers",
+    "fenchel_young",
+    "fisher",
+    "one_sided",
+    "linear",
+    "flash",
+    "attention",
+    "priors",
+    "line_search",
+    "linear_program",
+    "network",
+    "arguments",
+    "masks",
+    "tolerances",
+    "mem.arguments",
+    "mem.closed_forms",
+    "mem.certificate",
+    "mem.bounds",
+    "mem.rows",
+    "mem.newton",
+    "mem.batch",
+    "mem.solver",
+    "mem.shared_templates",
+    "mem.prepared",
+    "mem.pcg_state",
+    "mem.pcg_torch",
+    "mem.pcg_threads",
+    "mem.huge_pages",
+    "transport.parts",
+    "transport.feasibility",
+    "transport.diagnostics",
+    "transport.quadratic",
+    "transport.solver",
+    "transport.sinkhorn",
+    "transport.unbalanced",
+    "transport.gaps",
+    "transport.attention",
+    "modules.functional",
+    "modules.fused",
+    "modules.kinds",
+    "modules.multihead",
+    "modules.hugging_face",
+    "ot_attention.costs",
+    "ot_attention.problem",
+    "ot_attention.exact",
+    "ot_attention.layer",
+    "ot_attention.transport",
+    "continuous.basis",
+    "continuous.densities",
 )
 KERNEL = ("calculus", "relations")
-FOLDERS = ("numerics.primal", "numerics.precision", "numerics.models",
-           *(f"derivations.{part}" for part in (*KERNEL, "latex", "prints", "kernel", "report")),
-           "evidence.instances", "evidence.source", "evidence.models")
-JUDGES = ("canonical", "comparison", "examination", "symbolic", "claims", "catalogue", "rows", "ledger", "ledger_schema",
-          "regression", "baseline", "mutants", "normal_form", "records", "integrity", "selection", "differences", "entry",
-          "printed", "theorems", "shards", "scheduling", "incremental", "elsewhere", "documents", "files", "joining",
-          "journal", "loading", "mutation", "notebooks", "rendering", "runs", "showing", "watching", "wording")
+FOLDERS = (
+    "numerics.primal",
+    "numerics.precision",
+    "numerics.models",
+    *(f"derivations.{part}" for part in (*KERNEL, "latex", "prints", "kernel", "report")),
+    "evidence.instances",
+    "evidence.source",
+    "evidence.models",
+)
+JUDGES = (
+    "canonical",
+    "comparison",
+    "examination",
+    "symbolic",
+    "claims",
+    "catalogue",
+    "rows",
+    "ledger",
+    "ledger_schema",
+    "regression",
+    "baseline",
+    "mutants",
+    "normal_form",
+    "records",
+    "integrity",
+    "selection",
+    "differences",
+    "entry",
+    "printed",
+    "theorems",
+    "shards",
+    "scheduling",
+    "incremental",
+    "elsewhere",
+    "documents",
+    "files",
+    "joining",
+    "journal",
+    "loading",
+    "mutation",
+    "notebooks",
+    "rendering",
+    "runs",
+    "showing",
+    "watching",
+    "wording",
+)
 VOTES = ("admission", "automatic", "bridge", "draws", "dtypes", "harness", "lookups", "power", "readings", "registry", "rounds")
 
 CHAPTERS = ("beyond", "deciphering", "eot", "geometric", "inference", "transport")
@@ -59,14 +141,12 @@ ALSO = {
     "numerics.regularizers": ("numerics/test_alibi.py",),
     "numerics.priors": ("numerics/test_attention.py",),
     "derivations.canonical": ("derivations/test_side_by_side.py",),
-    "derivations.normal_form": (
-        "derivations/test_canonical.py", "derivations/test_verdicts.py", "derivations/test_records.py"),
+    "derivations.normal_form": ("derivations/test_canonical.py", "derivations/test_verdicts.py", "derivations/test_records.py"),
     "derivations.runs": ("derivations/test_joining.py",),
     "derivations.differences": ("derivations/test_regression.py",),
     "derivations.rows": ("derivations/test_ledger.py", "attacks/test_ledger_forgery.py"),
     "derivations.ledger_schema": ("derivations/test_ledger.py", "attacks/test_hostile_ledgers.py"),
-    "derivations.baseline": (
-        "derivations/test_ledger.py", "derivations/test_records.py", "attacks/test_baselines.py"),
+    "derivations.baseline": ("derivations/test_ledger.py", "derivations/test_records.py", "attacks/test_baselines.py"),
     "derivations.ledger": ("attacks/test_hostile_ledgers.py",),
     "derivations.regression": ("derivations/test_baseline.py", "attacks/test_baselines.py"),
     "derivations.records": ("derivations/test_ledger.py", "derivations/test_canonical.py", "derivations/test_baseline.py"),
@@ -81,13 +161,20 @@ ALSO = {
     "derivations.claims": ("derivations/test_verdicts.py",),
     "derivations.calculus.signs": ("attacks/test_signs.py", "derivations/test_bounds.py", "attacks/test_truths.py"),
     "derivations.calculus.sums": (
-        "attacks/test_sums.py", "derivations/test_kernel_bugs.py", "derivations/test_powers.py", "attacks/test_truths.py"),
+        "attacks/test_sums.py",
+        "derivations/test_kernel_bugs.py",
+        "derivations/test_powers.py",
+        "attacks/test_truths.py",
+    ),
     "derivations.calculus.bounds": ("attacks/test_bounds.py", "derivations/test_signs.py", "derivations/test_taylor.py"),
     "derivations.calculus.defined": ("attacks/test_definedness.py", "derivations/test_powers.py"),
     "derivations.calculus.admission": ("attacks/test_points.py",),
     "derivations.calculus.arithmetic": ("derivations/test_balls.py", "derivations/test_powers.py"),
     "derivations.calculus.differentiation": (
-        "derivations/test_balls.py", "derivations/test_taylor.py", "attacks/test_definedness.py"),
+        "derivations/test_balls.py",
+        "derivations/test_taylor.py",
+        "attacks/test_definedness.py",
+    ),
     "derivations.calculus.division": ("attacks/test_definedness.py", "attacks/test_caches.py"),
     "derivations.calculus.edits": ("derivations/test_mutants.py",),
     "derivations.calculus.functions": ("derivations/test_powers.py", "derivations/test_bounds.py", "attacks/test_signs.py"),
@@ -102,30 +189,52 @@ ALSO = {
     "derivations.calculus.variables": ("attacks/test_sums.py", "attacks/test_definedness.py", "attacks/test_registry.py"),
     "derivations.calculus.printing": ("derivations/test_printing.py",),
     "derivations.relations.base": ("attacks/test_points.py", "attacks/test_hostile.py", "derivations/test_kernel_bugs.py"),
-    "derivations.relations.equation": (
-        "derivations/test_base.py", "derivations/test_kernel_bugs.py", "attacks/test_truths.py"),
+    "derivations.relations.equation": ("derivations/test_base.py", "derivations/test_kernel_bugs.py", "attacks/test_truths.py"),
     "derivations.relations.disproof": ("derivations/test_equation.py", "derivations/test_base.py", "attacks/test_points.py"),
     "derivations.relations.inequality": ("attacks/test_signs.py", "attacks/test_truths.py", "attacks/test_bounds.py"),
     "derivations.relations.limit": ("attacks/test_limits.py",),
-    "derivations.relations.optimum": (
-        "attacks/test_optima.py", "derivations/test_extrema.py", "derivations/test_plans.py"),
+    "derivations.relations.optimum": ("attacks/test_optima.py", "derivations/test_extrema.py", "derivations/test_plans.py"),
     "derivations.relations.expansion": ("attacks/test_expansions.py",),
     "derivations.relations.objectives": ("attacks/test_confirmation.py",),
     "derivations.relations.further": ("derivations/test_further.py", "attacks/test_confirmation.py"),
     "derivations.relations.implication": (
-        "attacks/test_premises.py", "derivations/test_inequality.py", "derivations/test_universal.py"),
+        "attacks/test_premises.py",
+        "derivations/test_inequality.py",
+        "derivations/test_universal.py",
+    ),
     **{f"derivations.latex.{name}": PRINTS for name in ("assertions", "densities", "links", "posed", "remainders", "spaces")},
     "derivations.prints.outcome": ("derivations/test_records.py",),
     "derivations.kernel.seals": ("derivations/test_records.py",),
     "derivations.elsewhere": ("derivations/test_incremental.py", "attacks/test_kept_rows.py"),
     "derivations.notebooks": ("notebooks/test_command.py",),
     "derivations.wording": ("derivations/test_catalogue.py", "derivations/test_records.py", "derivations/test_verdicts.py"),
-    **{f"evidence.models.{name}": tuple(f"evidence/test_{test}.py" for test in (
-        "deviations", "geometric_study", "model_rows", "small_alpha", "figure3")) + VOTES_THAT_REST for name in (
-        "captured", "certified", "deviations", "geometric", "ot_vit", "rows", "small_alpha", "temperature")},
-    **{f"evidence.source.{name}": VOTES_THAT_REST for name in (
-        "alibi", "bert_positions", "calls", "dot_product", "heads", "layers", "networks", "published", "rounding",
-        "sequence_layers", "shipped", "shipped_bert", "shipped_t5", "t5_parts", "transformations")},
+    **{
+        f"evidence.models.{name}": tuple(
+            f"evidence/test_{test}.py" for test in ("deviations", "geometric_study", "model_rows", "small_alpha", "figure3")
+        )
+        + VOTES_THAT_REST
+        for name in ("captured", "certified", "deviations", "geometric", "ot_vit", "rows", "small_alpha", "temperature")
+    },
+    **{
+        f"evidence.source.{name}": VOTES_THAT_REST
+        for name in (
+            "alibi",
+            "bert_positions",
+            "calls",
+            "dot_product",
+            "heads",
+            "layers",
+            "networks",
+            "published",
+            "rounding",
+            "sequence_layers",
+            "shipped",
+            "shipped_bert",
+            "shipped_t5",
+            "t5_parts",
+            "transformations",
+        )
+    },
     "evidence.admission": ("evidence/test_harness_rules.py",),
     "evidence.registry": ("attacks/test_lookups.py",),
     "evidence.rounds": ("evidence/test_compare_rounds.py", "evidence/test_harness.py"),
@@ -140,19 +249,31 @@ ALSO = {
 @functools.cache
 def modules() -> tuple[str, ...]:
     """The dotted names of all modules, the closed forms first."""
-    whole = [f"{folder}.{path.stem}" for folder in FOLDERS
-             for path in sorted(ROOT.joinpath(*folder.split(".")).glob("[a-z]*.py"))]
-    return (*(f"numerics.{name}" for name in CLOSED_FORMS), *whole, *(f"derivations.{name}" for name in JUDGES),
-            *(f"evidence.{name}" for name in VOTES))
+    whole = [
+        f"{folder}.{path.stem}" for folder in FOLDERS for path in sorted(ROOT.joinpath(*folder.split(".")).glob("[a-z]*.py"))
+    ]
+    return (
+        *(f"numerics.{name}" for name in CLOSED_FORMS),
+        *whole,
+        *(f"derivations.{name}" for name in JUDGES),
+        *(f"evidence.{name}" for name in VOTES),
+    )
 
 
 def unlisted() -> list[str]:
     """The modules of the packages, but for the chapters, that are neither mutated nor ``LEFT_OUT``."""
     known = {*modules(), *LEFT_OUT}
-    names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for package in ("numerics", "derivations", "evidence")
-             for path in sorted((ROOT / package).rglob("[a-z]*.py"))]
-    return [name for name in names if name.split(".")[1] not in (CHAPTERS if not name.startswith("numerics.") else ())
-            and not any(name == x or name.startswith(f"{x}.") for x in known)]
+    names = [
+        ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        for package in ("numerics", "derivations", "evidence")
+        for path in sorted((ROOT / package).rglob("[a-z]*.py"))
+    ]
+    return [
+        name
+        for name in names
+        if name.split(".")[1] not in (CHAPTERS if not name.startswith("numerics.") else ())
+        and not any(name == x or name.startswith(f"{x}.") for x in known)
+    ]
 
 
 def path_of(module: str) -> Path:

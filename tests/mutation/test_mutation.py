@@ -23,37 +23,56 @@ def texts(source: str) -> list[str]:
     return [mutant.text for mutant in mutants("module", source)]
 
 
-@pytest.mark.parametrize(("source", "wanted"), [
-    ("y = a + b", ["a + b → a - b"]),
-    ("y = -a", ["-a → a"]),
-    ("y = a < b", ["a < b → a <= b", "a < b → a >= b"]),
-    ("y = a == b", ["a == b → a != b"]),
-    ("y = x[1]", ["1 → 2"]),
-    ("y = x.sum(dim=-1)", ["-1 → 1", "1 → 2"]),
-    ("y = 0.5", ["0.5 → 1.0"]),
-    ("y = True", ["True → False"]),
-    ("y = x.clamp(min=a)", ["x.clamp(min=a) → x"]),
-    ("flags = a | b", ["a | b → a & b"]),
-    ("y = f(a, strict=True)", ["True → False"]),
-    ("y = max(a, b)", ["max(a, b) → min(a, b)", "max(a, b) → a", "max(a, b) → b"]),
-    ("y = where(a, b, c)", ["where(a, b, c) → b", "where(a, b, c) → c"]),
-    ("y = x.mT", ["x.mT → x"]),
-    ("y = a and not b", ["a and (not b) → a or not b", "not b → b"]),
-    ("y = a if b else c", ["a if b else c → c if b else a"]),
-    ("def f(x):\n    x = g(x)\n    h(x)", ["x = g(x) → pass", "h(x) → pass"]),
-    ("class A:\n    def __init__(self):\n        super().__init__()", ["super().__init__() → __class__"]),
-    ("if a:\n    raise ValueError(f'{a + 1}')", ["if a: raise ValueError(f'{a + 1}') → if not a: raise ValueError(f'{a + 1}')",
-                                              "raise ValueError(f'{a + 1}') → pass"]),
-])
+@pytest.mark.parametrize(
+    ("source", "wanted"),
+    [
+        ("y = a + b", ["a + b → a - b"]),
+        ("y = -a", ["-a → a"]),
+        ("y = a < b", ["a < b → a <= b", "a < b → a >= b"]),
+        ("y = a == b", ["a == b → a != b"]),
+        ("y = x[1]", ["1 → 2"]),
+        ("y = x.sum(dim=-1)", ["-1 → 1", "1 → 2"]),
+        ("y = 0.5", ["0.5 → 1.0"]),
+        ("y = True", ["True → False"]),
+        ("y = x.clamp(min=a)", ["x.clamp(min=a) → x"]),
+        ("flags = a | b", ["a | b → a & b"]),
+        ("y = f(a, strict=True)", ["True → False"]),
+        ("y = max(a, b)", ["max(a, b) → min(a, b)", "max(a, b) → a", "max(a, b) → b"]),
+        ("y = where(a, b, c)", ["where(a, b, c) → b", "where(a, b, c) → c"]),
+        ("y = x.mT", ["x.mT → x"]),
+        ("y = a and not b", ["a and (not b) → a or not b", "not b → b"]),
+        ("y = a if b else c", ["a if b else c → c if b else a"]),
+        ("def f(x):\n    x = g(x)\n    h(x)", ["x = g(x) → pass", "h(x) → pass"]),
+        ("class A:\n    def __init__(self):\n        super().__init__()", ["super().__init__() → __class__"]),
+        (
+            "if a:\n    raise ValueError(f'{a + 1}')",
+            [
+                "if a: raise ValueError(f'{a + 1}') → if not a: raise ValueError(f'{a + 1}')",
+                "raise ValueError(f'{a + 1}') → pass",
+            ],
+        ),
+    ],
+)
 def test_the_edits(source: str, wanted: list[str]) -> None:
     assert texts(source) == wanted
 
 
-@pytest.mark.parametrize("source", [
-    '"""A docstring of 1 + 1."""', "__all__ = ['a' + 'b']", "import a", "x: Literal[1]", "@decorated(1)\ndef f() -> g(1): ...",
-    "y = f'{a + 1}' + 'text'", "Kind = Literal[1, 2]", "Positive = float | Tensor | None", "T = TypeVar('T', covariant=True)",
-    "pairs = zip(a, b, strict=True)", "if TYPE_CHECKING:\n    y = 1",
-])
+@pytest.mark.parametrize(
+    "source",
+    [
+        '"""A docstring of 1 + 1."""',
+        "__all__ = ['a' + 'b']",
+        "import a",
+        "x: Literal[1]",
+        "@decorated(1)\ndef f() -> g(1): ...",
+        "y = f'{a + 1}' + 'text'",
+        "Kind = Literal[1, 2]",
+        "Positive = float | Tensor | None",
+        "T = TypeVar('T', covariant=True)",
+        "pairs = zip(a, b, strict=True)",
+        "if TYPE_CHECKING:\n    y = 1",
+    ],
+)
 def test_nodes_without_mutants(source: str) -> None:
     assert [x for x in texts(source) if x != "... → pass"] == []
 
@@ -62,8 +81,11 @@ def test_a_key_depends_on_its_function_only() -> None:
     def keys(source: str) -> set[str]:
         return {mutant.key for mutant in mutants("module", source) if mutant.scope == "f"}
 
-    first, shifted, other = ("def f(x):\n    return x + 1\n", "y = 2\n\n\ndef f(x):\n    return x + 1\n",
-                             "def f(x):\n    z = x\n    return x + 1\n")
+    first, shifted, other = (
+        "def f(x):\n    return x + 1\n",
+        "y = 2\n\n\ndef f(x):\n    return x + 1\n",
+        "def f(x):\n    z = x\n    return x + 1\n",
+    )
     assert keys(first) == keys(shifted)
     assert keys(first).isdisjoint(keys(other))
 
@@ -71,7 +93,14 @@ def test_a_key_depends_on_its_function_only() -> None:
 def test_defaults_are_distinguished_from_function_bodies() -> None:
     source = "def f(x, a=1):\n    def g(y, b=2): return y\n    return lambda z=3: z + 4\n"
     assert {mutant.text: mutant.default for mutant in mutants("module", source) if "+" not in mutant.text} == {
-        "1 → 2": True, "2 → 3": False, "2 → 1": False, "3 → 4": False, "3 → 2": False, "4 → 5": False, "4 → 3": False}
+        "1 → 2": True,
+        "2 → 3": False,
+        "2 → 1": False,
+        "3 → 4": False,
+        "3 → 2": False,
+        "4 → 5": False,
+        "4 → 3": False,
+    }
 
 
 def test_an_edit_is_compiled_and_undone() -> None:
@@ -80,11 +109,11 @@ def test_an_edit_is_compiled_and_undone() -> None:
     for mutant in (*all_mutants, all_mutants[0]):
         names: dict[str, object] = {}
         exec(mutant.compiled("module.py"), names)
-        values.append(names["f"](5))                         # type: ignore[operator]
+        values.append(names["f"](5))  # type: ignore[operator]
     assert values == [4, 7, 4]
 
 
-TOY = '''
+TOY = """
 LIMIT = 5
 SEEN = []
 
@@ -107,8 +136,8 @@ def endless(x):
 
 def unreached(x):
     return x + 1
-'''
-TESTS = '''
+"""
+TESTS = """
 from toy import LIMIT, SEEN, clipped, endless
 
 
@@ -121,8 +150,8 @@ def test_clipped():
 
 def test_endless():
     assert endless(2) == 0
-'''
-SCRIPT = '''
+"""
+SCRIPT = """
 import json, sys
 from pathlib import Path
 from tests.mutation.edits import mutants
@@ -135,21 +164,22 @@ found = [(mutant, source) for mutant in mutants("toy", source.read_text())]
 reach = recorded({"toy": source}, tests, None)
 for mutant, result in tried(found, tests, {"toy": tests}, reach, 5.0):
     print(json.dumps([mutant.text, result.fate, result.by]))
-'''
+"""
 
 
 def test_mutants_that_no_test_notices_survive(tmp_path: Path) -> None:
     (tmp_path / "toy.py").write_text(TOY)
     (tmp_path / "test_toy.py").write_text(TESTS)
     environment = {"PYTHONPATH": f"{tmp_path}:{ROOT}", "PATH": "/usr/bin:/bin", "OMP_NUM_THREADS": "1"}
-    process = subprocess.run([sys.executable, "-c", SCRIPT, str(tmp_path)], cwd=tmp_path, capture_output=True, text=True,
-                             check=True, env=environment)
+    process = subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(tmp_path)], cwd=tmp_path, capture_output=True, text=True, check=True, env=environment
+    )
     fates = {text: (fate, by) for text, fate, by in map(json.loads, process.stdout.splitlines())}
     survived = {text for text, (fate, _) in fates.items() if fate == "survived"}
     assert survived == {"max(x, least) → x", "x + 1 → x - 1", "1 → 2"}
-    assert fates["5 → 6"] == ("killed", "test_toy.py::test_clipped")               # a constant of the module
-    assert fates["0.0 → 1.0"] == ("killed", "test_toy.py::test_clipped")               # a default
-    assert fates["SEEN.append(function) → pass"][0] == "killed"                    # code that runs at import
+    assert fates["5 → 6"] == ("killed", "test_toy.py::test_clipped")  # a constant of the module
+    assert fates["0.0 → 1.0"] == ("killed", "test_toy.py::test_clipped")  # a default
+    assert fates["SEEN.append(function) → pass"][0] == "killed"  # code that runs at import
     assert fates["x - 1 → x + 1"] == ("killed", "its time")
     assert fates["x + 1 → x - 1"] == ("survived", "no test reaches the line")
 
@@ -159,8 +189,9 @@ def test_draws_of_a_test_do_not_depend_on_earlier_tests() -> None:
     drawn: list[float] = []
     hook = SimpleNamespace(pytest_runtest_protocol=lambda **_: drawn.append(float(torch.rand((), generator=generator))))
     module = SimpleNamespace(obj=SimpleNamespace(GENERATOR=generator))
-    item = cast(pytest.Item, SimpleNamespace(nodeid="test_a.py::test", getparent=lambda _: module,
-                                             config=SimpleNamespace(hook=hook)))
+    item = cast(
+        pytest.Item, SimpleNamespace(nodeid="test_a.py::test", getparent=lambda _: module, config=SimpleNamespace(hook=hook))
+    )
     failures = Failures([item])
     assert all(failures.passes(item, None) for _ in range(2))
     assert drawn[0] == drawn[1]

@@ -27,10 +27,10 @@ from tests.mutation.edits import Mutant
 from tests.mutation.forks import FAULT, Send, discard_streams, first_message, limit_cpu, run_in_fork
 from tests.mutation.reach import OPTIONS, Afresh, Failures, Reach, Unbothered
 
-GRACE = 3.0                                                  # seconds of a test beyond ten times its own
+GRACE = 3.0  # seconds of a test beyond ten times its own
 OURS = ("numerics", "derivations", "evidence", "tests")
 VALUES = (int, float, str, tuple, frozenset)
-SIGNATURES = "/test_defaults.py"                             # tests that look at functions without calling them
+SIGNATURES = "/test_defaults.py"  # tests that look at functions without calling them
 UNREACHED = "no test reaches the line"
 
 
@@ -63,11 +63,11 @@ class Bench:
         for x in gc.get_objects():
             if type(x) is FunctionType:
                 functions.setdefault(x.__code__.co_filename, []).append(x)
-        gc.freeze()                                          # else garbage collection in a fork would copy pages
+        gc.freeze()  # else garbage collection in a fork would copy pages
         try:
             for mutant, path in self.wanted:
                 self.send([mutant.key, *self._tried(mutant, str(path), functions.get(str(path), []))])
-        except RuntimeError as error:                        # pytest would not report it
+        except RuntimeError as error:  # pytest would not report it
             self.send([FAULT, str(error)])
         return True
 
@@ -95,6 +95,7 @@ class Bench:
 
     def _tests(self, mutant: Mutant) -> list[str]:
         """The tests that a mutant has to survive, the most promising first."""
+
         def cost(test: str) -> float:
             kills = self.kills[mutant.module, test] + self.kills[f"{mutant.module} {mutant.scope}", test]
             return (0.005 + self.reach.seconds[test]) / (1 + kills)
@@ -200,6 +201,7 @@ class UntilFailure:
 
 def afresh(mutant: Mutant, path: Path, tests: Sequence[Path], seconds: float) -> Result:
     """Try a mutant in a fork of a process that has imported none of the relevant modules."""
+
     def work(send: Callable[[Any], None]) -> None:
         discard_streams()
         for name in [name for name in sys.modules if name.split(".")[0] in OURS and not name.startswith("tests.mutation")]:
@@ -223,8 +225,13 @@ def preload(modules: Iterable[str]) -> None:
             importlib.import_module("torch._decomp.decompositions_for_jvp" if module.startswith("numerics.") else "sympy")
 
 
-def tried(wanted: Sequence[tuple[Mutant, Path]], tests: Sequence[Path], mirrors: Mapping[str, Sequence[Path]],
-          reach: Reach, enough: float) -> Iterator[tuple[Mutant, Result]]:
+def tried(
+    wanted: Sequence[tuple[Mutant, Path]],
+    tests: Sequence[Path],
+    mirrors: Mapping[str, Sequence[Path]],
+    reach: Reach,
+    enough: float,
+) -> Iterator[tuple[Mutant, Result]]:
     """Each mutant with what became of it.
 
     Args:
@@ -254,6 +261,9 @@ def tried(wanted: Sequence[tuple[Mutant, Path]], tests: Sequence[Path], mirrors:
     if count != len(wanted):
         raise RuntimeError(f"expected tests in {', '.join(map(str, tests))}, got none that can be collected")
     for mutant, path in later:
-        seconds = sum(x for test, x in reach.seconds.items() if any(test.startswith(p.name) or f"/{p.name}::" in test
-                                                                     for p in mirrors[mutant.module]))
+        seconds = sum(
+            x
+            for test, x in reach.seconds.items()
+            if any(test.startswith(p.name) or f"/{p.name}::" in test for p in mirrors[mutant.module])
+        )
         yield mutant, afresh(mutant, path, mirrors[mutant.module], 60 + 10 * seconds)

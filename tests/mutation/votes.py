@@ -65,18 +65,42 @@ def test_vote(name: str) -> None:
 
 
 def evidence_of(**values: Any) -> Evidence:
-    return from_json({"claim": "", "layer": Layer.SOURCE, "outcome": Outcome.HOLDS, "scope": "", "seconds": 0.0,
-                      "refuted_twins": ["one", "two"], "error": 0.2, **values}, Evidence)
+    return from_json(
+        {
+            "claim": "",
+            "layer": Layer.SOURCE,
+            "outcome": Outcome.HOLDS,
+            "scope": "",
+            "seconds": 0.0,
+            "refuted_twins": ["one", "two"],
+            "error": 0.2,
+            **values,
+        },
+        Evidence,
+    )
 
 
-@pytest.mark.parametrize(("values", "alone", "others"), [
-    ({}, 0, 0), ({"outcome": Outcome.REFUTED}, 1, 1), ({"outcome": Outcome.INCONCLUSIVE}, 1, 1),
-    ({"refuted_twins": ["one"]}, 1, 0), ({"refuted_twins": ["one", "two", "three"]}, 0, 0),
-    ({"error": 0.41}, 1, 0), ({"error": 0.39}, 0, 0), ({"error": 0.09}, 1, 0), ({"error": None}, 1, 0)])
+@pytest.mark.parametrize(
+    ("values", "alone", "others"),
+    [
+        ({}, 0, 0),
+        ({"outcome": Outcome.REFUTED}, 1, 1),
+        ({"outcome": Outcome.INCONCLUSIVE}, 1, 1),
+        ({"refuted_twins": ["one"]}, 1, 0),
+        ({"refuted_twins": ["one", "two", "three"]}, 0, 0),
+        ({"error": 0.41}, 1, 0),
+        ({"error": 0.39}, 0, 0),
+        ({"error": 0.09}, 1, 0),
+        ({"error": None}, 1, 0),
+    ],
+)
 def test_differences_from_the_baseline_are_found(values: dict[str, Any], alone: int, others: int) -> None:
     """Of several votes of a layer only the common outcome is known."""
-    row = SimpleNamespace(layers={Layer.SOURCE: Outcome.HOLDS}, errors={Layer.SOURCE: 0.2},
-                          twins={"one": (Layer.SOURCE, Layer.TORCH), "two": (Layer.SOURCE,), "four": (Layer.TORCH,)})
+    row = SimpleNamespace(
+        layers={Layer.SOURCE: Outcome.HOLDS},
+        errors={Layer.SOURCE: 0.2},
+        twins={"one": (Layer.SOURCE, Layer.TORCH), "two": (Layer.SOURCE,), "four": (Layer.TORCH,)},
+    )
     assert len(differences(evidence_of(**values), cast(Kept, row), alone=True)) == alone
     assert len(differences(evidence_of(**values), cast(Kept, row), alone=False)) == others
 

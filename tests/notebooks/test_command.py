@@ -24,14 +24,14 @@ from derivations.notebooks import show
 from derivations.relations import Equation
 from derivations.report.formulas import mathml
 
-GOOD = '''# %% [markdown]
+GOOD = """# %% [markdown]
 # # A small one
 
 # %%
 from derivations.notebooks import show
 
 show("eot.59")
-'''
+"""
 BAD = GOOD + "\n# %%\nassert 1 + 1 == 3, 'a planted fault'\n"
 
 
@@ -87,12 +87,15 @@ def test_a_failing_notebook_is_named_and_old_copies_are_preserved(folder: Path, 
     assert not (tmp_path / "bad.html").exists()
 
 
-@pytest.mark.parametrize(("cell", "reason"), [
-    ("import os; os._exit(1)", "in cell 1: Kernel died"),
-    ("import time; time.sleep(60)", "in cell 1: A cell timed out"),
-    ("raise ValueError('first line\\nsecond line')", "in cell 1: ValueError: first line"),
-    ("assert 1 > 2", "in cell 1: AssertionError"),
-])
+@pytest.mark.parametrize(
+    ("cell", "reason"),
+    [
+        ("import os; os._exit(1)", "in cell 1: Kernel died"),
+        ("import time; time.sleep(60)", "in cell 1: A cell timed out"),
+        ("raise ValueError('first line\\nsecond line')", "in cell 1: ValueError: first line"),
+        ("assert 1 > 2", "in cell 1: AssertionError"),
+    ],
+)
 def test_the_reason_for_a_failed_run_is_shown(cell: str, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(notebooks, "SECONDS", 2)
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell)])
@@ -104,8 +107,12 @@ def test_the_reason_for_a_failed_run_is_shown(cell: str, reason: str, monkeypatc
 def test_every_cell_that_has_run_is_counted() -> None:
     """The kernel listens on files in a folder of its own, so that no other kernel takes its ports."""
     transport = "import ipykernel, json\njson.load(open(ipykernel.get_connection_file()))['transport']"
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# text"),
-                                               *(nbformat.v4.new_code_cell(source) for source in ("1 + 1", "", transport))])
+    notebook = nbformat.v4.new_notebook(
+        cells=[
+            nbformat.v4.new_markdown_cell("# text"),
+            *(nbformat.v4.new_code_cell(source) for source in ("1 + 1", "", transport)),
+        ]
+    )
     counts: list[int] = []
     notebooks.execute(notebook, lambda: counts.append(sum(bool(cell.get("outputs")) for cell in notebook.cells)))
     assert counts == [1, 2]
@@ -139,9 +146,7 @@ def test_the_bar_is_full_at_the_end(
     assert result.output.strip() == f"2 notebooks are in {tmp_path}, as .ipynb and .html"
 
 
-def test_a_failure_is_an_error_message_on_a_terminal_too(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failure_is_an_error_message_on_a_terminal_too(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(*_: object) -> None:
         raise RuntimeError("in cell 1: ValueError\nand its traceback")
 
@@ -154,12 +159,15 @@ def test_a_failure_is_an_error_message_on_a_terminal_too(
     assert result.output.endswith(result.stderr), "the bar goes away before, else it takes a line of the message with it"
 
 
-@pytest.mark.parametrize(("arguments", "message"), [
-    (("ot_atention",), "NAME: expected a notebook, got ot_atention; did you mean ot_attention?"),
-    (("zzz",), "NAME: expected a notebook, got zzz; accepted: a_paper_of_your_own"),
-    (("../secrets",), "NAME: expected a notebook, got ../secrets"),
-    (("--output", __file__), "is a file"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("ot_atention",), "NAME: expected a notebook, got ot_atention; did you mean ot_attention?"),
+        (("zzz",), "NAME: expected a notebook, got zzz; accepted: a_paper_of_your_own"),
+        (("../secrets",), "NAME: expected a notebook, got ../secrets"),
+        (("--output", __file__), "is a file"),
+    ],
+)
 def test_bad_arguments_are_reported_in_one_line(arguments: tuple[str, ...], message: str) -> None:
     result = call(*arguments)
     assert result.exit_code == 2
@@ -220,7 +228,7 @@ def test_an_unknown_claim_is_refused() -> None:
 
 
 STEPS = (
-    Step("x < " + 86 * "y", "", True),                       # the longest that is shown
+    Step("x < " + 86 * "y", "", True),  # the longest that is shown
     Step("x < " + 87 * "y", "(3)", True),
     Step("x < y", "by <b>", False, "y - x remains"),
     Step("x = x", "", True, latex="x"),
@@ -261,8 +269,16 @@ def test_the_page_of_a_claim() -> None:
     claim.hypotheses = ("x > 0",)
     claim.correction = Correction(Statement("x = 2", "What is true."), Severity.HYPOTHESIS, "x = 2")
     claim.twins = {"the sign": lambda: Equation(x, -x, at={x: sp.S(1)}), "the < same": lambda: Equation(x, x)}
-    found = Evidence("eot.x1", Layer.SYMBOLIC, Outcome.REFUTED, "one < point", detail="not shown", derivation=STEPS,
-                     witness=Witness({"x": "1"}, "1", "≠", "2"), repair=(Step("2 = 2", "counted", True),))
+    found = Evidence(
+        "eot.x1",
+        Layer.SYMBOLIC,
+        Outcome.REFUTED,
+        "one < point",
+        detail="not shown",
+        derivation=STEPS,
+        witness=Witness({"x": "1"}, "1", "≠", "2"),
+        repair=(Step("2 = 2", "counted", True),),
+    )
     page = notebooks.Shown(claim, Examination(found))._repr_html_()
     assert re.sub(r"\n?(<li>|</[ou]l>)", r"\n\1", page) == SHOWN
 
@@ -271,11 +287,14 @@ def test_a_claim_of_the_print_says_so() -> None:
     assert "<p>printed:</p>" in show("eot.59")._repr_html_()
 
 
-@pytest.mark.parametrize(("name", "names", "hint"), [
-    ("eot.4", ["eot.41", "eot.42", "eot.43", "eot.44"], "did you mean eot.44 or eot.43 or eot.42?"),
-    ("x", [f"eot.{n}" for n in range(19)], "accepted: " + ", ".join(f"eot.{n}" for n in range(19))),
-    ("x", [f"eot.{n}" for n in range(20)], "accepted: see `python -m derivations list`"),
-])
+@pytest.mark.parametrize(
+    ("name", "names", "hint"),
+    [
+        ("eot.4", ["eot.41", "eot.42", "eot.43", "eot.44"], "did you mean eot.44 or eot.43 or eot.42?"),
+        ("x", [f"eot.{n}" for n in range(19)], "accepted: " + ", ".join(f"eot.{n}" for n in range(19))),
+        ("x", [f"eot.{n}" for n in range(20)], "accepted: see `python -m derivations list`"),
+    ],
+)
 def test_what_may_have_been_meant(name: str, names: list[str], hint: str) -> None:
     """Three similar names, or all of them if there are less than twenty."""
     assert notebooks._hint(name, names) == hint

@@ -23,9 +23,16 @@ from tests.processes import FORKS, surround
 NOTEBOOKS = sorted(FOLDER.glob("*.py"))
 
 STORIES = {
-    "a_paper_of_your_own", "attention_as_entropic_transport", "backward_pass_and_fisher_geometry",
-    "fenchel_duality_and_small_alpha", "how_far_is_your_model", "how_to_add_a_claim", "ot_attention",
-    "sinkhorn_linear_and_flash", "what_t5_and_bert_really_do", "what_the_papers_could_have_said",
+    "a_paper_of_your_own",
+    "attention_as_entropic_transport",
+    "backward_pass_and_fisher_geometry",
+    "fenchel_duality_and_small_alpha",
+    "how_far_is_your_model",
+    "how_to_add_a_claim",
+    "ot_attention",
+    "sinkhorn_linear_and_flash",
+    "what_t5_and_bert_really_do",
+    "what_the_papers_could_have_said",
 }
 
 WRONG = {
@@ -36,10 +43,14 @@ WRONG = {
     "how_far_is_your_model": ("(u @ t + z).numpy() - theirs.mean", "(u @ t - z).numpy() - theirs.mean"),
     "how_to_add_a_claim": ("one_sided.plan(x, t / 2)", "one_sided.plan(x, t / 2.001)"),
     "ot_attention": ("cost.numpy(), alpha, gamma, centre", "cost.numpy(), alpha, 1.01 * gamma, centre"),
-    "sinkhorn_linear_and_flash": ("-scores.numpy(), np.full(n, 1 / n), np.full(n, 1 / n), tau)",
-                                  "-scores.numpy(), np.full(n, 1 / n), np.full(n, 1 / n), 1.01 * tau)"),
-    "what_t5_and_bert_really_do": ("GeneralizedAttention.from_bert(m)) for _, m",
-                                   "GeneralizedAttention.from_bert(calls[0][1])) for _, m"),
+    "sinkhorn_linear_and_flash": (
+        "-scores.numpy(), np.full(n, 1 / n), np.full(n, 1 / n), tau)",
+        "-scores.numpy(), np.full(n, 1 / n), np.full(n, 1 / n), 1.01 * tau)",
+    ),
+    "what_t5_and_bert_really_do": (
+        "GeneralizedAttention.from_bert(m)) for _, m",
+        "GeneralizedAttention.from_bert(calls[0][1])) for _, m",
+    ),
     "what_the_papers_could_have_said": ("loss >= tau / 2 * distance**2 - SLACK", "loss >= 0.6 * tau * distance**2 - SLACK"),
 }
 """A line of each notebook, and the same with a wrong number or sign in it."""
@@ -63,7 +74,7 @@ class Forked:
         receiver, sender = FORKS.Pipe(duplex=False)
         self.process = FORKS.Process(target=kernel, args=(command[3:], Path(cwd), env, sender))
         self.process.start()
-        self.pid = receiver.recv()                           # not before it leads a group, which its manager may kill
+        self.pid = receiver.recv()  # not before it leads a group, which its manager may kill
 
     def poll(self) -> int | None:
         return self.process.exitcode

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.autograd import gradcheck, gradgradcheck
 from torch.func import jacfwd, vmap
 
-STEP, ATOL, RTOL = 1e-6, 1e-5, 1e-3                          # those of gradcheck
+STEP, ATOL, RTOL = 1e-6, 1e-5, 1e-3  # those of gradcheck
 
 Tensors = tuple[Tensor, ...]
 Function = Callable[..., Tensor | Tensors]
@@ -28,9 +28,9 @@ def check_twice(function: Function, inputs: Sequence[Tensor], *, batched: bool =
 
     def gradients(*rows: Tensor) -> Tensors:
         """Of each row, since no row of an output depends on another row of an input."""
-        of_inputs = tuple(x if x.requires_grad else x.clone().requires_grad_() for x in rows[:len(leaves)])
+        of_inputs = tuple(x if x.requires_grad else x.clone().requires_grad_() for x in rows[: len(leaves)])
         values = outputs(mapped, of_inputs)
-        return torch.autograd.grad(values, of_inputs, rows[len(leaves):], create_graph=True, materialize_grads=True)
+        return torch.autograd.grad(values, of_inputs, rows[len(leaves) :], create_graph=True, materialize_grads=True)
 
     compare(gradients, (*leaves, *cotangents))
 

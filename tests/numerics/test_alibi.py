@@ -66,7 +66,7 @@ def test_alibi_attention_is_eot_36() -> None:
         scaled_dot_product_attention(query, key, value, attn_mask=bias),
         tolerances.rounding("float64", 64, 10.0),
     )
-    gamma = 2.0 * alibi_slopes(3, torch.float64)             # added to s/τ, the slope is γ/τ
+    gamma = 2.0 * alibi_slopes(3, torch.float64)  # added to s/τ, the slope is γ/τ
     distance = (torch.arange(6) - torch.arange(6)[:, None]).abs()
     scores = one_sided.scores_from(query, key) - gamma[:, None, None] * distance
     close(plan, one_sided.plan(scores, 2.0, bias > -torch.inf), tolerances.plan("float64", 6, 10.0))

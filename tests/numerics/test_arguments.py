@@ -20,47 +20,70 @@ from numerics import arguments
 MASK = torch.ones(2, 3, dtype=torch.bool)
 
 
-@pytest.mark.parametrize("call", [
-    lambda: arguments.floating("x", torch.zeros(3, dtype=torch.long)),
-    lambda: arguments.floating("x", [1.0], "m"),
-    lambda: arguments.floating("x", torch.zeros(()), "m"),
-    lambda: arguments.floating("x", torch.zeros(2, 0), "n", "m"),
-    lambda: arguments.floating("x", torch.zeros(2, 3), "n", "d", last=4),
-    lambda: arguments.tensors(y=(torch.zeros(2), 1), x=(torch.zeros(2), 2)),
-    lambda: arguments.broadcast(y=torch.Size([2]), x=torch.Size([3])),
-    lambda: arguments.check_leading("x", torch.Size([2]), "y", torch.Size([3])),
-    lambda: arguments.check_expands("x", torch.zeros(2, 3), (3,)),
-    lambda: arguments.check_rows("x", torch.zeros(1), "y", torch.zeros(3)),
-    lambda: arguments.check_mask_dtype("x", MASK.long()),
-    lambda: arguments.positive("x", True, torch.Size(), torch.zeros(())),
-    lambda: arguments.positive("x", 0.0, torch.Size(), torch.zeros(())),
-    lambda: arguments.positive("x", 1e-40, torch.Size(), torch.zeros(())),
-    lambda: arguments.positive("x", "1", torch.Size(), torch.zeros(())),
-    lambda: arguments.positive("x", torch.ones(2), torch.Size([3]), torch.zeros(())),
-    lambda: arguments.per_row("x", torch.ones(2), torch.zeros(3, 2)),
-    lambda: arguments.check_positive("x", math.inf),
-    lambda: arguments.check_positive("x", math.nan),
-    lambda: arguments.check_count("x", 0),
-    lambda: arguments.check_count("x", True),
-    lambda: arguments.check_count("x", 1.0),
-])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: arguments.floating("x", torch.zeros(3, dtype=torch.long)),
+        lambda: arguments.floating("x", [1.0], "m"),
+        lambda: arguments.floating("x", torch.zeros(()), "m"),
+        lambda: arguments.floating("x", torch.zeros(2, 0), "n", "m"),
+        lambda: arguments.floating("x", torch.zeros(2, 3), "n", "d", last=4),
+        lambda: arguments.tensors(y=(torch.zeros(2), 1), x=(torch.zeros(2), 2)),
+        lambda: arguments.broadcast(y=torch.Size([2]), x=torch.Size([3])),
+        lambda: arguments.check_leading("x", torch.Size([2]), "y", torch.Size([3])),
+        lambda: arguments.check_expands("x", torch.zeros(2, 3), (3,)),
+        lambda: arguments.check_rows("x", torch.zeros(1), "y", torch.zeros(3)),
+        lambda: arguments.check_mask_dtype("x", MASK.long()),
+        lambda: arguments.positive("x", True, torch.Size(), torch.zeros(())),
+        lambda: arguments.positive("x", 0.0, torch.Size(), torch.zeros(())),
+        lambda: arguments.positive("x", 1e-40, torch.Size(), torch.zeros(())),
+        lambda: arguments.positive("x", "1", torch.Size(), torch.zeros(())),
+        lambda: arguments.positive("x", torch.ones(2), torch.Size([3]), torch.zeros(())),
+        lambda: arguments.per_row("x", torch.ones(2), torch.zeros(3, 2)),
+        lambda: arguments.check_positive("x", math.inf),
+        lambda: arguments.check_positive("x", math.nan),
+        lambda: arguments.check_count("x", 0),
+        lambda: arguments.check_count("x", True),
+        lambda: arguments.check_count("x", 1.0),
+    ],
+)
 def test_a_refusal_names_the_argument_the_expectation_and_the_value(call: Callable[[], object]) -> None:
     with pytest.raises(ValueError, match=r"^x: expected .*, got .+"):
         call()
 
 
-@pytest.mark.parametrize(("shape", "options"), [
-    ((3,), {}), ((1,), {}), ((), {}), ((4, 1, 3), {}), ((2, 3), {"own": 2}), ((1, 3), {"own": 2}), ((3,), {"own": 2}),
-    ((5, 1, 1), {"own": 2}), ((3,), {"exact": True}), ((1, 3), {"exact": True, "boolean": True}),
-])
+@pytest.mark.parametrize(
+    ("shape", "options"),
+    [
+        ((3,), {}),
+        ((1,), {}),
+        ((), {}),
+        ((4, 1, 3), {}),
+        ((2, 3), {"own": 2}),
+        ((1, 3), {"own": 2}),
+        ((3,), {"own": 2}),
+        ((5, 1, 1), {"own": 2}),
+        ((3,), {"exact": True}),
+        ((1, 3), {"exact": True, "boolean": True}),
+    ],
+)
 def test_a_mask_that_broadcasts_to_the_rows(shape: tuple[int, ...], options: dict[str, int | bool]) -> None:
     arguments.check_mask(torch.ones(shape, dtype=torch.bool), (2, 3), **options)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("mask", "options"), [
-    (torch.ones(2), {}), (torch.ones(5, 3), {}), (torch.ones(3).long(), {}), ([True], {}), (torch.ones(5, 3), {"own": 2}),
-    (torch.ones(1), {"exact": True}), (torch.ones(()), {"exact": True}), (torch.ones(3), {"boolean": True}),
-])
+@pytest.mark.parametrize(
+    ("mask", "options"),
+    [
+        (torch.ones(2), {}),
+        (torch.ones(5, 3), {}),
+        (torch.ones(3).long(), {}),
+        ([True], {}),
+        (torch.ones(5, 3), {"own": 2}),
+        (torch.ones(1), {"exact": True}),
+        (torch.ones(()), {"exact": True}),
+        (torch.ones(3), {"boolean": True}),
+    ],
+)
 def test_a_mask_that_does_not(mask: torch.Tensor, options: dict[str, int | bool]) -> None:
     with pytest.raises(ValueError, match=r"^mask: expected .*, got .+"):
         arguments.check_mask(mask, (2, 3), **options)  # type: ignore[arg-type]
@@ -101,11 +124,18 @@ NESTED = torch.nested.nested_tensor([torch.zeros(2), torch.zeros(3)], layout=tor
 SPARSE, META = torch.eye(2).to_sparse(), torch.zeros(2, 3, device="meta")
 
 
-@pytest.mark.parametrize(("x", "words"), [
-    (torch.zeros(2, 3), "torch.float32 (2, 3)"), (SPARSE, "sparse_coo torch.float32 (2, 2)"),
-    (META, "meta torch.float32 (2, 3)"), (META.to(torch.long), "meta torch.int64 (2, 3)"), (NESTED, "nested torch.float32"),
-    ([1.0], "list [1.0]"), (None, "NoneType None"),
-])
+@pytest.mark.parametrize(
+    ("x", "words"),
+    [
+        (torch.zeros(2, 3), "torch.float32 (2, 3)"),
+        (SPARSE, "sparse_coo torch.float32 (2, 2)"),
+        (META, "meta torch.float32 (2, 3)"),
+        (META.to(torch.long), "meta torch.int64 (2, 3)"),
+        (NESTED, "nested torch.float32"),
+        ([1.0], "list [1.0]"),
+        (None, "NoneType None"),
+    ],
+)
 def test_the_description_of_an_argument(x: object, words: str) -> None:
     assert arguments.describe(x) == words
 
@@ -113,8 +143,11 @@ def test_the_description_of_an_argument(x: object, words: str) -> None:
 @pytest.mark.parametrize("x", [SPARSE, META, NESTED, [1.0]])
 def test_sparse_and_meta_tensors_are_refused(x: torch.Tensor) -> None:
     assert not arguments.is_dense(x)
-    calls = (lambda: arguments.check_dense("x", x), lambda: arguments.floating("x", x),
-             lambda: arguments.check_mask_dtype("x", x))
+    calls = (
+        lambda: arguments.check_dense("x", x),
+        lambda: arguments.floating("x", x),
+        lambda: arguments.check_mask_dtype("x", x),
+    )
     for call in calls:
         with pytest.raises(ValueError, match=r"^x: expected a dense .*, got "):
             call()
@@ -143,9 +176,10 @@ def test_a_number_that_is_not_normal_is_refused_and_such_an_entry_gives_nan(valu
     assert result[1:].tolist() == [TINY, 2.0]
 
 
-@pytest.mark.parametrize(("x", "batch"), [
-    (torch.ones(3, dtype=torch.long), (3,)), (torch.ones(2), (3,)), (torch.ones(2, 3), (3, 3)), (torch.ones(3), (3, 2)),
-])
+@pytest.mark.parametrize(
+    ("x", "batch"),
+    [(torch.ones(3, dtype=torch.long), (3,)), (torch.ones(2), (3,)), (torch.ones(2, 3), (3, 3)), (torch.ones(3), (3, 2))],
+)
 def test_a_tensor_of_numbers_is_floating_and_broadcasts(x: torch.Tensor, batch: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match=r"^x: expected a number or a floating tensor that broadcasts over the rows"):
         arguments.positive("x", x, torch.Size(batch), torch.zeros(()))
@@ -162,30 +196,58 @@ def test_one_number_for_every_row_of_a_dimension() -> None:
             arguments.one_per_row("x", wrong, X, 2)
 
 
-@pytest.mark.parametrize(("shape", "other", "fits"), [
-    ((), (3,), True), ((1,), (3,), True), ((3,), (1,), True), ((2, 3), (3,), True), ((2, 1), (3,), True), ((2,), (3,), False),
-    ((2, 3), (3, 3), False), ((3, 2), (3, 3), False), ((0,), (1,), True), ((0,), (2,), False),
-])
+@pytest.mark.parametrize(
+    ("shape", "other", "fits"),
+    [
+        ((), (3,), True),
+        ((1,), (3,), True),
+        ((3,), (1,), True),
+        ((2, 3), (3,), True),
+        ((2, 1), (3,), True),
+        ((2,), (3,), False),
+        ((2, 3), (3, 3), False),
+        ((3, 2), (3, 3), False),
+        ((0,), (1,), True),
+        ((0,), (2,), False),
+    ],
+)
 def test_shapes_broadcast_as_in_torch(shape: tuple[int, ...], other: tuple[int, ...], fits: bool) -> None:
     assert arguments.broadcastable(shape, other) is fits
     with nullcontext() if fits else pytest.raises(RuntimeError):
         torch.broadcast_shapes(shape, other)
 
 
-@pytest.mark.parametrize(("x", "other", "fits"), [
-    ((3,), (3,), True), ((2, 3), (3,), True), ((2, 3), (1, 3), True), ((1,), (3,), False), ((2,), (3,), False),
-    ((2, 3), (4, 3), False), ((3, 2), (3, 3), False),
-])
+@pytest.mark.parametrize(
+    ("x", "other", "fits"),
+    [
+        ((3,), (3,), True),
+        ((2, 3), (3,), True),
+        ((2, 3), (1, 3), True),
+        ((1,), (3,), False),
+        ((2,), (3,), False),
+        ((2, 3), (4, 3), False),
+        ((3, 2), (3, 3), False),
+    ],
+)
 def test_rows_have_one_length(x: tuple[int, ...], other: tuple[int, ...], fits: bool) -> None:
     refusal = pytest.raises(ValueError, match=re.escape(f"x: expected rows like those of y {other}, got {x}"))
     with nullcontext() if fits else refusal:
         arguments.check_rows("x", torch.zeros(x), "y", torch.zeros(other))
 
 
-@pytest.mark.parametrize(("x", "shape", "fits"), [
-    ((2, 3), (2, 3), True), ((1, 3), (2, 3), True), ((3,), (2, 3), True), ((), (2, 3), True), ((2, 2), (2, 3), False),
-    ((2, 3), (1, 3), False), ((1, 2, 3), (2, 3), False), ((2,), (2, 3), False),
-])
+@pytest.mark.parametrize(
+    ("x", "shape", "fits"),
+    [
+        ((2, 3), (2, 3), True),
+        ((1, 3), (2, 3), True),
+        ((3,), (2, 3), True),
+        ((), (2, 3), True),
+        ((2, 2), (2, 3), False),
+        ((2, 3), (1, 3), False),
+        ((1, 2, 3), (2, 3), False),
+        ((2,), (2, 3), False),
+    ],
+)
 def test_shapes_that_expand_are_those_of_torch(x: tuple[int, ...], shape: tuple[int, ...], fits: bool) -> None:
     refusal = pytest.raises(ValueError, match=r"^x: expected a shape that broadcasts to")
     with nullcontext() if fits else refusal:
@@ -198,8 +260,11 @@ def test_the_last_axes_have_names_and_are_not_empty() -> None:
     for good, axes, last in (((2, 3), ("n", "d"), 3), ((3,), ("m",), None), ((5, 2, 1), ("n", "d"), 1), ((0, 3), ("m",), None)):
         assert arguments.floating("x", torch.zeros(good), *axes, last=last).shape == good
     for bad, axes, last, words in (
-        ((3,), ("n", "d"), None, r"\(..., n, d\) with n, d ≥ 1"), ((2, 3), ("n", "d"), 2, r"\(..., n, d\) with d = 2"),
-        ((0, 3), ("n", "d"), None, "n, d ≥ 1"), ((3, 0), ("m",), None, "m ≥ 1"), ((2, 0), ("n", "d"), 0, "d = 0"),
+        ((3,), ("n", "d"), None, r"\(..., n, d\) with n, d ≥ 1"),
+        ((2, 3), ("n", "d"), 2, r"\(..., n, d\) with d = 2"),
+        ((0, 3), ("n", "d"), None, "n, d ≥ 1"),
+        ((3, 0), ("m",), None, "m ≥ 1"),
+        ((2, 0), ("n", "d"), 0, "d = 0"),
     ):
         with pytest.raises(ValueError, match=rf"^x: expected a dense floating tensor.*{words}, got torch.float32"):
             arguments.floating("x", torch.zeros(bad), *axes, last=last)
@@ -209,12 +274,20 @@ def test_the_last_axes_have_names_and_are_not_empty() -> None:
         arguments.tensors(x=(torch.zeros(2), 1), y=(torch.zeros(2), 2))
 
 
-@pytest.mark.parametrize(("mask", "shape", "options", "fits"), [
-    (torch.ones(5, 2, 3), (2, 3), {"own": 2}, True), (torch.ones(5, 2, 3), (4, 2, 3), {"own": 2}, False),
-    (torch.ones(1, 3), (2, 3), {"own": 2, "exact": True}, False), (torch.ones(2, 3), (2, 3), {"own": 2, "exact": True}, True),
-    (torch.ones(2, 1), (2, 3), {"own": 2}, True), (torch.ones(2, 2), (2, 3), {"own": 2}, False),
-    (torch.ones(3) > 0, (2, 3), {"boolean": True}, True), (torch.ones(3), (2, 3), {}, True), (torch.ones(2), (2, 3), {}, False),
-])
+@pytest.mark.parametrize(
+    ("mask", "shape", "options", "fits"),
+    [
+        (torch.ones(5, 2, 3), (2, 3), {"own": 2}, True),
+        (torch.ones(5, 2, 3), (4, 2, 3), {"own": 2}, False),
+        (torch.ones(1, 3), (2, 3), {"own": 2, "exact": True}, False),
+        (torch.ones(2, 3), (2, 3), {"own": 2, "exact": True}, True),
+        (torch.ones(2, 1), (2, 3), {"own": 2}, True),
+        (torch.ones(2, 2), (2, 3), {"own": 2}, False),
+        (torch.ones(3) > 0, (2, 3), {"boolean": True}, True),
+        (torch.ones(3), (2, 3), {}, True),
+        (torch.ones(2), (2, 3), {}, False),
+    ],
+)
 def test_own_axes_of_a_mask(mask: torch.Tensor, shape: tuple[int, ...], options: dict[str, int], fits: bool) -> None:
     kind = "a boolean" if "boolean" in options else "a boolean or floating"
     full = " with the last size 3" if "exact" in options else ""
@@ -300,8 +373,12 @@ def test_subclasses_with_operations_are_no_dense_tensors() -> None:
         other = torch.Tensor._make_subclass(kind, x)
         assert not arguments.is_dense(other)
         assert arguments.describe(other) == f"a {kind.__name__}, a subclass with operations of its own"
-        for call in (partial(arguments.floating, "x", other), partial(arguments.check_mask_dtype, "x", other),
-                     partial(arguments.check_mask, other, (2, 3), name="x"), partial(arguments.one_per_row, "x", other, x, -1)):
+        for call in (
+            partial(arguments.floating, "x", other),
+            partial(arguments.check_mask_dtype, "x", other),
+            partial(arguments.check_mask, other, (2, 3), name="x"),
+            partial(arguments.one_per_row, "x", other, x, -1),
+        ):
             with pytest.raises(ValueError, match=rf"^x: expected .*, got a {kind.__name__}, a subclass"):
                 call()
 

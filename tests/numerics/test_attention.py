@@ -100,8 +100,11 @@ def test_weights_are_the_definition(problem: tuple[Tensor, Tensor, Tensor, float
     templates, evidence, prior, alpha = problem
     actual = attention_weights(templates, evidence, prior.log(), alpha)[0]
     magnitude = alpha * float((templates.abs() @ evidence[0].abs()).max())
-    close(actual, definition(templates, evidence[0], prior, alpha),
-          tolerances.plan("float64", len(prior), (8 + templates.shape[-1]) * magnitude))
+    close(
+        actual,
+        definition(templates, evidence[0], prior, alpha),
+        tolerances.plan("float64", len(prior), (8 + templates.shape[-1]) * magnitude),
+    )
     assert (actual[prior == 0] == 0).all()
 
 
@@ -118,8 +121,11 @@ def test_only_the_product_of_alpha_and_evidence_counts(problem: tuple[Tensor, Te
 def test_a_uniform_prior_is_scaled_dot_product_attention() -> None:
     templates, evidence = normal(2, TEMPLATES, WIDTH), normal(2, QUERIES, WIDTH, seed=1)
     weights = attention_weights(templates, evidence, torch.zeros(TEMPLATES).double(), WIDTH**-0.5)
-    close(weights @ templates, scaled_dot_product_attention(evidence, templates, templates),
-          tolerances.rounding("float64", WIDTH * TEMPLATES, 50.0))
+    close(
+        weights @ templates,
+        scaled_dot_product_attention(evidence, templates, templates),
+        tolerances.rounding("float64", WIDTH * TEMPLATES, 50.0),
+    )
 
 
 def test_one_template_takes_everything_and_no_template_nothing() -> None:
@@ -192,7 +198,7 @@ def test_buckets_by_the_formula_away_from_its_edges(bidirectional: bool) -> None
         exact = side // 2
         where = exact + exact * math.log(distance / exact) / math.log(128 / exact)
         if distance >= exact and abs(where - round(where)) < 1e-9:
-            continue                                          # on an edge the logarithm may round either way
+            continue  # on an edge the logarithm may round either way
         expected = distance if distance < exact else min(int(where), side - 1)
         assert int(relative_position_bucket(torch.tensor(-distance), 32, bidirectional)) == expected
         ahead = int(relative_position_bucket(torch.tensor(distance), 32, bidirectional))
@@ -239,8 +245,9 @@ def test_layer_is_the_closed_form_of_its_problems(kind: str, alpha: float) -> No
         allowed = allowance(attention, hidden)
         close(attention.readout(means, live), attention(hidden, mask=mask), allowed)
         if kind != "dead rows":
-            assert (attention.readout(p.prior.unsqueeze(-2).matmul(p.templates).squeeze(-2)) -
-                    attention(hidden, mask=mask)).abs().max() > 10 * allowed
+            assert (
+                attention.readout(p.prior.unsqueeze(-2).matmul(p.templates).squeeze(-2)) - attention(hidden, mask=mask)
+            ).abs().max() > 10 * allowed
 
 
 @torch.no_grad()
@@ -341,43 +348,46 @@ Z = torch.zeros(2, 3)
 WHOLE = torch.zeros(2, dtype=torch.long)
 
 
-@pytest.mark.parametrize(("name", "call"), [
-    ("alpha", lambda: attention_weights(Z, Z, torch.zeros(2), 0.0)),
-    ("alpha", lambda: attention_weights(Z, Z, torch.zeros(2), math.inf)),
-    ("alpha", lambda: layer().problem(normal(1, 4, WIDTH), alpha=-1.0)),
-    ("templates", lambda: attention_weights(torch.zeros(2, 4), Z, torch.zeros(2))),
-    ("templates", lambda: attention_weights(WHOLE, Z, torch.zeros(2))),
-    ("evidence", lambda: attention_weights(Z, WHOLE, torch.zeros(2))),
-    ("log_prior", lambda: attention_weights(Z, Z, torch.zeros(3))),
-    ("log_prior", lambda: attention_weights(Z, Z, torch.zeros(1, 2, 2))),
-    ("log_prior", lambda: tilted(torch.zeros(3), torch.zeros(2))),
-    ("scores", lambda: tilted(torch.zeros(3), WHOLE)),
-    ("mask", lambda: prior_from_mask(WHOLE)),
-    ("mask", lambda: prior_from_mask([True])),
-    ("log_weights", lambda: prior_from_mask(torch.ones(2, dtype=torch.bool), WHOLE)),
-    ("query_len", lambda: causal_mask(0, 3)),
-    ("key_len", lambda: relative_positions(1, 0)),
-    ("relative_position", lambda: relative_position_bucket(torch.zeros(2))),
-    ("num_buckets", lambda: relative_position_bucket(WHOLE, 3)),
-    ("num_buckets", lambda: relative_position_bucket(WHOLE, 1, False)),
-    ("max_distance", lambda: relative_position_bucket(WHOLE, 32, True, 8)),
-    ("table", lambda: relative_position_bias(2, 2, torch.zeros(32))),
-    ("table", lambda: relative_position_bias(2, 2, torch.zeros(32, 2, dtype=torch.long))),
-    ("heads", lambda: GeneralizedAttention(4, 0)),
-    ("head_width", lambda: GeneralizedAttention(4, 8)),
-    ("scale", lambda: GeneralizedAttention(4, 2, scale=-1.0)),
-    ("hidden", lambda: layer()(normal(2, WIDTH + 1))),
-    ("hidden", lambda: layer()(normal(0, WIDTH))),
-    ("hidden", lambda: layer()(normal(WIDTH))),
-    ("attention", lambda: GeneralizedAttention.from_bert(SimpleNamespace(query=nn.Linear(2, 2), key=nn.Linear(2, 2)))),
-    ("source", lambda: layer()(normal(2, WIDTH), WHOLE)),
-    ("mask", lambda: layer()(normal(2, WIDTH), mask=torch.ones(3, dtype=torch.bool))),
-    ("mask", lambda: layer()(normal(2, WIDTH), mask=WHOLE)),
-    ("mean", lambda: layer().readout(normal(2, WIDTH))),
-    ("attention", lambda: GeneralizedAttention.from_bert(nn.Linear(2, 2))),
-    ("attention", lambda: GeneralizedAttention.from_t5(nn.Linear(2, 2))),
-    ("attention", lambda: RelativePositions.from_t5(nn.Linear(2, 2))),
-])
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("alpha", lambda: attention_weights(Z, Z, torch.zeros(2), 0.0)),
+        ("alpha", lambda: attention_weights(Z, Z, torch.zeros(2), math.inf)),
+        ("alpha", lambda: layer().problem(normal(1, 4, WIDTH), alpha=-1.0)),
+        ("templates", lambda: attention_weights(torch.zeros(2, 4), Z, torch.zeros(2))),
+        ("templates", lambda: attention_weights(WHOLE, Z, torch.zeros(2))),
+        ("evidence", lambda: attention_weights(Z, WHOLE, torch.zeros(2))),
+        ("log_prior", lambda: attention_weights(Z, Z, torch.zeros(3))),
+        ("log_prior", lambda: attention_weights(Z, Z, torch.zeros(1, 2, 2))),
+        ("log_prior", lambda: tilted(torch.zeros(3), torch.zeros(2))),
+        ("scores", lambda: tilted(torch.zeros(3), WHOLE)),
+        ("mask", lambda: prior_from_mask(WHOLE)),
+        ("mask", lambda: prior_from_mask([True])),
+        ("log_weights", lambda: prior_from_mask(torch.ones(2, dtype=torch.bool), WHOLE)),
+        ("query_len", lambda: causal_mask(0, 3)),
+        ("key_len", lambda: relative_positions(1, 0)),
+        ("relative_position", lambda: relative_position_bucket(torch.zeros(2))),
+        ("num_buckets", lambda: relative_position_bucket(WHOLE, 3)),
+        ("num_buckets", lambda: relative_position_bucket(WHOLE, 1, False)),
+        ("max_distance", lambda: relative_position_bucket(WHOLE, 32, True, 8)),
+        ("table", lambda: relative_position_bias(2, 2, torch.zeros(32))),
+        ("table", lambda: relative_position_bias(2, 2, torch.zeros(32, 2, dtype=torch.long))),
+        ("heads", lambda: GeneralizedAttention(4, 0)),
+        ("head_width", lambda: GeneralizedAttention(4, 8)),
+        ("scale", lambda: GeneralizedAttention(4, 2, scale=-1.0)),
+        ("hidden", lambda: layer()(normal(2, WIDTH + 1))),
+        ("hidden", lambda: layer()(normal(0, WIDTH))),
+        ("hidden", lambda: layer()(normal(WIDTH))),
+        ("attention", lambda: GeneralizedAttention.from_bert(SimpleNamespace(query=nn.Linear(2, 2), key=nn.Linear(2, 2)))),
+        ("source", lambda: layer()(normal(2, WIDTH), WHOLE)),
+        ("mask", lambda: layer()(normal(2, WIDTH), mask=torch.ones(3, dtype=torch.bool))),
+        ("mask", lambda: layer()(normal(2, WIDTH), mask=WHOLE)),
+        ("mean", lambda: layer().readout(normal(2, WIDTH))),
+        ("attention", lambda: GeneralizedAttention.from_bert(nn.Linear(2, 2))),
+        ("attention", lambda: GeneralizedAttention.from_t5(nn.Linear(2, 2))),
+        ("attention", lambda: RelativePositions.from_t5(nn.Linear(2, 2))),
+    ],
+)
 def test_bad_arguments_are_named(name: str, call: Callable[[], object]) -> None:
     with pytest.raises(ValueError, match=f"^{name}: expected"):
         call()
@@ -417,15 +427,17 @@ def test_projections_of_a_model_are_shared_and_give_its_output(kind: str) -> Non
         attention = GeneralizedAttention.from_bert(SimpleNamespace(**names, num_attention_heads=heads, is_causal=causal))
     else:
         names = dict(zip(("q", "k", "v", "o"), (*projections, output), strict=True))
-        attention = GeneralizedAttention.from_t5(SimpleNamespace(**names, n_heads=heads, is_causal=causal,
-                                                                 has_relative_attention_bias=False))
+        attention = GeneralizedAttention.from_t5(
+            SimpleNamespace(**names, n_heads=heads, is_causal=causal, has_relative_attention_bias=False)
+        )
     assert [attention.query, attention.key, attention.value, attention.output] == [*projections, output]
     assert (attention.heads, attention.head_width, attention.causal, attention.position) == (heads, 4, causal, None)
     assert attention.scale == (0.5 if kind == "bert" else 1.0)
     if causal:
         source = hidden
-    q, k, v = (part(x).unflatten(-1, (heads, 4)).transpose(1, 2) for part, x in zip(projections, (hidden, source, source),
-                                                                                    strict=True))
+    q, k, v = (
+        part(x).unflatten(-1, (heads, 4)).transpose(1, 2) for part, x in zip(projections, (hidden, source, source), strict=True)
+    )
     expected = scaled_dot_product_attention(q, k, v, is_causal=causal, scale=attention.scale).transpose(1, 2).flatten(-2)
     expected = expected if output is None else output(expected)
     close(attention(hidden, source), expected, 1e-12)
@@ -436,11 +448,11 @@ def test_a_common_offset_of_the_templates_costs_no_digits() -> None:
     prior = torch.zeros(4, 6, dtype=torch.float64)
     prior[:, 4:] = -torch.inf
     right = attention_weights(templates, evidence, prior)
-    templates[5] = 2.0**60                                   # keys masked for all queries do not matter
+    templates[5] = 2.0**60  # keys masked for all queries do not matter
     close(attention_weights(templates + 2.0**36, evidence, prior), right, 1e-12)
     each = torch.zeros(4, 6, dtype=torch.float64).masked_fill(torch.arange(6) % 4 == torch.arange(4)[:, None], -torch.inf)
     templates[4:] = 0.5
-    right = attention_weights(templates, evidence, each)     # none of the first four templates is seen by all queries
+    right = attention_weights(templates, evidence, each)  # none of the first four templates is seen by all queries
     close(attention_weights(templates + 2.0**36, evidence, each), right, 1e-12)
 
 
@@ -460,8 +472,9 @@ def test_shapes_that_do_not_go_together(templates: tuple[int, ...], evidence: tu
         attention_weights(torch.zeros(templates), torch.zeros(evidence), torch.zeros(3))
 
 
-@pytest.mark.parametrize(("templates", "evidence"), [((2, 3, 4), (2, 5, 4)), ((2, 3, 4), (5, 4)), ((3, 4), (2, 5, 4)),
-                                                    ((7, 1, 3, 4), (2, 5, 4))])
+@pytest.mark.parametrize(
+    ("templates", "evidence"), [((2, 3, 4), (2, 5, 4)), ((2, 3, 4), (5, 4)), ((3, 4), (2, 5, 4)), ((7, 1, 3, 4), (2, 5, 4))]
+)
 def test_leading_axes_broadcast(templates: tuple[int, ...], evidence: tuple[int, ...]) -> None:
     t, z = normal(*templates), normal(*evidence, seed=1)
     weights = attention_weights(t, z, torch.zeros(5, 3, dtype=torch.float64))
@@ -482,7 +495,10 @@ def test_a_problem_without_leading_axes() -> None:
 def test_the_comparisons_refuse() -> None:
     templates, evidence, prior = normal(3, 2), normal(1, 2, seed=1), torch.tensor([0.2, 0.3, 0.5]).double()
     right = definition(templates, evidence[0], prior, 1.0)
-    for wrong in (definition(templates, -evidence[0], prior, 1.0), definition(templates, evidence[0], prior, 2.0),
-                  definition(templates, evidence[0], torch.ones(3), 1.0)):
+    for wrong in (
+        definition(templates, -evidence[0], prior, 1.0),
+        definition(templates, evidence[0], prior, 2.0),
+        definition(templates, evidence[0], torch.ones(3), 1.0),
+    ):
         with pytest.raises(AssertionError):
             close(wrong, right, 1e3 * tolerances.plan("float64", 3, 50.0))

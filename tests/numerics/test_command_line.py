@@ -31,6 +31,8 @@ def test_an_unknown_command_is_refused() -> None:
 
 
 def test_no_command_is_imported_for_another() -> None:
-    code = "import sys, numerics.__main__ as m; m.main(['ot-vit', '--sizes', '--help'], standalone_mode=False)\n" \
+    code = (
+        "import sys, numerics.__main__ as m; m.main(['ot-vit', '--sizes', '--help'], standalone_mode=False)\n"
         "sys.exit(any(x in sys.modules for x in ('numerics.commands.bench', 'numerics.commands.deviation', 'cvxpy')))"
+    )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0

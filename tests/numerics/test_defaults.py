@@ -13,24 +13,64 @@ from numerics.modules import MultiheadAttention, functional
 from tests.mutation.targets import CLOSED_FORMS
 
 MEANINGS: dict[str, bool | float] = {
-    "temperature": 1.0, "alpha": 1.0, "relaxation": torch.inf, "source_relaxation": 1.0, "target_relaxation": 1.0, "scale": 1.0,
-    "tolerance": 1e-9, "dropout_p": 0.0, "dropout": 0.0, "log_prior_error": 0.0, "target_error": 0.0, "plan_error": 0.0,
-    "logit": 0.0, "offset": 0.0,
-    "dim": -1, "own": 1, "num_heads": 1, "tile": 128, "half_steps": 0, "max_steps": 200, "n_iter": 50,
-    "ignore_index": -100, "budget": 2, "num_buckets": 32, "max_distance": 128, "causal": False, "is_causal": False,
-    "exact": False, "boolean": False, "double": False, "strict": True, "simplex": True, "ensure_sum_one": True,
-    "bidirectional": True, "bias": True, "output": True, "need_weights": False, "average_attn_weights": True,
-    "batch_first": False, "add_bias_kv": False, "add_zero_attn": False, "enable_gqa": False,
+    "temperature": 1.0,
+    "alpha": 1.0,
+    "relaxation": torch.inf,
+    "source_relaxation": 1.0,
+    "target_relaxation": 1.0,
+    "scale": 1.0,
+    "tolerance": 1e-9,
+    "dropout_p": 0.0,
+    "dropout": 0.0,
+    "log_prior_error": 0.0,
+    "target_error": 0.0,
+    "plan_error": 0.0,
+    "logit": 0.0,
+    "offset": 0.0,
+    "dim": -1,
+    "own": 1,
+    "num_heads": 1,
+    "tile": 128,
+    "half_steps": 0,
+    "max_steps": 200,
+    "n_iter": 50,
+    "ignore_index": -100,
+    "budget": 2,
+    "num_buckets": 32,
+    "max_distance": 128,
+    "causal": False,
+    "is_causal": False,
+    "exact": False,
+    "boolean": False,
+    "double": False,
+    "strict": True,
+    "simplex": True,
+    "ensure_sum_one": True,
+    "bidirectional": True,
+    "bias": True,
+    "output": True,
+    "need_weights": False,
+    "average_attn_weights": True,
+    "batch_first": False,
+    "add_bias_kv": False,
+    "add_zero_attn": False,
+    "enable_gqa": False,
 }
 RARER: dict[str, bool | float] = {
-    "sparse_maps.normmax_bisect.alpha": 2, "sparse_maps.NormmaxBisect.__init__.alpha": 2,
-    "fenchel_young.normmax_bisect_loss.alpha": 2, "fenchel_young.NormmaxBisectLoss.__init__.alpha": 2,
-    "regularizers.entmax_bisect.alpha": 1.5, "regularizers.EntmaxBisect.__init__.alpha": 1.5,
-    "fenchel_young.entmax_bisect_loss.alpha": 1.5, "fenchel_young.EntmaxBisectLoss.__init__.alpha": 1.5,
+    "sparse_maps.normmax_bisect.alpha": 2,
+    "sparse_maps.NormmaxBisect.__init__.alpha": 2,
+    "fenchel_young.normmax_bisect_loss.alpha": 2,
+    "fenchel_young.NormmaxBisectLoss.__init__.alpha": 2,
+    "regularizers.entmax_bisect.alpha": 1.5,
+    "regularizers.EntmaxBisect.__init__.alpha": 1.5,
+    "fenchel_young.entmax_bisect_loss.alpha": 1.5,
+    "fenchel_young.EntmaxBisectLoss.__init__.alpha": 1.5,
     "modules.kinds.Entmax.__init__.alpha": 1.5,
     "modules.kinds.SemiRelaxed.__init__.relaxation": 1.0,
-    "transport.solver._annealed.own": 2, "modules.kinds.Sinkhorn.__init__.half_steps": 4,
-    "fenchel_young.Entmax15Loss.__init__.k": 100, "modules.multihead.MultiheadAttention.forward.need_weights": True,
+    "transport.solver._annealed.own": 2,
+    "modules.kinds.Sinkhorn.__init__.half_steps": 4,
+    "fenchel_young.Entmax15Loss.__init__.k": 100,
+    "modules.multihead.MultiheadAttention.forward.need_weights": True,
 }
 
 
@@ -58,9 +98,13 @@ def test_a_default_means_the_same_everywhere() -> None:
         assert (default, type(default)) == (expected, type(expected)), parameter
 
 
-@pytest.mark.parametrize(("ours", "theirs"), [
-    (MultiheadAttention.__init__, nn.MultiheadAttention.__init__), (MultiheadAttention.forward, nn.MultiheadAttention.forward),
-])
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (MultiheadAttention.__init__, nn.MultiheadAttention.__init__),
+        (MultiheadAttention.forward, nn.MultiheadAttention.forward),
+    ],
+)
 def test_defaults_of_drop_ins_are_those_of_the_originals(ours: Callable[..., Any], theirs: Callable[..., Any]) -> None:
     expected = {x.name: x.default for x in inspect.signature(theirs).parameters.values()}
     defaults = {x.name: x.default for x in inspect.signature(ours).parameters.values()}

@@ -154,8 +154,10 @@ def test_the_loss_is_zero_where_the_weights_are_those_of_the_scores() -> None:
 def test_the_second_derivative_at_the_minimum_is_that_of_the_weights(name: str) -> None:
     """A loss of 0 may be rounded to a negative number, and is set to 0."""
     loss, plan = {
-        "sparsemax": (fy.sparsemax_loss, sparsemax), "entmax 1.5": (fy.entmax15_loss, partial(entmax_bisect, alpha=1.5)),
-        "normmax": (fy.normmax_bisect_loss, normmax_bisect), "logistic": (fy.logistic_loss, lambda x: x.softmax(-1)),
+        "sparsemax": (fy.sparsemax_loss, sparsemax),
+        "entmax 1.5": (fy.entmax15_loss, partial(entmax_bisect, alpha=1.5)),
+        "normmax": (fy.normmax_bisect_loss, normmax_bisect),
+        "logistic": (fy.logistic_loss, lambda x: x.softmax(-1)),
     }[name]
     x, direction = normal(40, 5), normal(40, 5)
     y = plan(x)

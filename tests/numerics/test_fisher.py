@@ -14,8 +14,13 @@ from numerics import fisher, one_sided, tolerances
 
 DTYPES = [torch.float64, torch.float32, torch.bfloat16, torch.float16]
 PATIENT = settings(deadline=None, max_examples=60)
-PRODUCTS = [fisher.fisher_product, fisher.jacobian_product, fisher.pseudo_inverse_product, fisher.natural_gradient,
-            fisher.natural_direction]
+PRODUCTS = [
+    fisher.fisher_product,
+    fisher.jacobian_product,
+    fisher.pseudo_inverse_product,
+    fisher.natural_gradient,
+    fisher.natural_direction,
+]
 TEMPERATURES = (1.0, 0.5, 4.0)
 
 in_dtypes = pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -48,7 +53,7 @@ def test_matrix_is_the_expected_product_of_log_slopes(dtype: torch.dtype) -> Non
         actual, wide = fisher.fisher(p, tau), p.double()
         slopes = (torch.eye(x.m, dtype=torch.float64) - wide.unsqueeze(-2)) / tau  # ∂log p_i/∂s_j, i on the last axis but one
         expected = slopes.mT @ (wide.unsqueeze(-1) * slopes)
-        excess = float((wide.sum(-1) - (~x.dead).double()).abs().max())            # of a plan that is rounded: Σ p ≠ 1
+        excess = float((wide.sum(-1) - (~x.dead).double()).abs().max())  # of a plan that is rounded: Σ p ≠ 1
         atol = tolerances.rounding(dtype, x.m, 2 / tau**2) + 2 * excess / tau**2
         assert actual.dtype == dtype
         close(actual.double(), torch.where(x.dead[..., None, None], 0.0, expected), atol)
@@ -152,7 +157,7 @@ def test_derivatives_where_weights_are_zero(product) -> None:  # type: ignore[no
     among = [y[support].requires_grad_() for y in (p, x)]
     every = [y.clone().requires_grad_() for y in (p, x)]
     expected = torch.autograd.grad(product(*among).square().sum(), among, allow_unused=True)
-    with torch.autograd.set_detect_anomaly(True):            # no NaN on the way either, in a row of zeros too
+    with torch.autograd.set_detect_anomaly(True):  # no NaN on the way either, in a row of zeros too
         gradients = torch.autograd.grad(product(*every).square().sum(), every, allow_unused=True)
         product(torch.zeros(5, requires_grad=True), torch.ones(5, requires_grad=True)).sum().backward()
     for actual, wanted in zip(gradients, expected, strict=True):

@@ -68,9 +68,10 @@ def test_any_bracketing_and_any_order(x: Tiled, random: object) -> None:
     same(left, right, x)
     shuffled = list(tiles)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
-    while len(shuffled) > 1:                                 # as a tree
+    while len(shuffled) > 1:  # as a tree
         shuffled = [combine(*pair) for pair in zip(shuffled[::2], shuffled[1::2], strict=False)] + (
-            [shuffled[-1]] if len(shuffled) % 2 else [])
+            [shuffled[-1]] if len(shuffled) % 2 else []
+        )
     same(left, shuffled[0], x)
 
 
@@ -146,8 +147,17 @@ def test_backwards_tile_by_tile(x: Tiled) -> None:
     gradients = torch.autograd.grad(loss, leaves)
     tiled = tiled_attention(*leaves, x.mask, x.temperature, tile=x.tiles[0])
     own = torch.autograd.grad((tiled.output * upward).sum() + (torch.where(live, tiled.log_sum_exp, 0.0) * slope).sum(), leaves)
-    backward = tiled_gradients(x.query, x.key, x.value, flash.Attention(*(part.detach() for part in tiled)), upward, x.mask,
-                               x.temperature, log_sum_exp_gradient=slope, tile=x.tiles[1])
+    backward = tiled_gradients(
+        x.query,
+        x.key,
+        x.value,
+        flash.Attention(*(part.detach() for part in tiled)),
+        upward,
+        x.mask,
+        x.temperature,
+        log_sum_exp_gradient=slope,
+        tile=x.tiles[1],
+    )
     m, n = x.key.shape[-2], x.query.shape[-2]
     sizes = [float(part.abs().max()) for part in (x.query, x.key, x.value, upward, slope)]
     reach = sizes[3] * sizes[2] * x.value.shape[-1] + sizes[4]
@@ -221,8 +231,11 @@ def test_the_temperature_is_the_root_of_the_width_by_default() -> None:
     result = tiled_attention(q, k, v)
     close(result.output, (q @ k.mT / math.sqrt(3)).softmax(-1) @ v, 1e-15)
     upward = torch.ones(4, 2, dtype=F64)
-    for left, right in zip(tiled_gradients(q, k, v, result, upward),
-                           tiled_gradients(q, k, v, result, upward, temperature=math.sqrt(3)), strict=True):
+    for left, right in zip(
+        tiled_gradients(q, k, v, result, upward),
+        tiled_gradients(q, k, v, result, upward, temperature=math.sqrt(3)),
+        strict=True,
+    ):
         close(left, right, 0.0)
 
 

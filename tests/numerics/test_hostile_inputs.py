@@ -72,7 +72,9 @@ MORE: dict[str, tuple[Callable[..., Any], dict[str, tuple[int, ...]]]] = {
     "flash.tiled_gradients": (tiled_gradients, ATTENTION),
     "transport.sinkhorn": (lambda cost: transport.sinkhorn(cost).plan, PLANE),
     "transport.sinkhorn_divergence": (
-        lambda cost: transport.sinkhorn_divergence(cost, cost[:, :3] + cost[:, :3].mT, cost[0] + cost[0, :, None]), PLANE),
+        lambda cost: transport.sinkhorn_divergence(cost, cost[:, :3] + cost[:, :3].mT, cost[0] + cost[0, :, None]),
+        PLANE,
+    ),
     "transport.unbalanced": (lambda cost: transport.unbalanced(cost).plan, PLANE),
     "transport.quadratic_plan": (lambda cost: transport.quadratic_plan(cost).plan, PLANE),
     "transport.relaxed_weights": (lambda scores: transport.relaxed_weights(scores, 1.0, 0.5), {"scores": (N, M)}),
@@ -109,11 +111,15 @@ REFUSING = {name: MORE[name] for name in MORE if name not in ("flash.tiled_gradi
     "sparse_maps.normmax_bisect": (sparse_maps.normmax_bisect, {"X": (N, M), "alpha": (1,)}),
     "sparse_maps.budget_bisect": (sparse_maps.budget_bisect, {"X": (N, M), "budget": (1,)}),
     "transport.sinkhorn_divergence": (
-        transport.sinkhorn_divergence, {"cross": (N, M), "within_source": (N, N), "within_target": (M, M)}),
+        transport.sinkhorn_divergence,
+        {"cross": (N, M), "within_source": (N, N), "within_target": (M, M)},
+    ),
     "continuous.moments": (continuous.moments, {"linear": (D,), "quadratic": (D, D)}),
     "continuous.natural": (continuous.natural, {"mean": (D,), "covariance": (D, D)}),
-    **{f"continuous.{density.__name__}": (density, {"points": (N, D), "mean": (D,), "covariance": (D, D)})
-       for density in (continuous.softmax_log_density, continuous.softmax_density, continuous.sparsemax_density)},
+    **{
+        f"continuous.{density.__name__}": (density, {"points": (N, D), "mean": (D,), "covariance": (D, D)})
+        for density in (continuous.softmax_log_density, continuous.softmax_density, continuous.sparsemax_density)
+    },
 }
 
 
@@ -167,11 +173,19 @@ def without_one_term(scores: Tensor, temperature: Any = 1.0, mask: Tensor | None
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("wrong", "expected"), [
-    (offset_blind, "silent"), (unnamed, "does not name"), (cleaned, "silent"), (converted, "accepted"),
-    (off_by_little, "silent"), (not_masked, "silent"), (not_masked, "accepted what has no definition"),
-    (without_one_term, "NaN or inf where the result can be stored"),
-])
+@pytest.mark.parametrize(
+    ("wrong", "expected"),
+    [
+        (offset_blind, "silent"),
+        (unnamed, "does not name"),
+        (cleaned, "silent"),
+        (converted, "accepted"),
+        (off_by_little, "silent"),
+        (not_masked, "silent"),
+        (not_masked, "accepted what has no definition"),
+        (without_one_term, "NaN or inf where the result can be stored"),
+    ],
+)
 def test_the_judge_detects_wrong_functions(wrong: Callable[..., Tensor], expected: str) -> None:
     verdicts = judged(replace(FUNCTIONS["one_sided.plan"], call=wrong), torch.float64)
     assert any(expected in verdict for verdict in verdicts.values()), Counter(verdicts.values())

@@ -12,7 +12,11 @@ def search(steps: list[float], exempt: list[bool] | None = None, slack: float = 
     out = torch.zeros(len(steps), dtype=torch.bool) if exempt is None else torch.tensor(exempt)
     return backtrack(
         lambda size: 1 + size.squeeze(-1) * step,
-        lambda x: -x.square() / 2, torch.full_like(step, -0.5), -step, torch.full_like(step, slack), out,
+        lambda x: -x.square() / 2,
+        torch.full_like(step, -0.5),
+        -step,
+        torch.full_like(step, slack),
+        out,
     )
 
 
@@ -25,7 +29,7 @@ def test_every_problem_has_its_own_size() -> None:
 
 def test_a_downhill_step_is_taken_only_if_exempt_or_within_the_slack() -> None:
     size, _, _ = search([1.0, 1.0], exempt=[False, True])
-    assert size[0] < 1e-15                                   # until rounding hides the step
+    assert size[0] < 1e-15  # until rounding hides the step
     assert size[1] == 1
     assert search([1e-9], slack=1e-6)[0].tolist() == [1.0]
 

@@ -39,7 +39,7 @@ def quadratic(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, causal: bool
     q, k, v = q.double(), k.double(), v.double()
     rows = []
     for i in range(q.shape[-2]):
-        kernel = (k @ q[i])
+        kernel = k @ q[i]
         if mask is not None:
             kernel = kernel * mask
         if causal:
@@ -55,8 +55,9 @@ def test_rows_keep_their_weights_where_features_leave_the_range_of_the_dtype(cau
     q, k, v, omega = (60 * normal(0, 40, 4), 60 * normal(1, 40, 4), normal(2, 40, 2), normal(3, 16, 4))
     short = [x.float() for x in (q, k, v, omega)]
     output = linear.random_feature_attention(*short, causal=causal)
-    logits = [(x.float().double() @ omega.float().double().mT) - x.float().double().square().sum(-1, keepdim=True) / 2
-              for x in (q, k)]
+    logits = [
+        (x.float().double() @ omega.float().double().mT) - x.float().double().square().sum(-1, keepdim=True) / 2 for x in (q, k)
+    ]
     kernel = (logits[0].unsqueeze(-2) + logits[1].unsqueeze(-3)).logsumexp(-1)
     past = torch.ones(40, 40, dtype=torch.bool).tril() if causal else torch.ones(40, 40, dtype=torch.bool)
     expected = torch.where(past, kernel, -torch.inf).softmax(-1) @ short[2].double()
@@ -70,7 +71,7 @@ def test_rows_keep_their_weights_where_features_leave_the_range_of_the_dtype(cau
 def test_a_far_offset_of_the_keys_costs_no_more_than_it_must(causal: bool) -> None:
     k, v = normal(1, 30, 3), normal(2, 30, 2)
     q, omega = normal(0, 30, 3), normal(3, 9, 3)
-    far = torch.round(k * 64) / 64 + 2.0**20                 # exact in float64; in float32 a sixteenth of a step
+    far = torch.round(k * 64) / 64 + 2.0**20  # exact in float64; in float32 a sixteenth of a step
     output = linear.random_feature_attention(q, far, v, omega, causal=causal)
     x = far - 2.0**20
     logits = x @ (omega - 2.0**20).mT - x.square().sum(-1, keepdim=True) / 2
@@ -82,8 +83,11 @@ def test_a_far_offset_of_the_keys_costs_no_more_than_it_must(causal: bool) -> No
 
 def test_a_mask_adds_no_axes_to_the_result() -> None:
     q, k, v = normal(0, 5, 3).exp(), normal(1, 7, 3).exp(), normal(2, 7, 2)
-    for call in (lambda mask: linear.linear_attention(q, k, v, mask), lambda mask: linear.kernel_weights(q, k, mask),
-                 lambda mask: linear.random_feature_attention(q, k, v, normal(3, 4, 3), mask=mask)):
+    for call in (
+        lambda mask: linear.linear_attention(q, k, v, mask),
+        lambda mask: linear.kernel_weights(q, k, mask),
+        lambda mask: linear.random_feature_attention(q, k, v, normal(3, 4, 3), mask=mask),
+    ):
         assert call(torch.ones(7, dtype=torch.bool)).shape[0] == 5
         with pytest.raises(ValueError, match=r"^mask: expected a shape that broadcasts to \(7,\), got \(5, 7\)"):
             call(torch.ones(5, 7, dtype=torch.bool))
@@ -126,8 +130,11 @@ def test_random_feature_attention_of_a_batch_agrees_with_its_problems(causal: bo
     for values, projections in ((v[:, 0], omega[0]), (v[0, 0], omega[:2])):
         output = linear.random_feature_attention(q[0, 0], k[0], values, projections, 1.0, own, causal=causal)
         for i in range(2):
-            close(output[i], one_by_one(q[0, 0], k[0], values.expand(2, -1, -1)[i], projections.expand(2, -1, -1)[i],
-                                        past & own[i]), 1e-12)
+            close(
+                output[i],
+                one_by_one(q[0, 0], k[0], values.expand(2, -1, -1)[i], projections.expand(2, -1, -1)[i], past & own[i]),
+                1e-12,
+            )
 
 
 def test_features_of_a_batch_agree_with_its_problems() -> None:
@@ -202,8 +209,10 @@ def test_causal_attention_takes_chunks_and_no_larger_matrix(n: int, monkeypatch:
 
 def test_variance_and_bias_are_finite_wherever_they_can_be_stored() -> None:
     q, k = torch.tensor([[9.0, 0.0]]), torch.tensor([[-9.5, 0.1], [-8.0, 0.0], [0.0, 2.0]])
-    for short, wide in ((linear.kernel_variance(q, k, 4), linear.kernel_variance(q.double(), k.double(), 4)),
-                        (linear.ratio_bias(q, k, 4), linear.ratio_bias(q.double(), k.double(), 4))):
+    for short, wide in (
+        (linear.kernel_variance(q, k, 4), linear.kernel_variance(q.double(), k.double(), 4)),
+        (linear.ratio_bias(q, k, 4), linear.ratio_bias(q.double(), k.double(), 4)),
+    ):
         assert_close(short, wide.float(), rtol=2e2 * tolerances.eps("float32"), atol=1e-30)
     # Weights 1, e^−162 and e^−243; the mean of E is e^324, beyond float32, whose last number is e^88.7.
     bias = linear.ratio_bias(torch.tensor([[9.0]]), torch.tensor([[9.0], [-9.0], [-18.0]]), 1)
@@ -220,11 +229,11 @@ def test_the_bias_of_one_long_row_needs_no_matrix(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(torch, "matmul", lambda x, y: (seen.append((z := matmul(x, y)).numel()), z)[1])
     close(linear.ratio_bias(q, k, 3), direct, 1e-12 * float(direct.abs().max()))
     assert max(seen) <= 700
-    assert len(seen) == 1 + 8                                # the scores, and keys in sevens, each against 2 × 50
+    assert len(seen) == 1 + 8  # the scores, and keys in sevens, each against 2 × 50
     seen.clear()
     monkeypatch.setattr(linear, "_TILE_NUMBERS", 50)
     close(linear.ratio_bias(q, k, 3), direct, 1e-12 * float(direct.abs().max()))
-    assert max(seen) == 100                                  # one key has more
+    assert max(seen) == 100  # one key has more
 
 
 # --- exactness ---------------------------------------------------------------------------------------------------
@@ -330,8 +339,11 @@ def test_first_and_second_derivatives(causal: bool) -> None:
     assert gradgradcheck(attend, (q, k, v, omega, tau), fast_mode=True)
     assert gradcheck(lambda q, k: linear.kernel_weights(q.exp(), k.exp(), mask, causal=causal), (q, k))
     assert gradgradcheck(lambda q, k: linear.kernel_weights(q.exp(), k.exp(), mask, causal=causal), (q, k), fast_mode=True)
-    close(torch.func.vmap(lambda q: linear.linear_attention(q.exp(), k.exp(), v, mask, causal=causal))(q),
-          linear.linear_attention(q.exp(), k.exp(), v, mask, causal=causal), 1e-14)
+    close(
+        torch.func.vmap(lambda q: linear.linear_attention(q.exp(), k.exp(), v, mask, causal=causal))(q),
+        linear.linear_attention(q.exp(), k.exp(), v, mask, causal=causal),
+        1e-14,
+    )
     assert gradcheck(lambda q, k: (linear.kernel_variance(q, k, 3), linear.ratio_bias(q, k, 3)), (q, k))
     assert gradgradcheck(lambda q, k: (linear.kernel_variance(q, k, 3), linear.ratio_bias(q, k, 3)), (q, k), fast_mode=True)
 

@@ -174,8 +174,9 @@ def test_units_of_costs_and_masses_do_not_matter(costs: float, masses: float) ->
     for name, unit in (("plan", masses), ("value", costs * masses), ("row_potential", costs), ("column_potential", costs)):
         close(getattr(scaled, name) / unit, getattr(plain, name), 1e-9)
     # Problems of a batch have their own units.
-    mixed = exact_plan(torch.stack([cost[0], costs * cost[1]]), torch.stack([a[0], masses * a[1]]),
-                       torch.stack([b[0], masses * b[1]]))
+    mixed = exact_plan(
+        torch.stack([cost[0], costs * cost[1]]), torch.stack([a[0], masses * a[1]]), torch.stack([b[0], masses * b[1]])
+    )
     close(mixed.plan[0], plain.plan[0], 1e-9)
     close(mixed.plan[1] / masses, plain.plan[1], 1e-9)
     close(mixed.column_potential[1] / costs, plain.column_potential[1], 1e-9)
@@ -190,7 +191,7 @@ def test_the_certificate_matches_its_definition() -> None:
     close(solution.row_error, (solution.plan.sum(-1) - a).abs(), 1e-16)
     close(solution.column_error, (solution.plan.sum(-2) - b).abs(), 1e-16)
     reduced = cost - solution.row_potential.unsqueeze(-1) - solution.column_potential.unsqueeze(-2)
-    close(reduced.amin(-1), torch.zeros(3, 4, dtype=torch.float64))        # each f_i is as large as it may be
+    close(reduced.amin(-1), torch.zeros(3, 4, dtype=torch.float64))  # each f_i is as large as it may be
     assert bool((solution.plan >= 0).all())
 
 
@@ -229,14 +230,17 @@ def test_one_cost_for_a_batch_of_marginals() -> None:
         close(solution.value[i, j], exact_plan(cost, a[i, j], b[j]).value)
 
 
-@pytest.mark.parametrize(("change", "message"), [
-    ({"mask": torch.zeros(2, 2)}, "mask: expected a boolean tensor, for there is no ε to add to, got torch.float32"),
-    ({"cost": torch.tensor([[0.0, -torch.inf], [0.0, 0.0]])}, "cost: expected numbers, or"),
-    ({"cost": torch.tensor([[0.0, torch.nan], [0.0, 0.0]])}, "cost: expected numbers, or"),
-    ({"source": torch.tensor([torch.inf, 1.0])}, "source: expected nonnegative finite masses"),
-    ({"source": torch.tensor([torch.nan, 1.0])}, "source: expected nonnegative finite masses"),
-    ({"target": torch.tensor([-0.5, 1.5])}, "target: expected nonnegative finite masses"),
-])
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"mask": torch.zeros(2, 2)}, "mask: expected a boolean tensor, for there is no ε to add to, got torch.float32"),
+        ({"cost": torch.tensor([[0.0, -torch.inf], [0.0, 0.0]])}, "cost: expected numbers, or"),
+        ({"cost": torch.tensor([[0.0, torch.nan], [0.0, 0.0]])}, "cost: expected numbers, or"),
+        ({"source": torch.tensor([torch.inf, 1.0])}, "source: expected nonnegative finite masses"),
+        ({"source": torch.tensor([torch.nan, 1.0])}, "source: expected nonnegative finite masses"),
+        ({"target": torch.tensor([-0.5, 1.5])}, "target: expected nonnegative finite masses"),
+    ],
+)
 def test_refusals(change: dict[str, Tensor], message: str) -> None:
     arguments = {"cost": torch.zeros(2, 2), "source": torch.full((2,), 0.5), "target": torch.full((2,), 0.5)} | change
     with pytest.raises(ValueError, match=f"^{message}"):
@@ -281,8 +285,14 @@ def test_even_masses_of_any_number() -> None:
                 close(solution.value, cost.mean())
 
 
-@given(st.integers(1, 5), st.integers(1, 300), st.booleans(), st.sampled_from([torch.float32, torch.float64]),
-       st.sampled_from([0.0, 1.0, 20.0]), st.integers(0, 2**32))
+@given(
+    st.integers(1, 5),
+    st.integers(1, 300),
+    st.booleans(),
+    st.sampled_from([torch.float32, torch.float64]),
+    st.sampled_from([0.0, 1.0, 20.0]),
+    st.integers(0, 2**32),
+)
 def test_masses_of_any_shape(n: int, m: int, turned: bool, dtype: torch.dtype, spread: float, seed: int) -> None:
     """Also as unlike as e^20, in batches, and in both dtypes."""
     generator = torch.Generator().manual_seed(seed)

@@ -15,7 +15,7 @@ from numerics.modules.functional import attend
 
 N, M, D = 4, 5, 6
 ROUNDING = 64 * tolerances.rounding("float64", M * D, 8.0)
-SOLVED = 1e-7                                                # of derivatives of solutions
+SOLVED = 1e-7  # of derivatives of solutions
 
 FIRST = torch.arange(M) < M - 1
 DEAD = torch.ones(N, M, dtype=torch.bool) & FIRST
@@ -29,6 +29,7 @@ def with_weights(kind: str | Attention) -> Call:
         output, weights = attend(kind, query, key, value, mask, need_weights=True)
         assert weights is not None
         return torch.cat((output, weights), -1)
+
     return call
 
 
@@ -131,11 +132,14 @@ def test_linear_attention_keeps_out_what_is_masked_or_later(causal: bool) -> Non
             assert_close(actual, found[2], rtol=0.0, atol=ROUNDING)
 
 
-@pytest.mark.parametrize("function", [
-    lambda t, z, mask: mem.tilt(z, t, None, mask),
-    lambda t, z, mask: mem.closed_form(t, z, None, 1.0, mask),
-    lambda t, z, mask: mem.solve(t, z, None, 1.0, mask).mean,
-])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda t, z, mask: mem.tilt(z, t, None, mask),
+        lambda t, z, mask: mem.closed_form(t, z, None, 1.0, mask),
+        lambda t, z, mask: mem.solve(t, z, None, 1.0, mask).mean,
+    ],
+)
 def test_masked_templates_have_no_effect(function: Callable[..., Tensor]) -> None:
     found = []
     for number in (math.nan, math.inf, 0.0):
@@ -162,8 +166,9 @@ def test_low_numbers_are_masks_in_every_attention(kind: str | Attention, number:
         rows = mask.any(-1)
         low, infinite = bias.clone(), bias.masked_fill(~mask, -math.inf)
         low[~mask] += number
-        actual, expected = (scaled_dot_product_attention(query[..., rows, :], key, value, x[rows], attention=kind)
-                            for x in (low, infinite))
+        actual, expected = (
+            scaled_dot_product_attention(query[..., rows, :], key, value, x[rows], attention=kind) for x in (low, infinite)
+        )
         assert_close(actual, expected, rtol=0.0, atol=float(tolerances.rounding("float32", M * D, 8.0)))
 
 
@@ -180,14 +185,16 @@ def test_which_numbers_are_low() -> None:
     numbers = [[0.0, -4999.0, -5000.0, -math.inf], [-1e9, -1e9, -1e9, -1e9 - 1e4], [-math.inf] * 4, [1e4, 0, 6e3, math.nan]]
     mask = torch.tensor(numbers, dtype=torch.float64, requires_grad=True)
     kept = masks.with_infinities(mask)
-    assert (kept == -math.inf).tolist() == [[False, False, True, True], [False, False, False, True], [True] * 4,
-                                            [False] * 4]
+    assert (kept == -math.inf).tolist() == [[False, False, True, True], [False, False, False, True], [True] * 4, [False] * 4]
     (slope,) = torch.autograd.grad(kept[:2].masked_fill(kept[:2] == -math.inf, 0.0).sum(), mask)
     assert slope.tolist() == [[1, 1, 0, 0], [1, 1, 1, 0], [0] * 4, [0] * 4]
     boolean = torch.tensor([True, False])
     assert masks.with_infinities(boolean) is masks.of_whole_rows(boolean) is boolean
     assert masks.of_whole_rows(mask.detach()[:3]).tolist() == [
-        [0.0, -4999.0, -math.inf, -math.inf], [0.0, 0.0, 0.0, -math.inf], [-math.inf] * 4]
+        [0.0, -4999.0, -math.inf, -math.inf],
+        [0.0, 0.0, 0.0, -math.inf],
+        [-math.inf] * 4,
+    ]
 
 
 @pytest.mark.parametrize("offset", [-5e3, -1e9, 1e9])

@@ -13,16 +13,7 @@ from torch.testing import assert_close
 
 from evidence.instances.one_sided import OneSided, one_sided_problems
 from numerics import one_sided, tolerances
-from tests.numerics.common import (
-    PATIENT,
-    bias,
-    close,
-    error,
-    in_dtypes,
-    in_halves,
-    on_devices,
-    reference,
-)
+from tests.numerics.common import PATIENT, bias, close, error, in_dtypes, in_halves, on_devices, reference
 
 # --- forward -----------------------------------------------------------------------------------------------------
 
@@ -77,10 +68,7 @@ def test_half_precision_is_float32_rounded(dtype: torch.dtype) -> None:
             (one_sided.entropy(plan), one_sided.entropy(plan.float())),
             (one_sided.objective(plan, x.scores, tau), one_sided.objective(plan.float(), y.scores, tau)),
             (one_sided.plan_jacobian(plan, tau), one_sided.plan_jacobian(plan.float(), tau)),
-            (
-                one_sided.score_gradient(plan, x.utility, tau),
-                one_sided.score_gradient(plan.float(), x.utility.float(), tau),
-            ),
+            (one_sided.score_gradient(plan, x.utility, tau), one_sided.score_gradient(plan.float(), x.utility.float(), tau)),
             (one_sided.scores_from(x.values[0], x.values), one_sided.scores_from(y.values[0], y.values)),
         ]
         for half, full in pairs:
@@ -292,20 +280,33 @@ def test_a_dead_row_passes_no_nan_backwards(function: Callable[..., Tensor]) -> 
     with torch.autograd.set_detect_anomaly(True):
         output = function(scores, 0.5, mask)
         torch.where(output.isfinite(), output, 0.0).square().sum().backward()
-    assert bool(scores.grad.isfinite().all())                # type: ignore[union-attr]
-    assert bool((scores.grad[1] == 0).all())                 # type: ignore[index]
+    assert bool(scores.grad.isfinite().all())  # type: ignore[union-attr]
+    assert bool((scores.grad[1] == 0).all())  # type: ignore[index]
 
 
-@pytest.mark.parametrize(("left", "right", "fits"), [
-    ((4,), (4, 3), True), ((2, 4), (4, 3), True), ((5, 2, 4), (4, 3), True), ((5, 2, 4), (5, 4, 3), True),
-    ((4,), (5, 4, 3), True), ((2, 4), (5, 4, 3), False), ((5, 2, 4), (6, 4, 3), False), ((4,), (3, 4), False),
-    ((4,), (4,), False), ((3,), (4, 3), False),
-])
+@pytest.mark.parametrize(
+    ("left", "right", "fits"),
+    [
+        ((4,), (4, 3), True),
+        ((2, 4), (4, 3), True),
+        ((5, 2, 4), (4, 3), True),
+        ((5, 2, 4), (5, 4, 3), True),
+        ((4,), (5, 4, 3), True),
+        ((2, 4), (5, 4, 3), False),
+        ((5, 2, 4), (6, 4, 3), False),
+        ((4,), (3, 4), False),
+        ((4,), (4,), False),
+        ((3,), (4, 3), False),
+    ],
+)
 def test_products_agree_with_torch(left: tuple[int, ...], right: tuple[int, ...], fits: bool) -> None:
     generator = torch.Generator().manual_seed(0)
     x, y = (torch.randn(shape, generator=generator, dtype=torch.float64) for shape in (left, right))
-    for function, turned, sign in ((one_sided.context, y, 1), (one_sided.scores_from, y.mT if y.ndim > 1 else y, 1),
-                                   (one_sided.utility, y.mT if y.ndim > 1 else y, -1)):
+    for function, turned, sign in (
+        (one_sided.context, y, 1),
+        (one_sided.scores_from, y.mT if y.ndim > 1 else y, 1),
+        (one_sided.utility, y.mT if y.ndim > 1 else y, -1),
+    ):
         if fits:
             assert_close(function(x, turned), sign * (x @ y), rtol=0.0, atol=1e-14)
         else:

@@ -155,9 +155,7 @@ def test_vmapped_jacobian_is_eot_59(kind: str, transform: Callable[..., Callable
         actual = torch.func.vmap(transform(one_sided.plan))(scores, temperature, mask)
     expected = one_sided.plan_jacobian(one_sided.plan(scores, temperature, mask), temperature)
     close(actual, expected, tolerances.rounding("float64", 4, 4.0))
-    assert_close(
-        torch.func.vmap(one_sided.plan_jacobian)(one_sided.plan(scores, temperature, mask), temperature), expected
-    )
+    assert_close(torch.func.vmap(one_sided.plan_jacobian)(one_sided.plan(scores, temperature, mask), temperature), expected)
 
 
 def test_log_partition_differentiates_to_the_plan_and_its_covariance() -> None:

@@ -26,11 +26,18 @@ def by_hand(log_prior: list[float], scores: list[float]) -> list[float]:
     return [term / math.fsum(terms) for term in terms]
 
 
-@pytest.mark.parametrize(("log_prior", "scores"), [
-    ([0.5, -1.0, 2.0], [1.0, 0.25, -0.5]), ([-INF, -1.0, 2.0], [math.nan, 0.25, -0.5]), ([-INF, -1.0, -INF], [INF, 7.0, -INF]),
-    ([-INF, -INF, -INF], [1.0, math.nan, INF]), ([0.0, -INF, 1.0], [0.0, 800.0, -2.0]), ([3.0], [5.0]),
-    ([0.0, -2.0, -3.0], [-INF, 1.0, 2.0]),
-])
+@pytest.mark.parametrize(
+    ("log_prior", "scores"),
+    [
+        ([0.5, -1.0, 2.0], [1.0, 0.25, -0.5]),
+        ([-INF, -1.0, 2.0], [math.nan, 0.25, -0.5]),
+        ([-INF, -1.0, -INF], [INF, 7.0, -INF]),
+        ([-INF, -INF, -INF], [1.0, math.nan, INF]),
+        ([0.0, -INF, 1.0], [0.0, 800.0, -2.0]),
+        ([3.0], [5.0]),
+        ([0.0, -2.0, -3.0], [-INF, 1.0, 2.0]),
+    ],
+)
 def test_a_tilted_prior_by_hand(log_prior: list[float], scores: list[float]) -> None:
     prior, s = (torch.tensor(x, dtype=torch.float64) for x in (log_prior, scores))
     expected = torch.tensor(by_hand(log_prior, scores), dtype=torch.float64)
@@ -48,7 +55,7 @@ def test_a_common_offset_of_either_costs_no_digits() -> None:
     expected = torch.tensor([*by_hand(whole_numbers, parts), 0.0], dtype=torch.float64)
     rows = [*whole_numbers, 1e9], [*parts, -INF], [*parts, 1e9]
     integers, masked, fractions = (torch.tensor(x, dtype=torch.float64) for x in rows)
-    for offset in (2.0**52, -(2.0**52)):                     # next to it there are whole numbers only
+    for offset in (2.0**52, -(2.0**52)):  # next to it there are whole numbers only
         prior = torch.where(masked == -INF, -INF, integers + offset)
         for weights in (priors.tilted(prior, fractions), priors.tilted(masked, integers + offset)):
             assert float((weights - expected).abs().max()) <= tolerances.rounding("float64", 4, 8.0)
@@ -105,23 +112,33 @@ def test_buckets_by_their_definition(buckets: int, furthest: int, bidirectional:
     assert actual.dtype == torch.int64
 
 
-@pytest.mark.parametrize(("call", "message"), [
-    (lambda: priors.relative_position_bucket(torch.arange(3), 3), "num_buckets: expected at least 4, got 3"),
-    (lambda: priors.relative_position_bucket(torch.arange(3), 1, False), "num_buckets: expected at least 2, got 1"),
-    (lambda: priors.relative_position_bucket(torch.arange(3), 8, True, 2), "max_distance: expected more than 2, got 2"),
-    (lambda: priors.relative_position_bucket(torch.arange(3), 8, False, 4), "max_distance: expected more than 4, got 4"),
-    (lambda: priors.relative_position_bucket(torch.zeros(3)), "relative_position: expected integers, got torch.float32"),
-    (lambda: priors.relative_position_bucket(torch.zeros(3) > 0), "relative_position: expected integers, got torch.bool"),
-    (lambda: priors.relative_position_bucket(torch.zeros(3) + 0j), "relative_position: expected integers, got torch.complex64"),
-    (lambda: priors.relative_position_bucket(torch.eye(3).long().to_sparse()), "relative_position: expected a dense tensor"),
-    (lambda: priors.relative_position_bias(2, 2, torch.zeros(8)), "table: expected a dense floating tensor (num"),
-    (lambda: priors.relative_position_bias(2, 2, torch.zeros(8, 2).long()), "table: expected a dense floating tensor"),
-    (lambda: priors.relative_position_bias(2, 2, torch.zeros(8, 2).to_sparse()), "table: expected a dense floating tensor"),
-    (lambda: priors.causal_mask(0, 2), "query_len: expected"), (lambda: priors.causal_mask(2, 0), "key_len: expected"),
-    (lambda: priors.relative_positions(0, 2), "query_len: expected"),
-    (lambda: priors.relative_positions(2, 0), "key_len: expected"),
-    (lambda: priors.log_mask(torch.ones(2).long(), torch.float32), "mask: expected a dense boolean or floating tensor"),
-])
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: priors.relative_position_bucket(torch.arange(3), 3), "num_buckets: expected at least 4, got 3"),
+        (lambda: priors.relative_position_bucket(torch.arange(3), 1, False), "num_buckets: expected at least 2, got 1"),
+        (lambda: priors.relative_position_bucket(torch.arange(3), 8, True, 2), "max_distance: expected more than 2, got 2"),
+        (lambda: priors.relative_position_bucket(torch.arange(3), 8, False, 4), "max_distance: expected more than 4, got 4"),
+        (lambda: priors.relative_position_bucket(torch.zeros(3)), "relative_position: expected integers, got torch.float32"),
+        (lambda: priors.relative_position_bucket(torch.zeros(3) > 0), "relative_position: expected integers, got torch.bool"),
+        (
+            lambda: priors.relative_position_bucket(torch.zeros(3) + 0j),
+            "relative_position: expected integers, got torch.complex64",
+        ),
+        (
+            lambda: priors.relative_position_bucket(torch.eye(3).long().to_sparse()),
+            "relative_position: expected a dense tensor",
+        ),
+        (lambda: priors.relative_position_bias(2, 2, torch.zeros(8)), "table: expected a dense floating tensor (num"),
+        (lambda: priors.relative_position_bias(2, 2, torch.zeros(8, 2).long()), "table: expected a dense floating tensor"),
+        (lambda: priors.relative_position_bias(2, 2, torch.zeros(8, 2).to_sparse()), "table: expected a dense floating tensor"),
+        (lambda: priors.causal_mask(0, 2), "query_len: expected"),
+        (lambda: priors.causal_mask(2, 0), "key_len: expected"),
+        (lambda: priors.relative_positions(0, 2), "query_len: expected"),
+        (lambda: priors.relative_positions(2, 0), "key_len: expected"),
+        (lambda: priors.log_mask(torch.ones(2).long(), torch.float32), "mask: expected a dense boolean or floating tensor"),
+    ],
+)
 def test_refusals(call: Callable[[], Tensor], message: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
         call()
@@ -142,8 +159,12 @@ def test_a_bias_has_its_head_first() -> None:
 
 @pytest.mark.parametrize("decoder", [True, False])
 def test_the_table_of_a_layer_is_shared(decoder: bool) -> None:
-    layer = SimpleNamespace(has_relative_attention_bias=True, relative_attention_bias=nn.Embedding(8, 3), is_decoder=decoder,
-                            relative_attention_max_distance=20)
+    layer = SimpleNamespace(
+        has_relative_attention_bias=True,
+        relative_attention_bias=nn.Embedding(8, 3),
+        is_decoder=decoder,
+        relative_attention_max_distance=20,
+    )
     positions = priors.RelativePositions.from_t5(cast(priors.T5Attention, layer))
     assert positions.table is layer.relative_attention_bias.weight
     assert (positions.bidirectional, positions.max_distance) == (not decoder, 20)

@@ -74,7 +74,7 @@ def test_the_bias_of_the_weights_has_the_derived_leading_term(seed: int) -> None
     allowed = 5 * (2 * errors[1] + errors[0]) + (estimates[1] - estimates[0]).abs()
     extrapolated = 2 * estimates[1] - estimates[0]
     assert ((extrapolated - leading).abs() <= allowed).all()
-    assert (leading.abs() > 4 * allowed).any()               # so that neither zero nor a third too much would pass
+    assert (leading.abs() > 4 * allowed).any()  # so that neither zero nor a third too much would pass
     close(leading.sum(), torch.zeros((), dtype=F64), 1e-15)
 
 

@@ -31,7 +31,7 @@ def reference(scores: Tensor, alpha: float) -> np.ndarray:
     def plan(log_peak: np.ndarray) -> np.ndarray:
         if beta == 0:
             return np.exp(log_peak + x)
-        excess = np.expm1(beta * log_peak) + beta * x        # p^β − 1
+        excess = np.expm1(beta * log_peak) + beta * x  # p^β − 1
         positive = excess > -1
         return np.where(positive, np.exp(np.log1p(np.where(positive, excess, 0)) / beta), 0)
 
@@ -209,7 +209,7 @@ def test_near_alpha_1_everything_is_smooth(step: float) -> None:
     rounding = tolerances.rounding("float64", 6, 1e3)
     for a, b, c in zip(left, middle, right, strict=True):
         close(a, b, 1e3 * step + rounding)
-        close(a + c, 2 * b, 1e4 * step**2 + rounding)       # no kink
+        close(a + c, 2 * b, 1e4 * step**2 + rounding)  # no kink
 
 
 def test_alpha_broadcasts_as_in_the_package() -> None:

@@ -42,18 +42,28 @@ def close(actual: Tensor, expected: Tensor, atol: float) -> None:
     assert_close(actual, expected, rtol=0.0, atol=atol)
 
 
-OFFERED = ("sparsemax", "entmax15", "sparsemax_bisect", "entmax_bisect", "normmax_bisect", "budget_bisect", "SparsemaxBisect",
-           "NormmaxBisect", "BudgetBisect")
+OFFERED = (
+    "sparsemax",
+    "entmax15",
+    "sparsemax_bisect",
+    "entmax_bisect",
+    "normmax_bisect",
+    "budget_bisect",
+    "SparsemaxBisect",
+    "NormmaxBisect",
+    "BudgetBisect",
+)
 PEERS = {name: getattr(entmax, name) for name in OFFERED}
 
 
 @pytest.mark.parametrize("name", PEERS)
 def test_names_and_defaults_agree_with_the_package(name: str) -> None:
-    ours, theirs = (inspect.signature(f).parameters for f in (getattr(regularizers, name, None) or getattr(sparse_maps, name),
-                                                              PEERS[name]))
+    ours, theirs = (
+        inspect.signature(f).parameters for f in (getattr(regularizers, name, None) or getattr(sparse_maps, name), PEERS[name])
+    )
     expected = {parameter.name: parameter.default for parameter in theirs.values()}
     if name == "SparsemaxBisect":
-        expected["n_iter"] = 50                              # None there, which is passed on to a function that wants a number
+        expected["n_iter"] = 50  # None there, which is passed on to a function that wants a number
     assert {parameter.name: parameter.default for parameter in ours.values() if parameter.name in expected} == expected
 
 
@@ -229,8 +239,16 @@ def test_functional_transforms_and_compilation() -> None:
         close(torch.compile(function, fullgraph=True, backend="aot_eager")(x), function(x), 1e-12)
 
 
-@pytest.mark.parametrize("function", [normmax_bisect, partial(normmax_bisect, alpha=1.2), budget_bisect,
-                                      lambda x: sparsemax_threshold(x)[0], lambda x: entmax15_threshold(x)[0]])
+@pytest.mark.parametrize(
+    "function",
+    [
+        normmax_bisect,
+        partial(normmax_bisect, alpha=1.2),
+        budget_bisect,
+        lambda x: sparsemax_threshold(x)[0],
+        lambda x: entmax15_threshold(x)[0],
+    ],
+)
 def test_a_common_offset_costs_no_digits(function: Any) -> None:
     x = (normal(20, 6) * 2**16).round() / 2**16
     change = function(x + 2.0**30) - function(x)
@@ -241,7 +259,7 @@ def test_a_derivative_passes_no_nan_on_its_way() -> None:
     x = normal(3, 6)
     x[0] = -torch.inf
     x[1, :5] = -torch.inf
-    x[2] = torch.tensor([9.0, -torch.inf, 0.0, 4.0, 0.0, 0.0])             # of a budget of 2, nothing is left to share
+    x[2] = torch.tensor([9.0, -torch.inf, 0.0, 4.0, 0.0, 0.0])  # of a budget of 2, nothing is left to share
     for function in (normmax_bisect, budget_bisect, lambda x: sparsemax_threshold(x)[0], lambda x: entmax15_threshold(x)[0]):
         y = x.clone().requires_grad_()
         with torch.autograd.set_detect_anomaly(True):
@@ -260,7 +278,7 @@ def test_a_fully_masked_row_has_a_constant_threshold() -> None:
 
 @pytest.mark.parametrize("alpha", [1.3, 2.0, 3.0])
 def test_entries_exactly_at_the_threshold_take_no_part(alpha: float) -> None:
-    x = torch.tensor([1.0, 0.0, -0.7], dtype=torch.float64, requires_grad=True)     # τ = 0
+    x = torch.tensor([1.0, 0.0, -0.7], dtype=torch.float64, requires_grad=True)  # τ = 0
     p = normmax_bisect(x, alpha)
     assert p.tolist() == [1.0, 0.0, 0.0]
     assert bool(torch.autograd.grad(p[0], x)[0].isfinite().all())

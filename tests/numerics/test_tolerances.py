@@ -171,7 +171,7 @@ def test_plan_from_residual_uses_the_condition(sharpness: float) -> None:
     a, b = p.sum(1), p.sum(0)
     _, values, vectors = np.linalg.svd(p / np.sqrt(np.outer(a, b)))
     gap = 1 - float(values[1]) ** 2
-    q = coupled(1e-6 * vectors[1] / np.sqrt(b), cost)        # the direction that the marginals see least
+    q = coupled(1e-6 * vectors[1] / np.sqrt(b), cost)  # the direction that the marginals see least
     error, distance = math.sqrt(float(((q.sum(0) - b) ** 2 / b).sum())), float(np.abs(p - q).sum())
     assert distance <= tolerances.plan_from_residual(error, gap) <= 10 * distance
     assert distance > tolerances.plan_from_residual(error / 100, gap)
@@ -195,11 +195,12 @@ def test_the_parts_of_rounding(name: str) -> None:
     computed = tolerances.eps("float64" if name == "float64" else "float32")
     stored = 0.0 if name in ("float64", "float32") else tolerances.eps(name)
     smallest = {"float64": np.finfo(np.float64).tiny, "float16": np.finfo(np.float16).smallest_subnormal}.get(
-        name, np.finfo(np.float32).tiny)
+        name, np.finfo(np.float32).tiny
+    )
     assert tolerances.rounding(name, 1, 0.0) == smallest
     for size in (1, 5):
         more = tolerances.rounding(name, size + 1, 3.0) - tolerances.rounding(name, size, 3.0)
-        assert more == pytest.approx(3 * computed, rel=1e-6, abs=0)               # an addition
+        assert more == pytest.approx(3 * computed, rel=1e-6, abs=0)  # an addition
     assert tolerances.rounding(name, 1) - smallest == pytest.approx(stored + 9 * computed, abs=0)
     for size in (1, 7):
         least = tolerances.plan(name, size) - tolerances.rounding(name, size)
@@ -214,7 +215,7 @@ def test_tf32_keeps_as_many_digits_as_float16_and_the_range_of_float32() -> None
 
 def test_the_parts_of_a_score_gradient() -> None:
     total = tolerances.score_gradient("float64", 6, 3.0, 0.5)
-    assert total == pytest.approx(tolerances.rounding("float64", 6, 12.0), abs=0)        # twice u/τ
+    assert total == pytest.approx(tolerances.rounding("float64", 6, 12.0), abs=0)  # twice u/τ
     more = tolerances.score_gradient("float64", 6, 3.0, 0.5, 1e-3) - total
     assert more == pytest.approx((2 + 6) * 1e-3 * 3.0 / 0.5)
     stored = tolerances.stored_score_gradient("bfloat16", 6, 3.0, 0.5, 0.25, 0.0)
@@ -235,9 +236,9 @@ def test_strong_convexity_is_sharp_for_a_parabola() -> None:
 
 
 def test_the_parts_of_bounds_for_transport() -> None:
-    assert tolerances.marginals("float64", 10, 7.0) == 2 * tolerances.plan("float64", 10, 21.0)      # three exponents, twice
+    assert tolerances.marginals("float64", 10, 7.0) == 2 * tolerances.plan("float64", 10, 21.0)  # three exponents, twice
     assert tolerances.relaxed_plan(0.5, 0.25) == 2 * 0.5 * 0.25
-    assert tolerances.plan_from_residual(0.5, 1.0) == 2 * 0.5                # nothing is lost if the marginals see all
+    assert tolerances.plan_from_residual(0.5, 1.0) == 2 * 0.5  # nothing is lost if the marginals see all
     assert tolerances.plan_from_residual(0.5, 0.25) == 3 * 0.5
     assert tolerances.plan_from_marginals(0.5, 2.0) == pytest.approx(math.sqrt(2.0 * 0.5 * 1.5))
     assert tolerances.of_difference(0.25, 0.5) == 1.0

@@ -104,8 +104,10 @@ def maps(modules: Sequence[LayerRows]) -> Figure:
 
 
 def _map(axes: NDArray[np.object_], name: str, modules: dict[str, list[LayerRows]], count: int) -> None:
-    pictures = [np.array([[mean(rows.of_head(head, name)) for head in range(count)] for rows in of_weights])
-                for of_weights in modules.values()]
+    pictures = [
+        np.array([[mean(rows.of_head(head, name)) for head in range(count)] for rows in of_weights])
+        for of_weights in modules.values()
+    ]
     positive = [x for x in np.concatenate(pictures).flat if x > 0]
     wide = bool(positive) and max(positive) > 30 * min(positive)
     norm = LogNorm(min(positive), max(positive)) if wide else Normalize(0, max(positive, default=1.0))
@@ -119,12 +121,12 @@ def _map(axes: NDArray[np.object_], name: str, modules: dict[str, list[LayerRows
     axes[0].set_ylabel("layer", fontsize=7)
     bar = axes[0].figure.colorbar(image, ax=list(axes))
     bar.ax.tick_params(labelsize=6)
-    bar.ax.yaxis.set_minor_formatter(NullFormatter())        # a logarithmic bar has a decade to show
+    bar.ax.yaxis.set_minor_formatter(NullFormatter())  # a logarithmic bar has a decade to show
 
 
 def save(figure: Figure, path: Path) -> None:
     """Write a figure as PNG and SVG, the same bytes for the same figure."""
-    figure.draw_without_rendering()                          # the layout is found once, not once for each format
+    figure.draw_without_rendering()  # the layout is found once, not once for each format
     figure.set_layout_engine("none")
     with rc_context({"svg.hashsalt": "deviation"}):
         for suffix, options in ((".png", {"dpi": 150}), (".svg", {"metadata": {"Date": None}})):
@@ -139,10 +141,18 @@ def _histograms(ax: Axes, edges: NDArray[np.float64], values: dict[str, NDArray[
         share = np.full(len(sample), 1 / len(sample))
         inside = sample.clip(edges[0], edges[-1])
         filled = weights == "trained"
-        ax.hist(inside, edges.tolist(), weights=share, color=COLOURS[weights], label=f"{weights} weights",
-                histtype="stepfilled" if filled else "step", alpha=0.6 if filled else 1.0)
-        ax.axvline(sample.mean(), color="tab:red" if filled else COLOURS[weights], linewidth=1,
-                   linestyle="-" if filled else "--")
+        ax.hist(
+            inside,
+            edges.tolist(),
+            weights=share,
+            color=COLOURS[weights],
+            label=f"{weights} weights",
+            histtype="stepfilled" if filled else "step",
+            alpha=0.6 if filled else 1.0,
+        )
+        ax.axvline(
+            sample.mean(), color="tab:red" if filled else COLOURS[weights], linewidth=1, linestyle="-" if filled else "--"
+        )
     ax.set_xlim(edges[0], edges[-1])
     if edges[0] > 0:
         ax.set_xscale("log")

@@ -125,7 +125,7 @@ def layers(model: PreTrainedModel, inputs: Mapping[str, Tensor], alpha: float = 
         module = model.get_submodule(problem.module)
         if not received.get(problem.module):
             raise CaptureError(_refusal(model, problem, "its input could not be recorded"))
-        hidden, source = received[problem.module][-1]        # it ran twice, the second time recorded
+        hidden, source = received[problem.module][-1]  # it ran twice, the second time recorded
         number = numbers[problem.role]
         numbers[problem.role] += 1
         attention, magnitude = _projections(model, module, problem, hidden, source)
@@ -221,9 +221,9 @@ def _projections(
     width = wq.shape[0] // heads
     if wq.shape[0] % heads or wk.shape[0] % width:
         raise CaptureError(_refusal(model, problem, "its projections do not split into its heads"))
-    groups = wk.shape[0] // width                            # fewer than heads where queries are grouped
+    groups = wk.shape[0] // width  # fewer than heads where queries are grouped
     wk, bk = (x.reshape(groups, width, -1).repeat_interleave(heads // groups, 0).flatten(0, 1) for x in (wk, bk))
-    with torch.device("meta"):                               # values and output are not needed
+    with torch.device("meta"):  # values and output are not needed
         attention = GeneralizedAttention(
             wq.shape[1], heads, head_width=width, source_width=wk.shape[1], scale=problem.scaling, output=False
         )
@@ -248,7 +248,7 @@ def _weights(
     if isinstance(fused, Conv1D):
         weight, bias = fused.weight.detach().double().T, fused.bias.detach().double()
         separate = getattr(module, "q_attn", None)
-        if isinstance(separate, Conv1D):                     # cross-attention: keys and values only are fused
+        if isinstance(separate, Conv1D):  # cross-attention: keys and values only are fused
             half = len(weight) // 2
             own = separate.weight.detach().double().T, separate.bias.detach().double()
             return own, (weight[:half], bias[:half])

@@ -48,11 +48,14 @@ def init_distributed(device: str) -> Iterator[Ranks]:
     Raises:
         ValueError: for cuda without a GPU for every process.
     """
-    rank, world, local = (int(os.environ.get(name, default)) for name, default in
-                          (("RANK", "0"), ("WORLD_SIZE", "1"), ("LOCAL_RANK", "0")))
+    rank, world, local = (
+        int(os.environ.get(name, default)) for name, default in (("RANK", "0"), ("WORLD_SIZE", "1"), ("LOCAL_RANK", "0"))
+    )
     if device == "cuda" and torch.cuda.device_count() <= local:
-        raise ValueError(f"--device: expected cpu, or a CUDA device for process {local + 1} on this machine, got "
-                         f"{torch.cuda.device_count()} CUDA devices")
+        raise ValueError(
+            f"--device: expected cpu, or a CUDA device for process {local + 1} on this machine, got "
+            f"{torch.cuda.device_count()} CUDA devices"
+        )
     own = torch.device("cuda", local) if device == "cuda" else torch.device("cpu")
     if world == 1:
         yield Ranks(0, 1, own)

@@ -114,8 +114,15 @@ def table(shard: Shard, layer: Layer) -> pa.Table:
     joined = {name: torch.cat(values).cpu() if values else torch.empty(0) for name, values in columns.items()}
     order = (joined["head"] * layer.queries + joined["query"]).argsort()
     count = len(order)
-    constants = {"model": shard.model, "weights": shard.weights, "module": layer.module, "role": layer.role,
-                 "layer": layer.number, "input": shard.input, "alpha": layer.alpha}
+    constants = {
+        "model": shard.model,
+        "weights": shard.weights,
+        "module": layer.module,
+        "role": layer.role,
+        "layer": layer.number,
+        "input": shard.input,
+        "alpha": layer.alpha,
+    }
     arrays = [
         pa.array([constants[name]] * count, kind) if name in constants else pa.array(joined[name][order].numpy()).cast(kind)
         for name, kind in zip(SCHEMA.names, SCHEMA.types, strict=True)

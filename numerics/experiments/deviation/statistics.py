@@ -32,13 +32,24 @@ from torch import Tensor
 from numerics import mem, tolerances
 
 STATISTICS = (
-    "deviation", "visible_deviation", "logit_deviation", "output_error", "total_variation", "kl", "kl_reverse", "gap",
-    "relative_gap", "output_bound", "total_variation_bound",
+    "deviation",
+    "visible_deviation",
+    "logit_deviation",
+    "output_error",
+    "total_variation",
+    "kl",
+    "kl_reverse",
+    "gap",
+    "relative_gap",
+    "output_bound",
+    "total_variation_bound",
 )
 """Names of the numbers above."""
 
-BOUNDS = {"output_bound": mem.Certificate.CLAIMS["mean_error"],
-          "total_variation_bound": mem.Certificate.CLAIMS["weights_error"]}
+BOUNDS = {
+    "output_bound": mem.Certificate.CLAIMS["mean_error"],
+    "total_variation_bound": mem.Certificate.CLAIMS["weights_error"],
+}
 """The claims that prove the bounds among them."""
 
 CONTEXT = ("evidence_norm", "visible_evidence_norm", "dual_norm", "shift_norm", "uncertainty")
@@ -79,7 +90,7 @@ def spans(templates: Tensor, supports: Tensor, resolution: float) -> list[Span]:
 
 def _span(templates: Tensor, chain: Tensor, resolution: float) -> Span:
     """Gram and Schmidt, twice over, from the templates of the smallest support to those of the largest."""
-    arrival = torch.where(chain, 0, 1).sum(0)                # in how many supports each template is missing
+    arrival = torch.where(chain, 0, 1).sum(0)  # in how many supports each template is missing
     arrival = torch.where(chain[-1], arrival, len(chain))
     order = arrival.argsort(stable=True)[: int(chain[-1].sum())]
     differences = templates[order[1:]] - templates[order[0]]

@@ -69,6 +69,7 @@ def collect(shards: Iterable[Shard]) -> list[LayerRows]:
     Raises:
         FileNotFoundError: if one is missing.
     """
+
     def module(shard: Shard) -> tuple[str, str, str, int]:
         return shard.model, shard.weights, shard.role, shard.layer
 
@@ -83,8 +84,16 @@ def layer_table(modules: Iterable[LayerRows]) -> str:
     """The table by layer, CSV: counts of rows, then mean and median of each statistic."""
     head = ["model", "weights", "role", "layer", "alpha", "heads", "rows", *REASONS]
     lines = [
-        [rows.model, rows.weights, rows.role, rows.layer, rows.alpha, rows.heads, len(rows.head),
-         *(rows.left_out[reason] for reason in REASONS)]
+        [
+            rows.model,
+            rows.weights,
+            rows.role,
+            rows.layer,
+            rows.alpha,
+            rows.heads,
+            len(rows.head),
+            *(rows.left_out[reason] for reason in REASONS),
+        ]
         + [f(rows.values[name]) for name in STATISTICS for f in (mean, median)]
         for rows in modules
     ]
@@ -114,13 +123,12 @@ def median(values: NDArray[np.float64]) -> float:
 
 def shown(value: float) -> str:
     """Format a number for the table."""
-    return f"{round(value, DECIMALS) + 0.0:.{DIGITS}g}"               # no −0
+    return f"{round(value, DECIMALS) + 0.0:.{DIGITS}g}"  # no −0
 
 
 def _layer(of_module: list[Shard]) -> LayerRows:
     tables, left_out = zip(*map(read, of_module), strict=True)
-    joined = {name: np.concatenate([t[name].to_numpy() for t in tables])
-              for name in ("head", "query", "input", *STATISTICS)}
+    joined = {name: np.concatenate([t[name].to_numpy() for t in tables]) for name in ("head", "query", "input", *STATISTICS)}
     first = of_module[0]
     queries = int(joined["query"].max(initial=0)) + 1
     return LayerRows(

@@ -26,8 +26,11 @@ def draw(results: Results) -> Figure:
         for k in range(classes):
             _heat(axes[row][k], as_image(weights[k]), "viridis", 0.0, float(weights.max()))
         axes[row][0].set_ylabel(arm, fontsize=8)
-    maps.suptitle(f"mean weights over the test images of each class, seed 0, locations: {study.where}; brightest is the "
-                  "largest of its row", fontsize=9)
+    maps.suptitle(
+        f"mean weights over the test images of each class, seed 0, locations: {study.where}; brightest is the "
+        "largest of its row",
+        fontsize=9,
+    )
     _bars(bars.subplots(), results)
     return figure
 
@@ -46,8 +49,13 @@ def _heat(ax: Axes, image: Tensor, colours: str, low: float, high: float) -> Non
 def _bars(ax: Axes, results: Results) -> None:
     for position, arm in enumerate(results.study.arms):
         mean = results.accuracy(arm)
-        ax.barh(position, mean.mean, xerr=mean.half_width or 0.0, height=0.7,
-                color="tab:gray" if ARMS[arm].kind == "uniform" else "tab:blue")
+        ax.barh(
+            position,
+            mean.mean,
+            xerr=mean.half_width or 0.0,
+            height=0.7,
+            color="tab:gray" if ARMS[arm].kind == "uniform" else "tab:blue",
+        )
         ax.plot(results.accuracies(arm), [position] * results.study.seeds, "k.", markersize=3)
     ax.set_yticks(range(len(results.study.arms)), results.study.arms, fontsize=8)
     ax.invert_yaxis()

@@ -21,10 +21,10 @@ from torch.nn.functional import softplus, unfold
 from numerics import continuous, one_sided
 
 SIDE = 8
-WIDTH, HIDDEN = 16, 32                                       # of V(t) and c; of the layer before V
-NARROWEST = 0.1                                              # the least standard deviation of a density; pixels are 0.29 apart
+WIDTH, HIDDEN = 16, 32  # of V(t) and c; of the layer before V
+NARROWEST = 0.1  # the least standard deviation of a density; pixels are 0.29 apart
 RIDGE = 0.01
-BUMPS = 6                                                    # of the basis, along each axis
+BUMPS = 6  # of the basis, along each axis
 
 Where = Literal["pixels", "rows"]
 
@@ -139,8 +139,9 @@ class Predictor(nn.Module):
         if self.arm.kind not in ("gaussian", "parabola"):
             return (self.weights(images)[:, None] @ values).squeeze(1)
         coefficients, basis = self.fitted(values)
-        return continuous.attend(coefficients, *self.density(images), basis,
-                                 "softmax" if self.arm.kind == "gaussian" else "sparsemax")
+        return continuous.attend(
+            coefficients, *self.density(images), basis, "softmax" if self.arm.kind == "gaussian" else "sparsemax"
+        )
 
     def fitted(self, values: Tensor) -> tuple[Tensor, continuous.Basis]:
         """Return the B (n, WIDTH, N) of the function V(t) = Bψ(t) that fits values at the locations, and ψ."""

@@ -143,11 +143,16 @@ class Results:
             "batch": BATCH,
             "rate": RATE,
             "tested": len(self.study.dataset.test_labels),
-            "accuracy": {arm: {"mean": x.mean, "half_width": x.half_width, "seeds": self.accuracies(arm)}
-                         for arm in self.study.arms for x in [self.accuracy(arm)]},
-            "differences": [{"question": question, "arms": list(pair), "mean": x.mean, "half_width": x.half_width,
-                             "verdict": x.verdict}
-                            for question, pair in self.questions().items() for x in [self.difference(*pair)]],
+            "accuracy": {
+                arm: {"mean": x.mean, "half_width": x.half_width, "seeds": self.accuracies(arm)}
+                for arm in self.study.arms
+                for x in [self.accuracy(arm)]
+            },
+            "differences": [
+                {"question": question, "arms": list(pair), "mean": x.mean, "half_width": x.half_width, "verdict": x.verdict}
+                for question, pair in self.questions().items()
+                for x in [self.difference(*pair)]
+            ],
             "losses": {arm: [list(run.losses) for run in self.runs if run.arm == arm] for arm in self.study.arms},
             "weights": {arm: [[round(w, 6) for w in row] for row in self.weights(arm).tolist()] for arm in self.study.arms},
         }

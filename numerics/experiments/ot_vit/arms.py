@@ -31,16 +31,19 @@ class Arm:
     description: str
 
 
-ARMS = {arm.name: arm for arm in (
-    Arm("vit", Kind.ORDINARY, False, "the document's ViT"),
-    Arm("vit-shared", Kind.ORDINARY, True, "ViT, templates of the same class in training"),
-    Arm("tied", Kind.TIED, False, "OT-ViT's layer with M = 0, no templates of others"),
-    Arm("tied-shared", Kind.TIED, True, "OT-ViT's layer with M = 0"),
-    Arm("ot", Kind.TRANSPORT, False, "OT-ViT, no templates of others"),
-    Arm("ot-vit", Kind.TRANSPORT, True, "the document's OT-ViT"),
-    Arm("ot-vit-even", Kind.TRANSPORT_EVEN, True, "OT-ViT, prior even on all templates"),
-    Arm("ot-vit-untied", Kind.TRANSPORT_UNTIED, True, "OT-ViT with ViT's keys and values"),
-)}
+ARMS = {
+    arm.name: arm
+    for arm in (
+        Arm("vit", Kind.ORDINARY, False, "the document's ViT"),
+        Arm("vit-shared", Kind.ORDINARY, True, "ViT, templates of the same class in training"),
+        Arm("tied", Kind.TIED, False, "OT-ViT's layer with M = 0, no templates of others"),
+        Arm("tied-shared", Kind.TIED, True, "OT-ViT's layer with M = 0"),
+        Arm("ot", Kind.TRANSPORT, False, "OT-ViT, no templates of others"),
+        Arm("ot-vit", Kind.TRANSPORT, True, "the document's OT-ViT"),
+        Arm("ot-vit-even", Kind.TRANSPORT_EVEN, True, "OT-ViT, prior even on all templates"),
+        Arm("ot-vit-untied", Kind.TRANSPORT_UNTIED, True, "OT-ViT with ViT's keys and values"),
+    )
+}
 
 
 @dataclass(frozen=True)

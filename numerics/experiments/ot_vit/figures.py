@@ -6,9 +6,17 @@ from matplotlib.figure import Figure
 from numerics.experiments.intervals import interval
 from numerics.experiments.ot_vit.report import Results
 
-COLOURS = {"vit": "tab:gray", "vit-shared": "tab:gray", "tied": "tab:blue", "tied-shared": "tab:blue", "ot": "tab:red",
-           "ot-vit": "tab:red", "ot-vit-even": "tab:purple", "ot-vit-untied": "tab:green"}
-DASHED = {"vit", "tied", "ot"}                               # arms without templates of others
+COLOURS = {
+    "vit": "tab:gray",
+    "vit-shared": "tab:gray",
+    "tied": "tab:blue",
+    "tied-shared": "tab:blue",
+    "ot": "tab:red",
+    "ot-vit": "tab:red",
+    "ot-vit-even": "tab:purple",
+    "ot-vit-untied": "tab:green",
+}
+DASHED = {"vit", "tied", "ot"}  # arms without templates of others
 
 
 def draw(results: Results) -> Figure:
@@ -20,11 +28,18 @@ def draw(results: Results) -> Figure:
         style = {"color": COLOURS[arm], "linestyle": "--" if arm in DASHED else "-", "linewidth": 1.2}
         losses = [interval(list(values)).mean for values in zip(*(history.losses for history in histories), strict=True)]
         loss.plot(epochs, losses, label=arm, **style)
-        means = [interval([correct / results.tested for correct in values])
-                 for values in zip(*(history.correct for history in histories), strict=True)]
+        means = [
+            interval([correct / results.tested for correct in values])
+            for values in zip(*(history.correct for history in histories), strict=True)
+        ]
         accuracy.plot(epochs, [mean.mean for mean in means], label=arm, **style)
-        accuracy.fill_between(epochs, [mean.mean - (mean.half_width or 0.0) for mean in means],
-                              [mean.mean + (mean.half_width or 0.0) for mean in means], color=COLOURS[arm], alpha=0.06)
+        accuracy.fill_between(
+            epochs,
+            [mean.mean - (mean.half_width or 0.0) for mean in means],
+            [mean.mean + (mean.half_width or 0.0) for mean in means],
+            color=COLOURS[arm],
+            alpha=0.06,
+        )
     loss.set(xlabel="epoch", ylabel="training loss, nats an image", yscale="log")
     loss.legend(fontsize=8)
     accuracy.set(xlabel="epoch", ylabel=f"test accuracy, mean of {len(next(iter(results.runs.values())))} seeds")

@@ -147,7 +147,10 @@ class TransportAttention(nn.Module):
         super().__init__()
         self.even = kind is Kind.TRANSPORT_EVEN
         self.attention = OTAttention(
-            architecture.hidden, architecture.heads, alpha=ALPHA, temperature=architecture.temperature,
+            architecture.hidden,
+            architecture.heads,
+            alpha=ALPHA,
+            temperature=architecture.temperature,
             cost=no_cost if kind is Kind.TIED else "inner_product",
         )
 

@@ -66,8 +66,15 @@ def probe(run: Run) -> Probe:
         return float((p - other).abs().sum(-1).mean())
 
     prior = torch.full_like(p, 1.0 / p.shape[-1])
-    return Probe(len(images), correct, correct_without_cost, correct_exact, distance(prior), distance(without_cost),
-                 None if exactly is None else distance(exactly))
+    return Probe(
+        len(images),
+        correct,
+        correct_without_cost,
+        correct_exact,
+        distance(prior),
+        distance(without_cost),
+        None if exactly is None else distance(exactly),
+    )
 
 
 @contextmanager

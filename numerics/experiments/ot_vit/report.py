@@ -81,20 +81,39 @@ class Results:
     def text(self) -> str:
         """As JSON: the configuration, the results and the figures derived from them; the same runs give the same bytes."""
         architecture = Architecture(**self.configuration["architecture"])
-        return json.dumps({
-            "configuration": self.configuration,
-            "sha256": self.sha256,
-            "machine": self.machine,
-            "tested": self.tested,
-            "arms": {arm: {"kind": ARMS[arm].kind.value, "shares": ARMS[arm].shares,
-                           "parameters": parameters(architecture, ARMS[arm].kind)} for arm in self.runs},
-            "accuracy": {arm: asdict(self.accuracy(arm)) for arm in self.runs},
-            "differences": [{"description": contrast.description, "formula": contrast.formula, **asdict(difference),
-                             "verdict": difference.verdict}
-                            for contrast in self.contrasts() for difference in [self.difference(contrast)]],
-            "last_layer": {arm: [asdict(probe) for probe in probes] for arm, probes in self.probes.items()},
-            "runs": {arm: [asdict(history) for history in histories] for arm, histories in self.runs.items()},
-        }, ensure_ascii=False).replace('}, {', '},\n{') + "\n"
+        return (
+            json.dumps(
+                {
+                    "configuration": self.configuration,
+                    "sha256": self.sha256,
+                    "machine": self.machine,
+                    "tested": self.tested,
+                    "arms": {
+                        arm: {
+                            "kind": ARMS[arm].kind.value,
+                            "shares": ARMS[arm].shares,
+                            "parameters": parameters(architecture, ARMS[arm].kind),
+                        }
+                        for arm in self.runs
+                    },
+                    "accuracy": {arm: asdict(self.accuracy(arm)) for arm in self.runs},
+                    "differences": [
+                        {
+                            "description": contrast.description,
+                            "formula": contrast.formula,
+                            **asdict(difference),
+                            "verdict": difference.verdict,
+                        }
+                        for contrast in self.contrasts()
+                        for difference in [self.difference(contrast)]
+                    ],
+                    "last_layer": {arm: [asdict(probe) for probe in probes] for arm, probes in self.probes.items()},
+                    "runs": {arm: [asdict(history) for history in histories] for arm, histories in self.runs.items()},
+                },
+                ensure_ascii=False,
+            ).replace("}, {", "},\n{")
+            + "\n"
+        )
 
 
 def results(
@@ -108,18 +127,21 @@ def results(
     for arm, histories in runs.items():
         for seed, history in enumerate(histories):
             if len(history.correct) != configuration.recipe.epochs:
-                raise ValueError(f"runs: expected {configuration.recipe.epochs} epochs of {arm} with seed {seed}, "
-                                 f"got {len(history.correct)}")
+                raise ValueError(
+                    f"runs: expected {configuration.recipe.epochs} epochs of {arm} with seed {seed}, got {len(history.correct)}"
+                )
     if len({len(histories) for histories in runs.values()}) > 1:
-        raise ValueError(f"runs: expected the same seeds in all arms, got {({arm: len(runs[arm]) for arm in runs})}")
+        raise ValueError(f"runs: expected the same seeds in all arms, got { ({arm: len(runs[arm]) for arm in runs}) }")
     return Results(configuration.described(), configuration.sha256, machine, tested, runs, probes)
 
 
 def parse(text: str) -> Results:
     """Read ``Results.text`` back; raises ValueError for a text whose figures do not follow from its runs."""
     written = json.loads(text)
-    runs = {arm: tuple(History(tuple(run["losses"]), tuple(run["correct"])) for run in measured)
-            for arm, measured in written["runs"].items()}
+    runs = {
+        arm: tuple(History(tuple(run["losses"]), tuple(run["correct"])) for run in measured)
+        for arm, measured in written["runs"].items()
+    }
     probes = {arm: tuple(Probe(**values) for values in measured) for arm, measured in written["last_layer"].items()}
     results = Results(written["configuration"], written["sha256"], written["machine"], written["tested"], runs, probes)
     if results.text() != text:
@@ -136,8 +158,10 @@ def recorded(dataset: Dataset, folder: Path = RESULTS) -> Results:
     """
     path = folder / f"{dataset.name}.json"
     if not path.exists():
-        raise ValueError(f"dataset: expected one with recorded results, got {dataset.name}; there are results for "
-                         f"{', '.join(sorted(path.stem for path in folder.glob('*.json'))) or 'no dataset'}")
+        raise ValueError(
+            f"dataset: expected one with recorded results, got {dataset.name}; there are results for "
+            f"{', '.join(sorted(path.stem for path in folder.glob('*.json'))) or 'no dataset'}"
+        )
     results = parse(path.read_text(encoding="utf-8"))
     present = defaults(dataset).sha256
     if results.sha256 != present:

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 
 from numerics.experiments.ot_vit.model import Architecture, Kind, parameters
 
-FEWEST, MOST = 3_150_000, 3_250_000                          # what is rounded to 3.2 M
-RATIOS = (1, 2, 3, 4)                                        # width of the perceptron over that of a token
-STEP = 8                                                     # widths that are tried are its multiples, as heads ask for
+FEWEST, MOST = 3_150_000, 3_250_000  # what is rounded to 3.2 M
+RATIOS = (1, 2, 3, 4)  # width of the perceptron over that of a token
+STEP = 8  # widths that are tried are its multiples, as heads ask for
 IMAGES = {"fashion-mnist": (28, 1, 10), "cifar10": (32, 3, 10), "cifar100": (32, 3, 100)}
 
 

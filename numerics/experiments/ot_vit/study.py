@@ -100,8 +100,10 @@ def _claim(out: Path, identity: dict[str, object]) -> None:
         raise ValueError(f"{path}: expected the record of a study, got a file that cannot be read as one") from None
     for name in [*expected, *recorded]:
         if recorded.get(name) != expected.get(name):
-            raise ValueError(f"{out}: expected runs with {name} = {expected.get(name)!r}, got {recorded.get(name)!r}; "
-                             "take another folder or the same settings")
+            raise ValueError(
+                f"{out}: expected runs with {name} = {expected.get(name)!r}, got {recorded.get(name)!r}; "
+                "take another folder or the same settings"
+            )
 
 
 def _flat(values: dict[str, object], prefix: str = "") -> dict[str, object]:

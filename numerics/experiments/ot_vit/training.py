@@ -21,7 +21,7 @@ from numerics.experiments.datasets import Dataset
 from numerics.experiments.ot_vit.arms import Arm
 from numerics.experiments.ot_vit.model import ALPHA, Architecture, VisionTransformer
 
-TESTED = 1000                                                # images at a time
+TESTED = 1000  # images at a time
 
 
 @dataclass(frozen=True)
@@ -121,8 +121,12 @@ class Run:
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=recipe.rate, weight_decay=recipe.decay, fused=True)
         self.history = History()
         self.dataset = replace(
-            dataset, train_images=dataset.train_images.to(machine.device), train_labels=dataset.train_labels.to(machine.device),
-            test_images=dataset.test_images.to(machine.device), test_labels=dataset.test_labels.to(machine.device))
+            dataset,
+            train_images=dataset.train_images.to(machine.device),
+            train_labels=dataset.train_labels.to(machine.device),
+            test_images=dataset.test_images.to(machine.device),
+            test_labels=dataset.test_labels.to(machine.device),
+        )
         channels = [dataset.train_images[:, channel].double() for channel in range(dataset.train_images.shape[1])]
         mean, spread = (torch.stack([statistic(x) for x in channels]) for statistic in (torch.mean, torch.std))
         self.mean = mean.float().to(machine.device)[:, None, None]

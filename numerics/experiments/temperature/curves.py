@@ -110,7 +110,7 @@ def curves_of(
     live = allowed.any(-1)
     if not bool(live.any(-1).any(0).all()):
         raise ValueError("allowed: expected a query with an unmasked key in every head, got a head without one")
-    keys = torch.where(live.unsqueeze(-1), allowed, True)    # rows without keys are not averaged
+    keys = torch.where(live.unsqueeze(-1), allowed, True)  # rows without keys are not averaged
     count = live.sum((0, 2))
 
     def averaged(rows: Tensor) -> Tensor:
@@ -149,8 +149,10 @@ def _module(subject: Subject, role: str, layer: int, problems: list[AttentionPro
     share = torch.tensor(counts, dtype=torch.float64) / sum(counts)
 
     def over_inputs(which: int) -> dict[str, Tensor]:
-        return {name: sum((w * part[which][name] for w, part in zip(share, parts, strict=True)), torch.zeros(()))
-                for name in STATISTICS}
+        return {
+            name: sum((w * part[which][name] for w, part in zip(share, parts, strict=True)), torch.zeros(()))
+            for name in STATISTICS
+        }
 
     values, derived, measured = (over_inputs(which) for which in range(3))
     return Curves(subject.name, subject.weights, role, layer, sum(counts), epsilons, values, derived, measured)

@@ -75,8 +75,9 @@ def slopes(modules: Sequence[Curves]) -> Figure:
         for weights, colour in COLOURS.items():
             own = [curves for curves in modules if curves.weights == weights]
             if own:
-                derived, measured = (torch.cat([getattr(c, which)[name].flatten() for c in own]).abs()
-                                     for which in ("derived", "measured"))
+                derived, measured = (
+                    torch.cat([getattr(c, which)[name].flatten() for c in own]).abs() for which in ("derived", "measured")
+                )
                 ax.loglog(derived, measured, ".", markersize=2.5, color=colour, label=f"{weights} weights")
         low, high = ax.get_xlim()
         ax.plot([low, high], [low, high], "k--", linewidth=0.8)

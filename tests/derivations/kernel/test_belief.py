@@ -32,15 +32,29 @@ CORRECTION, BY_HAND = seal(SealOutcome.ACCEPTED, About.CORRECTION), seal(SealOut
 UNKNOWN = seal(SealOutcome.NOT_EXPORTED, detail="the size n + 1")
 
 
-@pytest.mark.parametrize(("seals", "kept_certificates", "expected"), [
-    ([ACCEPTED], HOLDS, None), ([CORRECTION], CORRECTED, None), ([BY_HAND], HOLDS, None), ([BY_HAND], CORRECTED, None),
-    ([BY_HAND], REFUTED, None), ([GOAL, BY_HAND], HOLDS, None), ([UNKNOWN], HOLDS, None), ([GOAL], UNDECIDED, None),
-    ([ACCEPTED], REFUTED, Difference.CONTRADICTED), ([ACCEPTED, BY_HAND], REFUTED, Difference.CONTRADICTED),
-    ([CORRECTION], Held(Outcome.REFUTED, Outcome.REFUTED), Difference.CONTRADICTED),
-    ([ACCEPTED], UNDECIDED, Difference.GAINED), ([BY_HAND], UNDECIDED, Difference.GAINED),
-    ([CORRECTION], Held(Outcome.REFUTED, Outcome.INCONCLUSIVE), Difference.GAINED),
-    ([ACCEPTED], Held(None, None), Difference.GAINED),
-    ([GOAL], HOLDS, Difference.LEFT), ([GOAL], CORRECTED, Difference.LEFT), ([UNKNOWN, GOAL], HOLDS, Difference.LEFT)])
+@pytest.mark.parametrize(
+    ("seals", "kept_certificates", "expected"),
+    [
+        ([ACCEPTED], HOLDS, None),
+        ([CORRECTION], CORRECTED, None),
+        ([BY_HAND], HOLDS, None),
+        ([BY_HAND], CORRECTED, None),
+        ([BY_HAND], REFUTED, None),
+        ([GOAL, BY_HAND], HOLDS, None),
+        ([UNKNOWN], HOLDS, None),
+        ([GOAL], UNDECIDED, None),
+        ([ACCEPTED], REFUTED, Difference.CONTRADICTED),
+        ([ACCEPTED, BY_HAND], REFUTED, Difference.CONTRADICTED),
+        ([CORRECTION], Held(Outcome.REFUTED, Outcome.REFUTED), Difference.CONTRADICTED),
+        ([ACCEPTED], UNDECIDED, Difference.GAINED),
+        ([BY_HAND], UNDECIDED, Difference.GAINED),
+        ([CORRECTION], Held(Outcome.REFUTED, Outcome.INCONCLUSIVE), Difference.GAINED),
+        ([ACCEPTED], Held(None, None), Difference.GAINED),
+        ([GOAL], HOLDS, Difference.LEFT),
+        ([GOAL], CORRECTED, Difference.LEFT),
+        ([UNKNOWN, GOAL], HOLDS, Difference.LEFT),
+    ],
+)
 def test_how_rocq_and_the_derivation_differ(seals: list[Seal], kept_certificates: Held, expected: Difference | None) -> None:
     """Every pair of answers: agreement, contradiction, a new proof, and a goal that stays open."""
     assert belief.difference(seals, kept_certificates) is expected
@@ -51,8 +65,7 @@ def test_a_planted_difference_is_in_the_report(tmp_path: Path) -> None:
     wrong = row("eot.2", verdict="refuted", kernel=to_json((ACCEPTED,)))
     saved = samples.saved(tmp_path, samples.of(row("eot.1", kernel=to_json((ACCEPTED,))), wrong), "planted.json")
     front = dict(pages.pages(load([saved])))["index.html"]
-    assert load([saved]).differences == {
-        Difference.CONTRADICTED: ["eot.2"], Difference.GAINED: [], Difference.LEFT: []}
+    assert load([saved]).differences == {Difference.CONTRADICTED: ["eot.2"], Difference.GAINED: [], Difference.LEFT: []}
     assert f'<b>1</b> {Difference.CONTRADICTED}: <a href="claims/eot.2.html">eot.2</a>' in front
     unasked = samples.saved(tmp_path, samples.of(row("eot.1")), "unasked.json")
     assert "A proof kernel" not in dict(pages.pages(load([unasked])))["index.html"]
@@ -68,8 +81,10 @@ def test_a_planted_difference_fails_the_run(tmp_path: Path, monkeypatch: pytest.
     _, alarms = command.seal(result, tmp_path / "ledger.json")
     assert alarms == ["eot.2: a theorem is accepted by Rocq, refuted by us"]
     assert capsys.readouterr().out.splitlines()[1:] == [
-        "1 accepted by Rocq, refuted by us: eot.2", "1 accepted by Rocq, not proved by us: eot.3",
-        "0 proved by us, left with a goal by Rocq"]
+        "1 accepted by Rocq, refuted by us: eot.2",
+        "1 accepted by Rocq, not proved by us: eot.3",
+        "0 proved by us, left with a goal by Rocq",
+    ]
 
 
 def test_the_baseline_repeats_the_results_of_the_derivations() -> None:

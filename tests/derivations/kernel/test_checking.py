@@ -77,7 +77,7 @@ def test_what_is_proved_without_foreign_axioms_is_accepted(rocq: Rocq, tmp_path:
     answers = checked(made("a", "b", "ccc"), LIBRARY, 1, tmp_path, counted.append)
     accepted = Checked(True, 0.12, ("boolp.propositional_extensionality",))
     assert answers == {"a": accepted, "b": Checked(False, 0.12, detail="fld.\nno such equality"), "ccc": accepted}
-    assert rocq.proved == ["ccc", "a", "b"]                  # the longest first
+    assert rocq.proved == ["ccc", "a", "b"]  # the longest first
     assert rocq.said == [f"Definition {TOGETHER} := (@ccc, @a, I).", f"Print Assumptions {TOGETHER}."]
     assert counted == [1, 2, 3]
     assert len(rocq.sessions) == 1
@@ -119,7 +119,7 @@ def test_answers_are_stored_by_content(rocq: Rocq, tmp_path: Path) -> None:
     twins = [Theorem(name, f"Theorem {name} : True.", "exact: I.", {}) for name in ("one", "two")]
     rocq.proved.clear()
     assert set(checked(twins, LIBRARY, 1, tmp_path)) == {"one", "two"}
-    assert len(rocq.proved) == 1                             # they are the same but for their names
+    assert len(rocq.proved) == 1  # they are the same but for their names
 
 
 def test_a_rocq_that_ends_takes_no_answer_with_it(rocq: Rocq, tmp_path: Path) -> None:
@@ -153,8 +153,10 @@ def test_theorems_by_hand_are_accepted_if_their_file_compiles(rocq: Rocq, tmp_pa
     rocq.listings = {TOGETHER: FOREIGN, "AttentionProofs.Good.one": CLOSED, "AttentionProofs.Good.two": FOREIGN}
     answers = headlines_checked(by_hand, library, tmp_path)
     assert [answers[each] for each in by_hand] == [
-        Checked(True, 1.5), Checked(False, 1.5, ("boolp.propositional_extensionality", "mine"), "it rests on the axiom mine"),
-        Checked(False, 0.0, detail="Bad.v: line 7: no such lemma")]
+        Checked(True, 1.5),
+        Checked(False, 1.5, ("boolp.propositional_extensionality", "mine"), "it rests on the axiom mine"),
+        Checked(False, 0.0, detail="Bad.v: line 7: no such lemma"),
+    ]
     assert rocq.sessions == [["From AttentionProofs Require Good."]]
     assert rocq.said[0] == f"Definition {TOGETHER} := (@AttentionProofs.Good.one, @AttentionProofs.Good.two, I)."
     assert headlines_checked(by_hand, library, tmp_path) == answers

@@ -29,12 +29,22 @@ POLYNOMIAL: Term = ("add", X, ("mul", num(3), T), ("mul", num(2), ("pow", T, 2))
 polynomial = x + 3 * t + 2 * t**2 + 5 * t**3
 
 EXPANDED = [
-    (X, x), (T, t), (("neg", POLYNOMIAL), -polynomial), (("mul", X, POLYNOMIAL), x * polynomial),
-    (("mul", POLYNOMIAL, X), x * polynomial), (("mul", X, T, POLYNOMIAL), x * t * polynomial),
-    (("mul", POLYNOMIAL, POLYNOMIAL), polynomial**2), (("pow", POLYNOMIAL, 3), polynomial**3), (("pow", T, 1), t),
-    (("inv", POLYNOMIAL), 1 / polynomial), (("exp", POLYNOMIAL), sp.exp(polynomial)), (("exp", T), sp.exp(t)),
-    (("ln", POLYNOMIAL), sp.log(polynomial)), (("ln", ("add", num(1), T)), sp.log(1 + t)),
-    (("inv", ("add", num(1), ("neg", T))), 1 / (1 - t)), (ENTRIES, sp.exp(2 * t) + sp.exp(-t)),
+    (X, x),
+    (T, t),
+    (("neg", POLYNOMIAL), -polynomial),
+    (("mul", X, POLYNOMIAL), x * polynomial),
+    (("mul", POLYNOMIAL, X), x * polynomial),
+    (("mul", X, T, POLYNOMIAL), x * t * polynomial),
+    (("mul", POLYNOMIAL, POLYNOMIAL), polynomial**2),
+    (("pow", POLYNOMIAL, 3), polynomial**3),
+    (("pow", T, 1), t),
+    (("inv", POLYNOMIAL), 1 / polynomial),
+    (("exp", POLYNOMIAL), sp.exp(polynomial)),
+    (("exp", T), sp.exp(t)),
+    (("ln", POLYNOMIAL), sp.log(polynomial)),
+    (("ln", ("add", num(1), T)), sp.log(1 + t)),
+    (("inv", ("add", num(1), ("neg", T))), 1 / (1 - t)),
+    (ENTRIES, sp.exp(2 * t) + sp.exp(-t)),
     (("ln", ENTRIES), sp.log(sp.exp(2 * t) + sp.exp(-t))),
 ]
 
@@ -48,11 +58,16 @@ def test_the_coefficients_are_those_of_taylor(part: Term, function: sp.Expr) -> 
         assert abs(value - arb(str(sp.N(expected, 30)))) < 1e-12, degree
 
 
-@pytest.mark.parametrize(("part", "shown"), [
-    (X, ["x", "0", "0", "0"]), (T, ["0", "1", "0", "0"]), (("mul", T, T), ["0", "0", "1", "0"]),
-    (("ln", ("add", num(1), T)), ["0", "1", None, None]), (("sum", "i", "m", ("mul", ("entry", "s", ("i",)), T)),
-                                                          ["0", "(\\Sum_(i < m) (s i))", "0", "0"]),
-])
+@pytest.mark.parametrize(
+    ("part", "shown"),
+    [
+        (X, ["x", "0", "0", "0"]),
+        (T, ["0", "1", "0", "0"]),
+        (("mul", T, T), ["0", "0", "1", "0"]),
+        (("ln", ("add", num(1), T)), ["0", "1", None, None]),
+        (("sum", "i", "m", ("mul", ("entry", "s", ("i",)), T)), ["0", "(\\Sum_(i < m) (s i))", "0", "0"]),
+    ],
+)
 def test_zeros_and_ones_are_left_out(part: Term, shown: list[str | None]) -> None:
     """As the script leaves them out, which has to find the same terms."""
     found = [written(each) for each in expansion(part, "t")]

@@ -69,23 +69,35 @@ def test_an_exported_statement_equals_its_relation(relation: Relation) -> None:
     assert disagreement(theorem("sound", relation), relation) == ""
 
 
-@pytest.mark.parametrize(("old", "new"), [
-    (" : R) = (tau + ", " : R) = (tau - "), ("(s x1)) * (q x1)", "(s x1)) * (s x1)"), (" : R) = (tau", " : R) = ((tau * tau)"),
-    ("((\\Sum_", "((- \\Sum_"), ("\\Sum_(x1 < m) ((q", "\\Sum_(x1 < m) (- (q")])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (" : R) = (tau + ", " : R) = (tau - "),
+        ("(s x1)) * (q x1)", "(s x1)) * (s x1)"),
+        (" : R) = (tau", " : R) = ((tau * tau)"),
+        ("((\\Sum_", "((- \\Sum_"),
+        ("\\Sum_(x1 < m) ((q", "\\Sum_(x1 < m) (- (q"),
+    ],
+)
 def test_a_wrong_sign_or_name_is_detected(old: str, new: str) -> None:
     """Planted: an exported statement that differs in one place disagrees with its relation."""
     assert disagreement(changed(theorem("planted", SOUND[0]), old, new), SOUND[0])
 
 
-@pytest.mark.parametrize(("old", "new"), [
-    ("given1 : forall i1 i2, ((((s i1) + (- (s i2)))", "given1 : forall i1 i2, (((s i1) + ((s i2)))"),
-    ("premise1 : forall i1 i2, ((((s i1)", "premise1 : forall i1 i2, ((((s i2)"),
-    (": R) <= (tau ^+ 2)) (given2", ": R) < (tau ^+ 2)) (given2"), ("<= tau)", "<= (2%:R * tau))")])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("given1 : forall i1 i2, ((((s i1) + (- (s i2)))", "given1 : forall i1 i2, (((s i1) + ((s i2)))"),
+        ("premise1 : forall i1 i2, ((((s i1)", "premise1 : forall i1 i2, ((((s i2)"),
+        (": R) <= (tau ^+ 2)) (given2", ": R) < (tau ^+ 2)) (given2"),
+        ("<= tau)", "<= (2%:R * tau))"),
+    ],
+)
 def test_a_wrong_hypothesis_is_detected(old: str, new: str) -> None:
     """Planted: a hypothesis or a premise that differs from the relation's."""
     made = theorem("planted", SPREAD)
     assert old in made.statement
-    with suppress(ValueError):                               # with different signs
+    with suppress(ValueError):  # with different signs
         assert disagreement(replace(made, statement=made.statement.replace(old, new, 1)), SPREAD)
 
 
@@ -95,10 +107,17 @@ def test_a_wrong_constant_is_detected(old: str, new: str) -> None:
     assert disagreement(changed(theorem("planted", SOUND[5]), old, new), SOUND[5])
 
 
-@pytest.mark.parametrize(("id", "old", "new"), [
-    ("transport.lem1", "eps^-1", "eps"), ("transport.lem1", "(xlogx (R_ i_1 j_1))", "(R_ i_1 j_1)"),
-    ("deciphering.19", "(offset n i j)", "(offset n j i)"), ("deciphering.43", "agrees 2", "agrees 1"),
-    ("deciphering.43", "(ln (", "(expR ("), ("deciphering.43", "(1 / 2%:R)", "(1 / 3%:R)")])
+@pytest.mark.parametrize(
+    ("id", "old", "new"),
+    [
+        ("transport.lem1", "eps^-1", "eps"),
+        ("transport.lem1", "(xlogx (R_ i_1 j_1))", "(R_ i_1 j_1)"),
+        ("deciphering.19", "(offset n i j)", "(offset n j i)"),
+        ("deciphering.43", "agrees 2", "agrees 1"),
+        ("deciphering.43", "(ln (", "(expR ("),
+        ("deciphering.43", "(1 / 2%:R)", "(1 / 3%:R)"),
+    ],
+)
 def test_a_wrong_plan_position_or_expansion_is_detected(id: str, old: str, new: str) -> None:
     """Planted: errors in a plan's candidate or objective, a difference's position, an expansion's order or a side."""
     relation = entries()[id].printed()
@@ -157,9 +176,13 @@ def test_rows_columns_and_slack_are_hypotheses() -> None:
     i = index("i", n)
     binders = dict(parts(theorem("domains", Equation(plan[i, j] * rows[i, j] + slack[j] + r[j], 0)).statement)[0])
     assert {name: binders[name] for name in ("P_rows", "P_columns", "K_rows", "c_slack", "r_gt0", "r_mass")} == {
-        "P_rows": "forall i1, \\Sum_(i2 < m) P i1 i2 = a i1", "P_columns": "forall i2, \\Sum_(i1 < n) P i1 i2 = q i2",
-        "K_rows": "forall i1, \\Sum_(i2 < m) K i1 i2 = 1", "c_slack": "forall i1, c i1 * q i1 = 0",
-        "r_gt0": "forall i1, 0 < r i1", "r_mass": "\\Sum_(i1 < m) r i1 = 1"}
+        "P_rows": "forall i1, \\Sum_(i2 < m) P i1 i2 = a i1",
+        "P_columns": "forall i2, \\Sum_(i1 < n) P i1 i2 = q i2",
+        "K_rows": "forall i1, \\Sum_(i2 < m) K i1 i2 = 1",
+        "c_slack": "forall i1, c i1 * q i1 = 0",
+        "r_gt0": "forall i1, 0 < r i1",
+        "r_mass": "\\Sum_(i1 < m) r i1 = 1",
+    }
     assert "c_columns" not in binders
     facts = opened(Equation(plan[i, j] * rows[i, j], 0), Names()).facts
     assert facts.marginals == {("P", 1): ("a", "P_rows"), ("P", 0): ("q", "P_columns"), ("K", 1): ("", "K_rows")}
@@ -211,6 +234,7 @@ def test_what_is_declared_has_its_own_name_and_not_an_index_that_a_sum_binds() -
 
 def test_what_is_exported_of_a_claim() -> None:
     """The relation of its correction or of its print; none without either; the reason where there is no counterpart."""
+
     def of(printed: Relation | None, repaired: Relation | None = None) -> exports.Export | None:
         return exports.exported(cast(Entry, SimpleNamespace(id="it", printed=lambda: printed, repaired=lambda: repaired)))
 

@@ -106,8 +106,10 @@ def test_a_sentence_is_interrupted_at_the_limit(library: Library) -> None:
     """A tactic and a check by the kernel that do not end are interrupted; the same Rocq continues, one answer a sentence."""
     doubling = "(fix f n := if n is m.+1 then (f m + f m)%N else 0%N) 80 = 0%N"
     with opened(library, ["From AttentionProofs Require Import Script."]) as rocq:
-        for statement, proof, endless in (("True", "do 1000000000 idtac.\nexact: I.", "do 1000000000 idtac."),
-                                          (doubling, "exact_no_check (erefl 0%N).", "Qed.")):
+        for statement, proof, endless in (
+            ("True", "do 1000000000 idtac.\nexact: I.", "do 1000000000 idtac."),
+            (doubling, "exact_no_check (erefl 0%N).", "Qed."),
+        ):
             answer = rocq.prove(f"Theorem it : {statement}.\nProof.\n{proof}\nQed.", 0.5)
             assert not answer.accepted
             assert answer.error.startswith(f"not finished in 0 s of the processor: {endless}")
@@ -149,8 +151,11 @@ def test_a_rocq_that_ignores_an_interrupt_is_replaced(library: Library, store: P
 
 def test_only_identities_of_polynomials_are_closed_by_computation(library: Library) -> None:
     """Planted: another coefficient, a wrong sign, a division by a possible 0, another argument of a function."""
-    sound = ("(x + y) ^+ 2 = x ^+ 2 + 2%:R * x * y + y ^+ 2", "m%:R * x + 0 = x * m%:R * 1",
-             "x^-1 * y - expR x = - expR x + y * x^-1")
+    sound = (
+        "(x + y) ^+ 2 = x ^+ 2 + 2%:R * x * y + y ^+ 2",
+        "m%:R * x + 0 = x * m%:R * 1",
+        "x^-1 * y - expR x = - expR x + y * x^-1",
+    )
     wrong = ("(x + y) ^+ 2 = x ^+ 2 + 3%:R * x * y + y ^+ 2", "x - y = y - x", "x / x = 1", "expR x * y = x * expR y")
 
     def source(identity: str) -> str:
@@ -174,8 +179,9 @@ def test_signs_of_differences_of_exponentials_are_proved(library: Library, store
 def rechecked(folder: Path, options: Sequence[str], modules: Iterable[str]) -> str:
     """The output of the independent checker for compiled objects."""
     chosen = [part for name in modules for part in ("-norec", name)]
-    done = subprocess.run(["coqchk", "-silent", "-o", *options, *chosen], cwd=folder, capture_output=True, text=True,
-                          check=False)
+    done = subprocess.run(
+        ["coqchk", "-silent", "-o", *options, *chosen], cwd=folder, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr[-600:]
     return done.stdout + done.stderr
 

@@ -16,19 +16,36 @@ from derivations.kernel.toplevel import sentences
 needs_rocq = pytest.mark.skipif(not shutil.which("coqc"), reason="Rocq is not installed")
 
 
-@pytest.mark.parametrize("source", [
-    "Lemma a : False. Admitted.", "Lemma a : False. Proof. admit. Qed.", "Axiom a : False.", "Parameter a : False.",
-    "Conjecture a : False.", "#[bypass_check(guard)] Fixpoint f (n : nat) : False := f n.", "Unset Guard Checking.",
-    "Variable a : False.", "Section S.\nEnd S.\nHypothesis a : False.", '(* " *) Axiom a : False. (* " *)'])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "Lemma a : False. Admitted.",
+        "Lemma a : False. Proof. admit. Qed.",
+        "Axiom a : False.",
+        "Parameter a : False.",
+        "Conjecture a : False.",
+        "#[bypass_check(guard)] Fixpoint f (n : nat) : False := f n.",
+        "Unset Guard Checking.",
+        "Variable a : False.",
+        "Section S.\nEnd S.\nHypothesis a : False.",
+        '(* " *) Axiom a : False. (* " *)',
+    ],
+)
 def test_theorems_without_proof_are_refused(source: str) -> None:
     """Planted: an Admitted, an axiom, a switched-off check, a variable outside of sections."""
     assert list(forbidden(source))
 
 
-@pytest.mark.parametrize("source", [
-    "(* Admitted (* Axiom *) *) Lemma a : True. Proof. by []. Qed.", "Section S.\nVariable R : realType.\nEnd S.",
-    "(*) Axiom a : False. *) Lemma a : True. Proof. by []. Qed.",
-    'Notation "Axiom x" := x.', "Lemma no_axioms_admitted : True."])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "(* Admitted (* Axiom *) *) Lemma a : True. Proof. by []. Qed.",
+        "Section S.\nVariable R : realType.\nEnd S.",
+        "(*) Axiom a : False. *) Lemma a : True. Proof. by []. Qed.",
+        'Notation "Axiom x" := x.',
+        "Lemma no_axioms_admitted : True.",
+    ],
+)
 def test_words_in_comments_are_no_axioms(source: str) -> None:
     """Comments nest, and words in strings or longer names are ignored."""
     assert not list(forbidden(source))
@@ -52,7 +69,9 @@ def test_headlines_are_recognized() -> None:
     """A comment names the claims of the theorem that follows."""
     theorems = list(headlines("File", "(* claim: eot.59, eot.60 *)\nTheorem jacobian x :\n  x = x."))
     assert [(each.claim, each.theorem, each.line) for each in theorems] == [
-        ("eot.59", "jacobian", 2), ("eot.60", "jacobian", 2)]
+        ("eot.59", "jacobian", 2),
+        ("eot.60", "jacobian", 2),
+    ]
     assert [each.line for each in headlines("File", "\n\n(* claim: a *)\nLemma b : True.")] == [4]
     with pytest.raises(ValueError, match="expected a theorem"):
         list(headlines("File", "(* claim: eot.59 *)"))
@@ -70,7 +89,8 @@ def test_a_stale_object_is_made_again(tmp_path: Path) -> None:
     theories.mkdir(parents=True)
     (theories / "Script.v").write_text("Lemma one : 1 = 1.\nProof. reflexivity. Qed.\n")
     (theories / "Wrong.v").write_text(
-        "From AttentionProofs Require Import Script.\nLemma two : 1 = 2.\nProof. exact one. Qed.\n")
+        "From AttentionProofs Require Import Script.\nLemma two : 1 = 2.\nProof. exact one. Qed.\n"
+    )
     first = library.built(tmp_path / "formal", tmp_path / "store")
     assert set(first.broken) == {"Wrong"}
     sound = (first.folder / "Script.vo").read_bytes()
@@ -112,8 +132,9 @@ def test_answers_about_handwritten_theorems_expire_when_a_file_changes(tmp_path:
     accepted = []
     for source in (claim + "intro P. right. right. exact I. Qed.\n", wrong):
         (theories / "Hand.v").write_text(source)
-        answers = headlines_checked(list(headlines("Hand", source)), library.built(tmp_path / "formal", tmp_path / "store"),
-                                    tmp_path / "store")
+        answers = headlines_checked(
+            list(headlines("Hand", source)), library.built(tmp_path / "formal", tmp_path / "store"), tmp_path / "store"
+        )
         accepted += [answer.accepted for answer in answers.values()]
     assert accepted == [True, False]
 

@@ -28,8 +28,12 @@ ATOMS: Mapping[str, Term] = {name: ("var", name) for name in "xyz"}
 
 def poly(*summands: tuple[int | Fraction, str]) -> Polynomial:
     """Of summands such as (2, "xxy") and, with capitals for what is below, (1, "xY")."""
-    return plus(*({monomial((ATOMS[name.lower()], 1 if name.islower() else -1) for name in names): Fraction(c)}
-                  for c, names in summands))
+    return plus(
+        *(
+            {monomial((ATOMS[name.lower()], 1 if name.islower() else -1) for name in names): Fraction(c)}
+            for c, names in summands
+        )
+    )
 
 
 def test_sums_and_products() -> None:
@@ -42,29 +46,43 @@ def test_sums_and_products() -> None:
     assert (constant(2), of_atom(ATOMS["x"], 3)) == (poly((2, "")), poly((1, "xxx")))
 
 
-@pytest.mark.parametrize(("summands", "number", "common"), [
-    ([(2, "xxy"), (-2, "xyyy")], -2, "xy"),
-    ([(1, "X"), (1, "xx")], 1, "X"),
-    ([(-3, "x")], -3, "x"),
-    ([(2, "xx"), (3, "xy")], 1, "x"),
-    ([(4, "XX"), (4, "Xy")], 4, "XX"),
-    ([(Fraction(1, 2), "xxx"), (Fraction(1, 2), "xx")], Fraction(1, 2), "xx"),
-    ([(1, "x"), (1, "y")], 1, ""),
-    ([(5, "")], 5, ""),
-])
+@pytest.mark.parametrize(
+    ("summands", "number", "common"),
+    [
+        ([(2, "xxy"), (-2, "xyyy")], -2, "xy"),
+        ([(1, "X"), (1, "xx")], 1, "X"),
+        ([(-3, "x")], -3, "x"),
+        ([(2, "xx"), (3, "xy")], 1, "x"),
+        ([(4, "XX"), (4, "Xy")], 4, "XX"),
+        ([(Fraction(1, 2), "xxx"), (Fraction(1, 2), "xx")], Fraction(1, 2), "xx"),
+        ([(1, "x"), (1, "y")], 1, ""),
+        ([(5, "")], 5, ""),
+    ],
+)
 def test_what_all_summands_have_in_common(
-        summands: list[tuple[int | Fraction, str]], number: int | Fraction, common: str) -> None:
+    summands: list[tuple[int | Fraction, str]], number: int | Fraction, common: str
+) -> None:
     whole, ((of_all, _),) = poly(*summands), poly((1, common)).items()
     assert content(whole) == (number, of_all)
     assert times(divided(whole, *content(whole)), poly((number, common))) == whole
 
 
-@pytest.mark.parametrize(("summands", "shown"), [
-    ([], "0"), ([(1, "")], "1"), ([(-1, "")], "(- 1)"), ([(1, "x")], "x"), ([(1, "X")], "x^-1"),
-    ([(-3, "xYY")], "(- (3%:R * x * (y^-1 ^+ 2)))"),
-    ([(1, "xxy")], "((x ^+ 2) * y)"), ([(Fraction(2, 3), "xy")], "((2%:R / 3%:R) * x * y)"), ([(1, "Xy")], "(y * x^-1)"),
-    ([(2, "xx"), (3, "xy")], "((3%:R * x * y) + (2%:R * (x ^+ 2)))"), ([(1, "x"), (-1, "y")], "(x + (- y))"),
-])
+@pytest.mark.parametrize(
+    ("summands", "shown"),
+    [
+        ([], "0"),
+        ([(1, "")], "1"),
+        ([(-1, "")], "(- 1)"),
+        ([(1, "x")], "x"),
+        ([(1, "X")], "x^-1"),
+        ([(-3, "xYY")], "(- (3%:R * x * (y^-1 ^+ 2)))"),
+        ([(1, "xxy")], "((x ^+ 2) * y)"),
+        ([(Fraction(2, 3), "xy")], "((2%:R / 3%:R) * x * y)"),
+        ([(1, "Xy")], "(y * x^-1)"),
+        ([(2, "xx"), (3, "xy")], "((3%:R * x * y) + (2%:R * (x ^+ 2)))"),
+        ([(1, "x"), (-1, "y")], "(x + (- y))"),
+    ],
+)
 def test_how_a_polynomial_is_written(summands: list[tuple[int | Fraction, str]], shown: str) -> None:
     assert written(as_term(poly(*summands))) == shown
 

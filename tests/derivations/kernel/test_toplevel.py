@@ -11,7 +11,7 @@ import pytest
 from derivations.kernel import toplevel
 from derivations.kernel.toplevel import Toplevel, sentences
 
-SCRIPT = '''#!{python}
+SCRIPT = """#!{python}
 import signal
 import sys
 
@@ -42,7 +42,7 @@ with open("said", "a") as said:
         except KeyboardInterrupt:
             output = "Error: user interrupt"
         print(output + "\\n<prompt>Coq < 2 |</prompt>", end="", flush=True)
-'''
+"""
 
 
 @pytest.fixture
@@ -81,8 +81,9 @@ def test_the_first_error_ends_a_proof_with_its_goal_and_nothing_of_it_remains(ro
     assert rocq.prove("Theorem it : True.\nQed.").accepted
 
 
-def test_what_takes_too_long_is_interrupted_and_shifts_no_answer(rocq: Toplevel, tmp_path: Path,
-                                                                 monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_takes_too_long_is_interrupted_and_shifts_no_answer(
+    rocq: Toplevel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(toplevel, "BETWEEN", 0.02)
     answer = rocq.prove("Theorem it : True.\nspin.\nQed.", 0.3)
     assert not answer.accepted
@@ -104,7 +105,7 @@ def test_the_processor_time_is_that_of_rocq(rocq: Toplevel, monkeypatch: pytest.
     rocq.say("spin.", before + 0.2)
     assert before + 0.2 <= rocq.cpu() < before + 3
     for proof, accepted in (("Theorem it : True.\nQed.", True), ("Theorem it : True.\nwrong.", False)):
-        answer = rocq.prove(proof, 0.15)                     # since its own beginning
+        answer = rocq.prove(proof, 0.15)  # since its own beginning
         assert (answer.accepted, answer.seconds < 0.15) == (accepted, True)
 
 

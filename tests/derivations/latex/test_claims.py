@@ -22,10 +22,20 @@ x, y, tau = scalar("x"), scalar("y"), positive("tau")
 m = size("m")
 j, l = index("j", m), index("l", m)  # noqa: E741
 s = vector("s", m)
-TABLE = Notation({
-    "m": "size", "j, k": "index m", "x, y": "real", r"\tau": "positive", "s": "vector m", "q": "simplex m",
-    r"\ell": "= x + y", "p_j": r"= e^{s_j/\tau} / \sum_k e^{s_k/\tau}", r"\ln\tau": "real",
-}, local={"paper.5": {"x": "positive", r"\ell": "= 1"}})
+TABLE = Notation(
+    {
+        "m": "size",
+        "j, k": "index m",
+        "x, y": "real",
+        r"\tau": "positive",
+        "s": "vector m",
+        "q": "simplex m",
+        r"\ell": "= x + y",
+        "p_j": r"= e^{s_j/\tau} / \sum_k e^{s_k/\tau}",
+        r"\ln\tau": "real",
+    },
+    local={"paper.5": {"x": "positive", r"\ell": "= 1"}},
+)
 SOLUTION = r"p = \arg\min_{q\in\Delta^{m-1}} \{\tau\sum_k q_k\log q_k - \sum_k q_k s_k\}"
 
 
@@ -49,14 +59,16 @@ class Made(SimpleNamespace):
     def corrected(self, latex: str, severity: Severity) -> Callable[[Any], None]:
         def proved(steps: Callable[[], Iterable[Relation]]) -> None:
             self.correction = latex, severity, list(steps()), steps.__doc__
+
         return proved
 
 
 @pytest.fixture(autouse=True)
 def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
     def claim(id: str, kind: Kind, *, title: str, latex: str) -> Callable[[Callable[[], Any]], Made]:
-        return lambda derivation: Made(id=id, kind=kind, title=title, latex=latex, derivation=derivation, twins={},
-                                       module="here", correction=None)
+        return lambda derivation: Made(
+            id=id, kind=kind, title=title, latex=latex, derivation=derivation, twins={}, module="here", correction=None
+        )
 
     monkeypatch.setattr(claims, "claim", claim)
 
@@ -102,20 +114,23 @@ def test_a_chain_is_stated_up_to_the_first_link_that_fails() -> None:
     assert len(true) == 2
 
 
-@pytest.mark.parametrize(("latex", "kind", "why"), [
-    ("x^2 = x", "not asserted", "the text does not assert it: “one might think”"),
-    ("(x + y)^2 = x^2 + 2xy + y^2", "not asserted", "the text does not assert it: “one might think”"),
-    ("x^2 = x", "qualified", "the text does not say that it always holds: “one might think”"),
-    ("(x + y)^2 = x^2 + 2xy + y^2", "qualified", ""),
-])
+@pytest.mark.parametrize(
+    ("latex", "kind", "why"),
+    [
+        ("x^2 = x", "not asserted", "the text does not assert it: “one might think”"),
+        ("(x + y)^2 = x^2 + 2xy + y^2", "not asserted", "the text does not assert it: “one might think”"),
+        ("x^2 = x", "qualified", "the text does not say that it always holds: “one might think”"),
+        ("(x + y)^2 = x^2 + 2xy + y^2", "qualified", ""),
+    ],
+)
 def test_the_words_of_the_text_leave_an_equation_open(latex: str, kind: str, why: str) -> None:
     notation = Notation({"x, y": "real"}, local={"paper.1": {kind: "one might think"}})
     entry = equation("paper.1", latex, notation, title="it", line=7)
     result = entry.derivation()
-    assert (result.reason.endswith(why) if isinstance(result, Undecidable) else next(iter(result)).prove() and not why)
+    assert result.reason.endswith(why) if isinstance(result, Undecidable) else next(iter(result)).prove() and not why
     assert bool(entry.twins) is not bool(why)
     assert entry.derivation.__doc__ == "Line 7 of the paper."
-    assert entry.derivation.__module__ == __name__           # where the equation is registered
+    assert entry.derivation.__module__ == __name__  # where the equation is registered
 
 
 def test_a_definition_has_a_value_and_no_twins() -> None:
@@ -146,10 +161,15 @@ def test_an_error_of_the_reader_is_named_and_affects_no_other_formula(monkeypatc
     assert made("x = y").derivation().reason == "could not be read: KeyError: 'a bug'"
 
 
-@pytest.mark.parametrize(("latex", "kind"), [
-    (r"x \le |x|", Kind.INEQUALITY), (r"x^2 - y^2 = (x - y)(x + y)", Kind.IDENTITY), (SOLUTION, Kind.OPTIMALITY),
-    (r"x^2 = x x + y - y \le x^2 + y^2", Kind.INEQUALITY),
-])
+@pytest.mark.parametrize(
+    ("latex", "kind"),
+    [
+        (r"x \le |x|", Kind.INEQUALITY),
+        (r"x^2 - y^2 = (x - y)(x + y)", Kind.IDENTITY),
+        (SOLUTION, Kind.OPTIMALITY),
+        (r"x^2 = x x + y - y \le x^2 + y^2", Kind.INEQUALITY),
+    ],
+)
 def test_the_kind_is_that_of_the_last_link(latex: str, kind: Kind) -> None:
     assert made(latex).kind is kind
 
@@ -164,12 +184,15 @@ def test_meanings_of_one_equation_are_said() -> None:
 # ── twins ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize(("relation", "names"), [
-    (Equation(x * 0 + y, y), ["1 more", "1 less", "2 more"]),
-    (AtLeast(x**2, 0), ["the other way round", "1 more", "2 more", "7 more"]),
-    (Limit(1 / x, x, sp.oo, 0), ["1 more", "1 less", "2 more"]),
-    (MINIMUM, ["squares of the weights", "roots of the weights"]),
-])
+@pytest.mark.parametrize(
+    ("relation", "names"),
+    [
+        (Equation(x * 0 + y, y), ["1 more", "1 less", "2 more"]),
+        (AtLeast(x**2, 0), ["the other way round", "1 more", "2 more", "7 more"]),
+        (Limit(1 / x, x, sp.oo, 0), ["1 more", "1 less", "2 more"]),
+        (MINIMUM, ["squares of the weights", "roots of the weights"]),
+    ],
+)
 def test_coarse_versions_are_other_statements(relation: Relation, names: list[str]) -> None:
     found = dict(_coarse(relation))
     assert list(found) == names
@@ -182,7 +205,8 @@ def test_coarse_versions_are_other_statements(relation: Relation, names: list[st
         return
     left, right = relation.sides
     assert {name: wrong.sides for name, wrong in found.items() if name in shifts} == {
-        name: (left, right + shift) for name, shift in shifts.items() if name in found}
+        name: (left, right + shift) for name, shift in shifts.items() if name in found
+    }
 
 
 def test_a_reversed_inequality_is_strict_and_keeps_its_hypotheses() -> None:

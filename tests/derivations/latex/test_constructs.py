@@ -113,12 +113,15 @@ def test_a_declared_symbol_with_a_prime_is_that_symbol() -> None:
     assert relation.trivial()
 
 
-@pytest.mark.parametrize(("definitions", "circle"), [
-    ({"A": "= B + 1", "B": "= 2 C", "C": "= A"}, "A → B → C → A"),
-    ({"A": "= A + 1"}, "A → A"),
-    ({"n": "size", "j": "index n", "A": r"= B^\star_1", r"B^\star_j": "= A + j"}, r"A → B^{\star} → A"),
-    ({"A": "= B + 1", "B": "= 2 C", "C": "= B"}, "B → C → B"),
-])
+@pytest.mark.parametrize(
+    ("definitions", "circle"),
+    [
+        ({"A": "= B + 1", "B": "= 2 C", "C": "= A"}, "A → B → C → A"),
+        ({"A": "= A + 1"}, "A → A"),
+        ({"n": "size", "j": "index n", "A": r"= B^\star_1", r"B^\star_j": "= A + j"}, r"A → B^{\star} → A"),
+        ({"A": "= B + 1", "B": "= 2 C", "C": "= B"}, "B → C → B"),
+    ],
+)
 def test_a_circle_of_definitions_is_named(definitions: dict[str, str], circle: str) -> None:
     with pytest.raises(LatexError, match=f"got {re.escape(circle)}$"):
         read("A = 1", Notation(definitions))

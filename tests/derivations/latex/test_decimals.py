@@ -11,19 +11,22 @@ from derivations.latex.repairs import failing
 NOTATION = Notation({"x": "real", "n": "size"})
 
 
-@pytest.mark.parametrize(("latex", "explained"), [
-    (r"\log 2 = 0.6931", True),
-    (r"\log 2 = 0.693", True),
-    (r"\log 2 = 0.7031", False),
-    (r"\log 2 = 0.6932", False),
-    (r"\log(1 + e + e^2) = \log(1 + 2.718 + 7.389)", True),
-    (r"\log(1 + e + e^2) = \log(1 + 2.718 + 7.289)", False),
-    (r"e^{-2.0} = 0.135", True),
-    (r"\log 2 = 0.7 = 0.693", True),
-    (r"\frac{1}{3} = \frac{1}{2}", False),
-    (r"x^2 = 0.5 x", False),
-    (r"\log 2 \le 0.693", False),
-])
+@pytest.mark.parametrize(
+    ("latex", "explained"),
+    [
+        (r"\log 2 = 0.6931", True),
+        (r"\log 2 = 0.693", True),
+        (r"\log 2 = 0.7031", False),
+        (r"\log 2 = 0.6932", False),
+        (r"\log(1 + e + e^2) = \log(1 + 2.718 + 7.389)", True),
+        (r"\log(1 + e + e^2) = \log(1 + 2.718 + 7.289)", False),
+        (r"e^{-2.0} = 0.135", True),
+        (r"\log 2 = 0.7 = 0.693", True),
+        (r"\frac{1}{3} = \frac{1}{2}", False),
+        (r"x^2 = 0.5 x", False),
+        (r"\log 2 \le 0.693", False),
+    ],
+)
 def test_what_rounding_explains(latex: str, explained: bool) -> None:
     relations = read(latex, NOTATION)
     false = failing(relations)

@@ -77,7 +77,8 @@ SAID = [
     # sets, ranges and indices
     (
         r"Let $\mathcal{A} = \{1, \dots, n\}$ and $a \in \mathcal{A}$, $x \in \mathbb{R}^n$.",
-        "x_a", {"a": "index n", "x": "vector n"},
+        "x_a",
+        {"a": "index n", "x": "vector n"},
     ),
     (r"Let $|\mathcal{A}| = n$ and $a \in \mathcal{A}$, $x \in \mathbb{R}^n$.", "x_a", {"a": "index n"}),
     (r"Let $a \in \{1, \dots, n\}$ and $x \in \mathbb{R}^n$.", "x_a", {"a": "index n"}),
@@ -93,19 +94,24 @@ SAID = [
     (r"Let $s = (s_1, \dots, s_m)$.", "s_i", {"s": "vector m"}),
     (
         r"Let $X = (x_1, \dots, x_N) \in \mathbb{R}^{d \times N}$.",
-        "x_i", {"X": "matrix d N", "x": "columns of X", "i": "index N"},
+        "x_i",
+        {"X": "matrix d N", "x": "columns of X", "i": "index N"},
     ),
     (r"Let $X = (x_1, \dots, x_N) \in \mathbb{R}^{N \times d}$.", "x_i", {"X": "matrix N d", "x": "rows of X", "i": "index N"}),
     (
         r"Let $X = (x_1, \dots, x_N) \in \mathbb{R}_+^{d \times N}$.",
-        "x_i", {"X": "nonnegative matrix d N", "x": "columns of X", "i": "index N"},
+        "x_i",
+        {"X": "nonnegative matrix d N", "x": "columns of X", "i": "index N"},
     ),
     (r"Let $b_i \in \mathbb{R}$.", "b_i", {"b_{i}": "real", "b": None}),
     (r"For $i, j, k = 1, \dots, n$, let $T_{ijk} \in \mathbb{R}$.", "T_{ijk}", {"T_{i j k}": "real", "T": None}),
     (r"Here $S$ is finite.", r"\sum_{x \in S} q(x)", {"x": "index m", "q (x)": "distribution", "S": "?"}),
     (r"Let $|\mathcal{Y}| = n$ and $y' \in \mathcal{Y}$.", "q(y')", {"y": "index n", "q (y')": "distribution", "y'": None}),
-    (r"Let $|\mathcal{Z}| = n$ and $z \in \mathcal{Z}$.", r"p(z) + p(z|x) + p(z'|x)",
-     {"p (z)": "distribution", "p (z|x)": "distribution", "p (z'|x)": None, "x": "fixed"}),
+    (
+        r"Let $|\mathcal{Z}| = n$ and $z \in \mathcal{Z}$.",
+        r"p(z) + p(z|x) + p(z'|x)",
+        {"p (z)": "distribution", "p (z|x)": "distribution", "p (z'|x)": None, "x": "fixed"},
+    ),
     (r"Let $B \in \mathbb{R}_{\ge 0}^{N \times M}$ be a row-stochastic matrix.", "B_{ij}", {"B": "stochastic N M"}),
     (r"Let $Q \in \mathbb{R}^{N \times d}$ be a matrix with rows $q_i$.", "q_i", {"q": "rows of Q", "i": "index N"}),
     (r"Let $Q \in \mathbb{R}^{N \times d}$ be a matrix with columns $q_i$.", "q_i", {"q": "columns of Q", "i": "index d"}),
@@ -122,7 +128,8 @@ SAID = [
     (r"Let $x \in \mathbb{R}^n$.", r"\max_c (c + x_1)", {"c": "?", "x": "vector n"}),
     (
         r"Let $|\mathcal{Y}| = n$ and $y \in \mathcal{Y}$. Let $r(x, y)$ be the reward.",
-        "r(x, y)", {"r (x,y)": "real", "x": "fixed", "y": "index n"},
+        "r(x, y)",
+        {"r (x,y)": "real", "x": "fixed", "y": "index n"},
     ),
 ]
 
@@ -133,16 +140,27 @@ def test_what_is_said_of_a_symbol(sentence: str, use: str, meanings: dict[str, s
     assert {name: lines[name].meaning if name in lines else None for name in meanings} == meanings
 
 
-@pytest.mark.parametrize(("declared", "sign", "meaning"), [
-    (r"Let $x \in \mathbb{S}^{n-1}$", "x > 0", "unit vector n"),
-    (r"Let $x \in \mathbb{S}^{n-1}$", r"x_i \ge 0", "unit vector n"),
-    (r"Let $x \in \mathbb{R}^n$ and $c = x_1 - x_2$", "c > 0", "vector n"),
-    (r"Let $x \in \mathbb{R}^n$ and $c = x_1 - x_2$", "c = 3", "vector n"),
-    (r"\section{One} Let $x \in \mathbb{R}^n$. \[ x^\top x \ge 0 \] \section{Two} Here it is positive", "x > 0", "vector n"),
-    (r"\section{One} Let $x \in \mathbb{R}^n$. \[ x^\top x \ge 0 \] \section{Two} Here it is positive", "x_i > 0", "vector n"),
-    (r"\section{One} Let $x \in \mathbb{R}$. \[ x^2 \ge 0 \] \section{Two} Here it is positive", "x > 0", "real"),
-    (r"Let $x_i > 0$ and later $x \in \mathbb{S}^{n-1}$", r"x_1 \ge 0", "unit vector n"),
-])
+@pytest.mark.parametrize(
+    ("declared", "sign", "meaning"),
+    [
+        (r"Let $x \in \mathbb{S}^{n-1}$", "x > 0", "unit vector n"),
+        (r"Let $x \in \mathbb{S}^{n-1}$", r"x_i \ge 0", "unit vector n"),
+        (r"Let $x \in \mathbb{R}^n$ and $c = x_1 - x_2$", "c > 0", "vector n"),
+        (r"Let $x \in \mathbb{R}^n$ and $c = x_1 - x_2$", "c = 3", "vector n"),
+        (
+            r"\section{One} Let $x \in \mathbb{R}^n$. \[ x^\top x \ge 0 \] \section{Two} Here it is positive",
+            "x > 0",
+            "vector n",
+        ),
+        (
+            r"\section{One} Let $x \in \mathbb{R}^n$. \[ x^\top x \ge 0 \] \section{Two} Here it is positive",
+            "x_i > 0",
+            "vector n",
+        ),
+        (r"\section{One} Let $x \in \mathbb{R}$. \[ x^2 \ge 0 \] \section{Two} Here it is positive", "x > 0", "real"),
+        (r"Let $x_i > 0$ and later $x \in \mathbb{S}^{n-1}$", r"x_1 \ge 0", "unit vector n"),
+    ],
+)
 def test_a_sign_that_no_meaning_expresses_is_a_condition(declared: str, sign: str, meaning: str, tmp_path: Path) -> None:
     """As is one in another section, which the sections before it do not assume."""
     guesses = guessed(tmp_path, rf"{declared}, with ${sign}$. \begin{{equation}} |x_i| = x_i \end{{equation}}")
@@ -164,16 +182,33 @@ def test_what_is_not_said_is_asked(sentence: str, use: str, name: str, tmp_path:
     assert guessed(tmp_path, sentence + SHOWN % (use, use)).lines[name].meaning == "?"
 
 
-@pytest.mark.parametrize(("meaning", "known", "smaller"), [
-    ("positive", "real", True), ("nonnegative", "real", True), ("positive", "nonnegative", True), ("real", "positive", False),
-    ("nonnegative", "positive", False), ("positive", "positive", False), ("positive vector n", "vector n", True),
-    ("nonnegative matrix n m", "matrix n m", True), ("positive vector n", "vector m", False),
-    ("vector n", "positive vector n", False),
-    ("simplex n", "vector n", True), ("interior n", "vector n", True), ("interior n", "simplex n", True),
-    ("simplex n", "interior n", False), ("simplex n", "vector m", False), ("stochastic n m", "matrix n m", True),
-    ("stochastic n m", "matrix k m", False), ("stochastic n m", "vector m", False), ("positive", "vector n", False),
-    ("vector n", "real", False), ("index n", "real", False), ("= x", "real", False),
-])
+@pytest.mark.parametrize(
+    ("meaning", "known", "smaller"),
+    [
+        ("positive", "real", True),
+        ("nonnegative", "real", True),
+        ("positive", "nonnegative", True),
+        ("real", "positive", False),
+        ("nonnegative", "positive", False),
+        ("positive", "positive", False),
+        ("positive vector n", "vector n", True),
+        ("nonnegative matrix n m", "matrix n m", True),
+        ("positive vector n", "vector m", False),
+        ("vector n", "positive vector n", False),
+        ("simplex n", "vector n", True),
+        ("interior n", "vector n", True),
+        ("interior n", "simplex n", True),
+        ("simplex n", "interior n", False),
+        ("simplex n", "vector m", False),
+        ("stochastic n m", "matrix n m", True),
+        ("stochastic n m", "matrix k m", False),
+        ("stochastic n m", "vector m", False),
+        ("positive", "vector n", False),
+        ("vector n", "real", False),
+        ("index n", "real", False),
+        ("= x", "real", False),
+    ],
+)
 def test_which_domain_is_part_of_which(meaning: str, known: str, smaller: bool) -> None:
     assert narrows(meaning, known) is smaller
 
@@ -203,7 +238,8 @@ def test_an_index_may_have_another_range_in_a_section(tmp_path: Path) -> None:
     guesses = guessed(tmp_path, first + first.replace("^n x", "^m y"))
     assert guesses.lines["i"].meaning == "index m"
     assert {scope: {name: each.meaning for name, each in own.items()} for scope, own in guesses.local.items()} == {
-        ("section", 1): {"i": "index n"}}
+        ("section", 1): {"i": "index n"}
+    }
 
 
 def test_a_vector_may_be_an_index_in_another_section(tmp_path: Path) -> None:
@@ -254,13 +290,20 @@ def test_functions_that_share_a_name_are_told_apart_by_their_arguments() -> None
     assert names & {"p", "p(z)", "p(z|x)", "v", "v(t)"} == {"p(z|x)", "v", "v(t)"}
 
 
-@pytest.mark.parametrize(("first", "sign", "meaning"), [
-    (r"x \in \mathbb{R}^n", "x > 0", "positive vector n"), (r"x \in \mathbb{R}", r"x \ge 0", "nonnegative"),
-    (r"x \le 1", "x > 0", "positive <= 1"), (r"x \in \Delta_n", "x > 0", "interior n"),
-    (r"x \in \mathbb{R}_{++}^n", r"x \ge 0", "nonnegative vector n"), (r"x \in (0, 1)", r"x \ge 0", "nonnegative"),
-    (r"x \in \mathrm{int}(\Delta_n)", r"x \ge 0", "simplex n"), (r"x \in \mathbb{S}^{n-1}", "x > 0", ""),
-    (r"x \in \mathbb{R}^n", "x < 0", ""),
-])
+@pytest.mark.parametrize(
+    ("first", "sign", "meaning"),
+    [
+        (r"x \in \mathbb{R}^n", "x > 0", "positive vector n"),
+        (r"x \in \mathbb{R}", r"x \ge 0", "nonnegative"),
+        (r"x \le 1", "x > 0", "positive <= 1"),
+        (r"x \in \Delta_n", "x > 0", "interior n"),
+        (r"x \in \mathbb{R}_{++}^n", r"x \ge 0", "nonnegative vector n"),
+        (r"x \in (0, 1)", r"x \ge 0", "nonnegative"),
+        (r"x \in \mathrm{int}(\Delta_n)", r"x \ge 0", "simplex n"),
+        (r"x \in \mathbb{S}^{n-1}", "x > 0", ""),
+        (r"x \in \mathbb{R}^n", "x < 0", ""),
+    ],
+)
 def test_a_sign_in_another_section_holds_there(first: str, sign: str, meaning: str, tmp_path: Path) -> None:
     """In the displays after it, with the shape and the bounds that are known."""
     shown = r"\begin{equation} x = x \end{equation}"
@@ -273,13 +316,16 @@ def test_a_sign_in_another_section_holds_there(first: str, sign: str, meaning: s
 DIFFERENTIATED = r"\begin{equation} \frac{\partial f}{\partial %s} = 1 \end{equation}"
 
 
-@pytest.mark.parametrize(("definition", "by", "domain"), [
-    (r"z_i = \sum_{k=1}^n W_{ik} x_k + b_i", "z_i", "vector m"),
-    (r"z_i = b_i + 1", "z_i", "vector m"),
-    (r"z = x_1 + b_1", "z", "real"),
-    (r"z_i = \log b_i", "z_i", ""),                          # whose values are not all real numbers
-    (r"z_i = f b_i", "z_i", ""),                             # of which the formula uses a part
-])
+@pytest.mark.parametrize(
+    ("definition", "by", "domain"),
+    [
+        (r"z_i = \sum_{k=1}^n W_{ik} x_k + b_i", "z_i", "vector m"),
+        (r"z_i = b_i + 1", "z_i", "vector m"),
+        (r"z = x_1 + b_1", "z", "real"),
+        (r"z_i = \log b_i", "z_i", ""),  # whose values are not all real numbers
+        (r"z_i = f b_i", "z_i", ""),  # of which the formula uses a part
+    ],
+)
 def test_what_sums_and_products_define_is_free_where_it_is_differentiated_by(
     definition: str, by: str, domain: str, tmp_path: Path
 ) -> None:
@@ -296,10 +342,15 @@ def test_a_primed_distribution_is_one_too(tmp_path: Path) -> None:
         assert lines["p'"].meaning == lines["p"].meaning
 
 
-@pytest.mark.parametrize(("declared", "meaning"), [
-    (r"x \in \mathbb{R}^n", "simplex n"), (r"x \in \mathbb{R}_{++}^n", "interior n"),
-    (r"x \in \mathbb{S}^{n-1}", "unit vector n"), (r"x \in \mathbb{R}_{\ge 0}^{m \times n}", "nonnegative matrix m n"),
-])
+@pytest.mark.parametrize(
+    ("declared", "meaning"),
+    [
+        (r"x \in \mathbb{R}^n", "simplex n"),
+        (r"x \in \mathbb{R}_{++}^n", "interior n"),
+        (r"x \in \mathbb{S}^{n-1}", "unit vector n"),
+        (r"x \in \mathbb{R}_{\ge 0}^{m \times n}", "nonnegative matrix m n"),
+    ],
+)
 def test_only_a_vector_of_numbers_becomes_a_distribution(declared: str, meaning: str, tmp_path: Path) -> None:
     assert guessed(tmp_path, rf"Let ${declared}$ be a probability distribution.").lines["x"].meaning == meaning
 
@@ -315,9 +366,14 @@ def test_a_letter_in_general_has_its_domain_before_the_last_one(tmp_path: Path) 
     assert [lines["x"].meaning for lines in guessed(tmp_path, text).local.values()] == ["real"]
 
 
-@pytest.mark.parametrize(("text", "conditions"), [
-    (r"Let $a \in \mathbb{R}^m$ with $a > 0$.", []), (r"Let $a \in \mathbb{R}^m$ with $a_i > 0$.", []),
-    (r"Let $a \in \mathbb{R}^m$ with $a > 1$.", ["a > 1"]), (r"Let $c > 0$ with $c > 0$.", []),
-])
+@pytest.mark.parametrize(
+    ("text", "conditions"),
+    [
+        (r"Let $a \in \mathbb{R}^m$ with $a > 0$.", []),
+        (r"Let $a \in \mathbb{R}^m$ with $a_i > 0$.", []),
+        (r"Let $a \in \mathbb{R}^m$ with $a > 1$.", ["a > 1"]),
+        (r"Let $c > 0$ with $c > 0$.", []),
+    ],
+)
 def test_a_sign_that_is_read_is_no_condition_besides(text: str, conditions: list[str], tmp_path: Path) -> None:
     assert [latex for _, latex in guessed(tmp_path, text + SHOWN % ("a_i", "a_i")).restrictions] == conditions

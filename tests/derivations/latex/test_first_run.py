@@ -31,11 +31,15 @@ CLAIMS = {
 }
 
 
-def test_each_equation_has_a_line_and_all_are_counted(monkeypatch: pytest.MonkeyPatch,
-                                                      capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_equation_has_a_line_and_all_are_counted(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(first_run, "entries", lambda: {id: each for id, (each, _, _) in CLAIMS.items()})
-    monkeypatch.setattr(first_run, "examine", lambda each: SimpleNamespace(
-        evidence=SimpleNamespace(outcome=CLAIMS[each.id][2], detail=f"the detail of {each.id}")))
+    monkeypatch.setattr(
+        first_run,
+        "examine",
+        lambda each: SimpleNamespace(evidence=SimpleNamespace(outcome=CLAIMS[each.id][2], detail=f"the detail of {each.id}")),
+    )
     monkeypatch.setattr(first_run, "judge", lambda claim, evidence: CLAIMS[claim][1])
     monkeypatch.setattr(first_run.rendering, "cause", lambda cause: f"because of {cause.kind}")
     first_run.first_run("paper")

@@ -34,11 +34,27 @@ def call(latex: str) -> Bracket:
     return bracket
 
 
-@pytest.mark.parametrize(("latex", "own"), [
-    ("p(z)", "p(z)"), ("p(z')", "p(z)"), ("p(k)", "p(z)"), ("p(1)", "p(z)"), ("p(x)", ""), ("p(u)", ""),
-    ("p(x|z)", "p(x|z)"), ("p(x|k)", "p(x|z)"), ("p(z|x)", "p(z|x)"), ("p(k|x)", "p(z|x)"), ("p(k|u)", ""),
-    ("p(x,k)", "p(x,z)"), ("p(x,z)", "p(x,z)"), ("p(k,x)", ""), ("p(x|k|z)", ""), ("r(z)", ""),
-])
+@pytest.mark.parametrize(
+    ("latex", "own"),
+    [
+        ("p(z)", "p(z)"),
+        ("p(z')", "p(z)"),
+        ("p(k)", "p(z)"),
+        ("p(1)", "p(z)"),
+        ("p(x)", ""),
+        ("p(u)", ""),
+        ("p(x|z)", "p(x|z)"),
+        ("p(x|k)", "p(x|z)"),
+        ("p(z|x)", "p(z|x)"),
+        ("p(k|x)", "p(z|x)"),
+        ("p(k|u)", ""),
+        ("p(x,k)", "p(x,z)"),
+        ("p(x,z)", "p(x,z)"),
+        ("p(k,x)", ""),
+        ("p(x|k|z)", ""),
+        ("r(z)", ""),
+    ],
+)
 def test_which_function_a_call_is_of(latex: str, own: str) -> None:
     """Of z and k, which are indices, and x, which is a label, in the place that each has."""
     assert matching(latex[0], call(latex), FUNCTIONS, {"z", "k"}, {"x"}) == own
@@ -65,22 +81,33 @@ def test_what_is_no_symbol_is_no_label() -> None:
     assert [is_label(each, {"i"}) for each in ("x + y", "x", "x_i", "x_w", "x_{iw}")] == [False, False, False, True, True]
 
 
-@pytest.mark.parametrize(("one", "other", "same"), [
-    (("f(x)", "", "x"), ("f(y)", "", "y"), True), (("f(x)", "", "x"), ("f(x)", "", "x"), True),
-    (("f(x)", "", "x"), ("f(x|y)", "|", "x", "y"), False), (("f(x)", "", "x"), ("f(a)", "", "a"), False),
-    (("f(x,y)", ",", "x", "y"), ("f(x)", ",", "x"), False),
-])
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (("f(x)", "", "x"), ("f(y)", "", "y"), True),
+        (("f(x)", "", "x"), ("f(x)", "", "x"), True),
+        (("f(x)", "", "x"), ("f(x|y)", "|", "x", "y"), False),
+        (("f(x)", "", "x"), ("f(a)", "", "a"), False),
+        (("f(x,y)", ",", "x", "y"), ("f(x)", ",", "x"), False),
+    ],
+)
 def test_calls_of_one_function(one: tuple[str, ...], other: tuple[str, ...], same: bool) -> None:
     """Letters that stand together in a call, as x and a do, are not the same argument."""
     assert _is_same_function(one, other, {frozenset(("x", "a"))}) is same
 
 
-@pytest.mark.parametrize(("left", "right", "modified"), [
-    ("H(P)", r"-\sum_{ij} P_{ij} (\log P_{ij} - 1)", True), ("H(P)", r"-\sum_{ij} P_{ij} \log P_{ij}", False),
-    (r"K(P, Q)", r"\sum_j (P_j \log P_j - P_j \log Q_j)", False), (r"K(P, Q)", r"\sum_j (P_j \log P_j - P_j + Q_j)", True),
-    ("H(x)", r"-x \log x - (1 - x) \log (1 - x)", True), ("H(P)", r"-\sum_j P_j \log P_j", False),
-    ("H(P)", r"-\mathbb{E}_P[\log P]", False),
-])
+@pytest.mark.parametrize(
+    ("left", "right", "modified"),
+    [
+        ("H(P)", r"-\sum_{ij} P_{ij} (\log P_{ij} - 1)", True),
+        ("H(P)", r"-\sum_{ij} P_{ij} \log P_{ij}", False),
+        (r"K(P, Q)", r"\sum_j (P_j \log P_j - P_j \log Q_j)", False),
+        (r"K(P, Q)", r"\sum_j (P_j \log P_j - P_j + Q_j)", True),
+        ("H(x)", r"-x \log x - (1 - x) \log (1 - x)", True),
+        ("H(P)", r"-\sum_j P_j \log P_j", False),
+        ("H(P)", r"-\mathbb{E}_P[\log P]", False),
+    ],
+)
 def test_definitions_that_are_not_the_usual_ones(left: str, right: str, modified: bool) -> None:
     assert is_modified(parse(left), parse(right)) is modified
 
@@ -95,19 +122,35 @@ def tokens(*parts: str) -> list[Token]:
     return [Token("COMMAND" if x.startswith("\\") else types.get(x, "TEXT"), x) for x in parts]
 
 
-@pytest.mark.parametrize(("given", "text"), [
-    (("\\norm", "{", "x", "}", "y"), "|x|y"), (("\\norm", "*", "{", "x", "}"), "|x|"),
-    (("\\norm", "[", "\\big", "]", "{", "x", "}"), "|x|"), (("\\norm", " ", "{", "x", "}"), "|x|"),
-    (("\\norm", "xy"), "|x|y"), (("\\norm", " xy"), "|x|y"), (("\\norm", "\\beta", "y"), "|\\beta|y"),
-    (("\\norm", "{", "a", "{", "b", "}", "c", "}", "d"), "|a{b}c|d"), (("\\norm",), "||"),
-    (("\\norm", "*x ", "\\beta", "y"), "|x| \\betay"), (("\\norm", "*", "\\beta", "y"), "|\\beta|y"),
-    (("\\norm", " ", "*", " ", "{", "x", "}", "y"), "|x|y"), (("\\norm", " *xyz", "{", "u", "}"), "|x|yz{u}"),
-    (("\\norm", "[", "\\big", "]xy", "{", "u", "}"), "|x|y{u}"), (("\\norm", " [ ", "\\Big", " ]", "\\beta"), "|\\beta|"),
-    (("\\norm", "[x]y"), "|[|x]y"), (("\\norm", "*"), "||"),
-    (("\\pair", "{", "x", "}", " ", "{", "y", "}"), "<x,y>"), (("\\pair", "xyz"), "<x,y>z"),
-    (("\\pair", "{", "x", "}"), "<x,>"), (("\\pair", "*", "{", "x", "}"), "<*,x>"),
-    (("a", "\\half", "b"), "a0.5b"), (("\\other", "x"), "\\otherx"), ((), ""),
-])
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        (("\\norm", "{", "x", "}", "y"), "|x|y"),
+        (("\\norm", "*", "{", "x", "}"), "|x|"),
+        (("\\norm", "[", "\\big", "]", "{", "x", "}"), "|x|"),
+        (("\\norm", " ", "{", "x", "}"), "|x|"),
+        (("\\norm", "xy"), "|x|y"),
+        (("\\norm", " xy"), "|x|y"),
+        (("\\norm", "\\beta", "y"), "|\\beta|y"),
+        (("\\norm", "{", "a", "{", "b", "}", "c", "}", "d"), "|a{b}c|d"),
+        (("\\norm",), "||"),
+        (("\\norm", "*x ", "\\beta", "y"), "|x| \\betay"),
+        (("\\norm", "*", "\\beta", "y"), "|\\beta|y"),
+        (("\\norm", " ", "*", " ", "{", "x", "}", "y"), "|x|y"),
+        (("\\norm", " *xyz", "{", "u", "}"), "|x|yz{u}"),
+        (("\\norm", "[", "\\big", "]xy", "{", "u", "}"), "|x|y{u}"),
+        (("\\norm", " [ ", "\\Big", " ]", "\\beta"), "|\\beta|"),
+        (("\\norm", "[x]y"), "|[|x]y"),
+        (("\\norm", "*"), "||"),
+        (("\\pair", "{", "x", "}", " ", "{", "y", "}"), "<x,y>"),
+        (("\\pair", "xyz"), "<x,y>z"),
+        (("\\pair", "{", "x", "}"), "<x,>"),
+        (("\\pair", "*", "{", "x", "}"), "<*,x>"),
+        (("a", "\\half", "b"), "a0.5b"),
+        (("\\other", "x"), "\\otherx"),
+        ((), ""),
+    ],
+)
 def test_macros_take_their_arguments(given: tuple[str, ...], text: str) -> None:
     assert "".join(expanded(tokens(*given), NORM)) == text
 
@@ -121,22 +164,35 @@ def test_commands_without_arguments_leave_what_follows_them(command: str, text: 
 # ── slips ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize(("latex", "sizes", "names"), [
-    ("x", [], []),
-    ("x - y", [], ["x multiplied by 2", "x multiplied by 1/2", "y multiplied by 2", "y multiplied by 1/2"]),
-    ("x / d", ["d"], ["the root of d"]),
-    (r"x / \sqrt{d}", ["d"], ["d without its root", "the root of d"]),
-    ("A_{ij}", [], ["j for i in A_{i j}", "i for j in A_{i j}"]),
-    ("A_{i2} b_j", [], []),                                  # 2 is no letter
-])
+@pytest.mark.parametrize(
+    ("latex", "sizes", "names"),
+    [
+        ("x", [], []),
+        ("x - y", [], ["x multiplied by 2", "x multiplied by 1/2", "y multiplied by 2", "y multiplied by 1/2"]),
+        ("x / d", ["d"], ["the root of d"]),
+        (r"x / \sqrt{d}", ["d"], ["d without its root", "the root of d"]),
+        ("A_{ij}", [], ["j for i in A_{i j}", "i for j in A_{i j}"]),
+        ("A_{i2} b_j", [], []),  # 2 is no letter
+    ],
+)
 def test_slips_of_a_side(latex: str, sizes: list[str], names: list[str]) -> None:
     assert [name for name, _ in slips(parse(latex), sizes)] == ["multiplied by 2", "multiplied by 1/2", *names]
 
 
-@pytest.mark.parametrize("latex", [
-    "a + b - c", "a b c", r"\frac{a}{b}", "f(a, b)", r"\sqrt{a}", "(a)", "a_j b", r"\frac{a + b}{\sqrt{c} (a - d)}",
-    r"\sum_j (a_j, b_j)",
-])
+@pytest.mark.parametrize(
+    "latex",
+    [
+        "a + b - c",
+        "a b c",
+        r"\frac{a}{b}",
+        "f(a, b)",
+        r"\sqrt{a}",
+        "(a)",
+        "a_j b",
+        r"\frac{a + b}{\sqrt{c} (a - d)}",
+        r"\sum_j (a_j, b_j)",
+    ],
+)
 def test_every_part_of_a_side_can_be_replaced(latex: str) -> None:
     """By a letter that then stands where the part stood, and nowhere else; replaced by itself it leaves the side as it was."""
     side = parse(latex)
@@ -197,9 +253,9 @@ def test_a_difference_of_squares_is_a_spread() -> None:
     assert spread(total(i, x[i])) is None
 
 
-@pytest.mark.parametrize(("left", "right", "same"), [
-    (2, -3, True), (2, 0, False), (0, -3, False), (1, -1, True), (-2, -3, False), (2, 3, False),
-])
+@pytest.mark.parametrize(
+    ("left", "right", "same"), [(2, -3, True), (2, 0, False), (0, -3, False), (1, -1, True), (-2, -3, False), (2, 3, False)]
+)
 def test_a_bound_by_signs_says_nothing_of_the_sizes(left: int, right: int, same: bool) -> None:
     """x² ≥ −y² holds whatever x and y are, x² ≥ 0 is a bound."""
     x = scalar("x")
@@ -218,10 +274,16 @@ def test_functions_of_entries_have_the_shape_of_what_is_a_vector() -> None:
     assert entrywise(sp.exp, number, what="exp").shape == ()
 
 
-@pytest.mark.parametrize(("latex", "refused"), [
-    (r"\sum_{i \ne j} a_i", False), (r"\sum_{i \ne j} a_i b_j", True), (r"\sum_j \sum_{i \ne j} a_i b_j", False),
-    (r"b_j \sum_{i \ne j} a_i", False), (r"\sum_{i \ne k} a_i b_k", False),
-])
+@pytest.mark.parametrize(
+    ("latex", "refused"),
+    [
+        (r"\sum_{i \ne j} a_i", False),
+        (r"\sum_{i \ne j} a_i b_j", True),
+        (r"\sum_j \sum_{i \ne j} a_i b_j", False),
+        (r"b_j \sum_{i \ne j} a_i", False),
+        (r"\sum_{i \ne k} a_i b_k", False),
+    ],
+)
 def test_a_sum_over_what_is_not_equal_may_be_one_over_pairs(latex: str, refused: bool) -> None:
     """If the other index is bound by no sum before it, and occurs in what is summed."""
     if refused:

@@ -24,10 +24,13 @@ MAIN = r"""\documentclass{article}
 
 def write(folder: Path, **files: str) -> Path:
     (folder / "sections").mkdir()
-    contents = {"main": MAIN, "macros": r"\newcommand{\half}{\frac12}",
-                "sections/one": r"\begin{equation} a = \half \end{equation}",
-                "sections/two": r"\section{Two}\subfile{sections/three}",
-                "sections/three": r"\documentclass{subfiles}\begin{document}\[ b = 2 a \]\end{document}"}
+    contents = {
+        "main": MAIN,
+        "macros": r"\newcommand{\half}{\frac12}",
+        "sections/one": r"\begin{equation} a = \half \end{equation}",
+        "sections/two": r"\section{Two}\subfile{sections/three}",
+        "sections/three": r"\documentclass{subfiles}\begin{document}\[ b = 2 a \]\end{document}",
+    }
     for name, text in {**contents, **files}.items():
         (folder / f"{name}.tex").write_text(text, encoding="utf-8")
     return folder / "main.tex"
@@ -56,11 +59,14 @@ def test_a_paper_in_one_file_is_not_copied(tmp_path: Path) -> None:
     assert not (tmp_path / "mine" / JOINED).exists()
 
 
-@pytest.mark.parametrize(("text", "why"), [
-    (r"\input{none}", "expected a file none.tex in .*, which one.tex inputs, got none"),
-    (r"\input{../../outside}", "expected a file ../../outside.tex in .*, got none"),
-    (r"\input{main}", "expected files that do not name each other, got main.tex inside of itself"),
-])
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (r"\input{none}", "expected a file none.tex in .*, which one.tex inputs, got none"),
+        (r"\input{../../outside}", "expected a file ../../outside.tex in .*, got none"),
+        (r"\input{main}", "expected files that do not name each other, got main.tex inside of itself"),
+    ],
+)
 def test_missing_files_and_circles_are_refused(text: str, why: str, tmp_path: Path) -> None:
     (tmp_path / "outside.tex").write_text("a", encoding="utf-8")
     folder = tmp_path / "deep"
@@ -71,7 +77,16 @@ def test_missing_files_and_circles_are_refused(text: str, why: str, tmp_path: Pa
 
 def test_equations_without_a_number_are_counted_in_their_section(tmp_path: Path) -> None:
     paper = tmp_path / "paper.tex"
-    paper.write_text(r"\begin{document}\[ a = b \] \section{One} \[ a = b \] \[ a = c \] \[ a = d \tag{7} \]"
-                     r"\section{Two} \[ a = b \] \[ a = e \tag{7} \] \end{document}", encoding="utf-8")
+    paper.write_text(
+        r"\begin{document}\[ a = b \] \section{One} \[ a = b \] \[ a = c \] \[ a = d \tag{7} \]"
+        r"\section{Two} \[ a = b \] \[ a = e \tag{7} \] \end{document}",
+        encoding="utf-8",
+    )
     assert [each.id for each in create(paper, tmp_path / "mine")] == [
-        "mine.s0.1", "mine.s1.1", "mine.s1.2", "mine.7", "mine.s2.1", "mine.7-2"]
+        "mine.s0.1",
+        "mine.s1.1",
+        "mine.s1.2",
+        "mine.7",
+        "mine.s2.1",
+        "mine.7-2",
+    ]

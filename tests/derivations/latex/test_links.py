@@ -11,26 +11,28 @@ from derivations.latex.assertions import sides
 from derivations.latex.links import links
 from derivations.latex.tree import LatexError
 
-TABLE = Notation({
-    "n, m, d": "size",
-    "i": "index n",
-    "j, k, l": "index m",
-    "a, b": "index d",
-    r"\tau, \gamma": "positive",
-    "x, y": "real",
-    "s, u": "vector m",
-    "v, w": "vector d",
-    "p, q": "simplex m",
-    "r": "interior m",
-    "K": "matrix m d",
-    "P": "stochastic n m",
-    "C": "matrix n m",
-    "S": "matrix m m",
-    r"\mathcal{A}": "size",
-    "f(v)": r"= \tfrac12 v^\top v",
-    "g": r"= \arg\min_{q\in\Delta^{m-1}} \{\langle q, s\rangle\}",
-    "c(s)": r"= \arg\max_{q\in\Delta^{m-1}} \{\langle q, s\rangle + \tau H(q)\}",
-})
+TABLE = Notation(
+    {
+        "n, m, d": "size",
+        "i": "index n",
+        "j, k, l": "index m",
+        "a, b": "index d",
+        r"\tau, \gamma": "positive",
+        "x, y": "real",
+        "s, u": "vector m",
+        "v, w": "vector d",
+        "p, q": "simplex m",
+        "r": "interior m",
+        "K": "matrix m d",
+        "P": "stochastic n m",
+        "C": "matrix n m",
+        "S": "matrix m m",
+        r"\mathcal{A}": "size",
+        "f(v)": r"= \tfrac12 v^\top v",
+        "g": r"= \arg\min_{q\in\Delta^{m-1}} \{\langle q, s\rangle\}",
+        "c(s)": r"= \arg\max_{q\in\Delta^{m-1}} \{\langle q, s\rangle + \tau H(q)\}",
+    }
+)
 
 SAID = [
     (r"x = y", ["x = y"]),
@@ -156,14 +158,17 @@ def test_a_link_says_which_name_it_defines() -> None:
     assert [link.defined for link in links(r"s_j = u_j", TABLE)] == ["s"]
 
 
-@pytest.mark.parametrize(("latex", "shown"), [
-    ("x = y", ["x", "y"]),
-    (r"x + y", ["x + y"]),
-    (r"p = \arg\min_{q\in\Delta^{m-1}} \{\langle q, s\rangle\}", ["Sum(q#[l#]*s[l#], (l#, 1, m))", "p[l#]"]),
-    (r"x = \min_{q\in\Delta^{m-1}} \{\langle q, s\rangle\}", ["Sum(q#[l#]*s[l#], (l#, 1, m))", "x"]),
-    (r"\lim_{\tau\to 0} \tau x = y", ["x*τ", "y"]),
-    (r"x \approx y", ["x", "y"]),
-])
+@pytest.mark.parametrize(
+    ("latex", "shown"),
+    [
+        ("x = y", ["x", "y"]),
+        (r"x + y", ["x + y"]),
+        (r"p = \arg\min_{q\in\Delta^{m-1}} \{\langle q, s\rangle\}", ["Sum(q#[l#]*s[l#], (l#, 1, m))", "p[l#]"]),
+        (r"x = \min_{q\in\Delta^{m-1}} \{\langle q, s\rangle\}", ["Sum(q#[l#]*s[l#], (l#, 1, m))", "x"]),
+        (r"\lim_{\tau\to 0} \tau x = y", ["x*τ", "y"]),
+        (r"x \approx y", ["x", "y"]),
+    ],
+)
 def test_the_sides_of_what_is_asserted(latex: str, shown: list[str]) -> None:
     (link,) = links(latex, TABLE)
     assert [re.sub(r"#\w*", "#", str(side)) for side in sides(link.assertion)] == shown

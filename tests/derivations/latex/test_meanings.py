@@ -310,13 +310,16 @@ def test_what_cannot_be_read_says_why(latex: str, why: str) -> None:
         read(latex, NOTATION)
 
 
-@pytest.mark.parametrize(("declared", "why"), [
-    ({"x": "positive", "v": "vector x"}, "expected one of the sizes"),
-    ({"n": "size", "v": "vector 0"}, "expected one of the sizes n, got 0"),
-    ({"n": "size", "i": "index n", "v(x)": "real"}, "expected an index among its arguments, got x"),
-    ({"x, c": "real", "v(x)": "normal c"}, "expected a vector as argument of a density, u(a): normal m"),
-    ({"m, d": "size", "v": "symmetric matrix m d"}, "expected a square matrix, got m×d"),
-    ({"n": "size", "i": "index n", "v": "real", "v_i": "real"}, "expected one meaning, got a second one"),
-])
+@pytest.mark.parametrize(
+    ("declared", "why"),
+    [
+        ({"x": "positive", "v": "vector x"}, "expected one of the sizes"),
+        ({"n": "size", "v": "vector 0"}, "expected one of the sizes n, got 0"),
+        ({"n": "size", "i": "index n", "v(x)": "real"}, "expected an index among its arguments, got x"),
+        ({"x, c": "real", "v(x)": "normal c"}, "expected a vector as argument of a density, u(a): normal m"),
+        ({"m, d": "size", "v": "symmetric matrix m d"}, "expected a square matrix, got m×d"),
+        ({"n": "size", "i": "index n", "v": "real", "v_i": "real"}, "expected one meaning, got a second one"),
+    ],
+)
 def test_what_cannot_be_declared_says_why(declared: dict[str, str], why: str) -> None:
     assert why in Notation(declared).broken["v"]

@@ -67,9 +67,17 @@ def test_ambiguous_symbols_are_refused(latex: str, declared: dict[str, str], why
         read(latex, Notation(declared))
 
 
-SEVERAL = {"n": "size", "i": "index n", r"x, y, \theta, \phi": "vector n",
-           r"\ell_x": r"= \sum_i x_i", r"\ell_y": r"= \sum_i y_i",
-           r"p_\theta": r"= \theta", r"p_\theta^\star": "= 2 x", "f_x": "vector n", "f(x)": "= f_x"}
+SEVERAL = {
+    "n": "size",
+    "i": "index n",
+    r"x, y, \theta, \phi": "vector n",
+    r"\ell_x": r"= \sum_i x_i",
+    r"\ell_y": r"= \sum_i y_i",
+    r"p_\theta": r"= \theta",
+    r"p_\theta^\star": "= 2 x",
+    "f_x": "vector n",
+    "f(x)": "= f_x",
+}
 
 
 @pytest.mark.parametrize(
@@ -83,8 +91,8 @@ SEVERAL = {"n": "size", "i": "index n", r"x, y, \theta, \phi": "vector n",
         (r"\sum_y p(y | x) = 1", FIXED),
         (r"r(x, y) = \log p(y | x) + \log Z(x)", FIXED),
         (r"\ell_x + \ell_y = \sum_i (x_i + y_i)", SEVERAL),
-        (r"\|p_\phi - x\|^2 = \|\phi\|^2 - 2 \langle x, \phi\rangle + \|x\|^2", SEVERAL),   # p_θ is a function of θ
-        (r"\|p_\phi^\star - y\|^2 = 4 \|x\|^2 - 4 \langle x, y\rangle + \|y\|^2", SEVERAL),   # p^⋆ is another name than p
+        (r"\|p_\phi - x\|^2 = \|\phi\|^2 - 2 \langle x, \phi\rangle + \|x\|^2", SEVERAL),  # p_θ is a function of θ
+        (r"\|p_\phi^\star - y\|^2 = 4 \|x\|^2 - 4 \langle x, y\rangle + \|y\|^2", SEVERAL),  # p^⋆ is another name than p
         (r"\|f + x\|^2 = \|f_x\|^2 + 2 \langle x, f_x\rangle + \|x\|^2", SEVERAL),
         (r"\theta(\theta)^\top x = \langle\theta, x\rangle \theta", SEVERAL),
     ],
@@ -111,8 +119,10 @@ def test_a_definition_needs_no_space() -> None:
     assert all(relation.prove() for relation in read(r"\sum_x p(x) = 1, \quad \sum_x u_x = 2", Notation(declared)))
 
 
-@pytest.mark.parametrize("table", ["meanings", "sizes", "indices", "points", "laws", "crowded", "functions", "broken", "labels",
-                                   "fixed", "bounds", "taken"])
+@pytest.mark.parametrize(
+    "table",
+    ["meanings", "sizes", "indices", "points", "laws", "crowded", "functions", "broken", "labels", "fixed", "bounds", "taken"],
+)
 def test_what_is_derived_of_the_lines_cannot_be_given(table: str) -> None:
     with pytest.raises(TypeError, match=f"unexpected keyword argument '{table}'"):
         Notation({}, **{table: {}})  # type: ignore[arg-type]

@@ -40,6 +40,7 @@ def imported(paper: str, folder: str) -> subprocess.CompletedProcess[str]:
 
 def new_without_reading(paper: str, folder: str) -> None:
     """`new` with the command that it would run at the end, which is not executed."""
+
     def start(command: list[str], check: bool) -> subprocess.CompletedProcess[str]:
         assert command == [sys.executable, "-m", "derivations", "--document", folder, "read", Path(folder).name]
         return subprocess.CompletedProcess(command, 0)
@@ -99,12 +100,15 @@ def test_edits_by_the_author_are_preserved(tmp_path: Path) -> None:
     assert "OWN = 1  # a remark" in section.read_text()
 
 
-@pytest.mark.parametrize("table", [
-    '{"m": "size", "s": "vector m"}',
-    '{\n    "m": "size",  # keys\n    "s": "vector m",  # scores, ℝ\n}',
-    '{"m": "size", "s": "vector m"}, local={"mine.1": {"s": "positive vector m"}}',
-    '{"m": "size", "s": "vector m"}, local={\n    "mine.2": {\n        "m": "size >= 2",  # ℝ\n    },\n}',
-])
+@pytest.mark.parametrize(
+    "table",
+    [
+        '{"m": "size", "s": "vector m"}',
+        '{\n    "m": "size",  # keys\n    "s": "vector m",  # scores, ℝ\n}',
+        '{"m": "size", "s": "vector m"}, local={"mine.1": {"s": "positive vector m"}}',
+        '{"m": "size", "s": "vector m"}, local={\n    "mine.2": {\n        "m": "size >= 2",  # ℝ\n    },\n}',
+    ],
+)
 def test_a_new_equation_gets_the_meanings_that_hold_in_it_only(table: str, tmp_path: Path) -> None:
     """Those that the author deletes from the notation of an unchanged equation stay away."""
     paper, folder = tmp_path / "paper.tex", tmp_path / "mine"
@@ -206,11 +210,17 @@ def test_bad_input_is_one_line(paper: str, folder: str, why: str, tmp_path: Path
 def test_displays_without_a_number_are_claims_too(tmp_path: Path) -> None:
     """Their names count within a section: a planted error is not passed over because it has no number."""
     paper = tmp_path / "paper.tex"
-    paper.write_text(r"""\begin{document} Let $x \in \mathbb{R}$. \[ (x + 1)^2 = x^2 + 1 \]
+    paper.write_text(
+        r"""\begin{document} Let $x \in \mathbb{R}$. \[ (x + 1)^2 = x^2 + 1 \]
 \section{One} $$ (x - 1)^2 = x^2 - 2 x + 1 $$ \begin{align*} 2 x &= x + x \\ 3 x &= x \end{align*}
-\begin{equation} x^2 \ge 0 \end{equation}\end{document}""", encoding="utf-8")
-    words = [line.partition("  ")[0] + " " + line.partition("mine.")[2].split()[0]
-             for line in run("new", paper, tmp_path / "mine").splitlines() if " mine." in line]
+\begin{equation} x^2 \ge 0 \end{equation}\end{document}""",
+        encoding="utf-8",
+    )
+    words = [
+        line.partition("  ")[0] + " " + line.partition("mine.")[2].split()[0]
+        for line in run("new", paper, tmp_path / "mine").splitlines()
+        if " mine." in line
+    ]
     assert words == ["refuted (fatal) s0.1", "proved s1.1", "definition s1.2", "refuted (fatal) s1.3", "proved 1"]
 
 

@@ -122,10 +122,18 @@ def test_a_comment_may_follow_a_line_break(tmp_path: Path) -> None:
     assert [f.latex for f in formulas(tmp_path, text)] == ["a = b", r"c = 5\%"]
 
 
-@pytest.mark.parametrize(("latex", "side"), [
-    ("a = b", "b"), (r"a = b \le c", "c"), ("a = b, c = d", "b"), ("a + b", ""), (r"a = b \text{ for all } c", ""),
-    ("a = (", ""), (r"a = \pi_{\text{ref}} b", r"\pi_{\text{ref}} b"),
-])
+@pytest.mark.parametrize(
+    ("latex", "side"),
+    [
+        ("a = b", "b"),
+        (r"a = b \le c", "c"),
+        ("a = b, c = d", "b"),
+        ("a + b", ""),
+        (r"a = b \text{ for all } c", ""),
+        ("a = (", ""),
+        (r"a = \pi_{\text{ref}} b", r"\pi_{\text{ref}} b"),
+    ],
+)
 def test_the_side_that_the_next_line_continues(latex: str, side: str) -> None:
     assert last_side(latex) == side
 

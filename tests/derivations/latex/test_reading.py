@@ -209,11 +209,7 @@ def test_a_second_derivative_differentiates_twice() -> None:
 
 
 @pytest.mark.parametrize(
-    ("declared", "latex"),
-    [
-        ("positive < 1", r"\epsilon^2 < \epsilon"),
-        ("real >= -1 <= 1", r"\epsilon^2 \le 1"),
-    ],
+    ("declared", "latex"), [("positive < 1", r"\epsilon^2 < \epsilon"), ("real >= -1 <= 1", r"\epsilon^2 \le 1")]
 )
 def test_bounds_of_a_number_are_hypotheses(declared: str, latex: str) -> None:
     assert read(latex, Notation({r"\epsilon": declared.split()[0]}))[0].counterexample() is not None
@@ -339,9 +335,10 @@ def test_a_free_index_takes_the_range_of_the_indexed_vector() -> None:
     assert [str(v.domain.shape[0]) for v in relation.variables() if v.name == "i"] == ["n"]
 
 
-@pytest.mark.parametrize("latex", [
-    r"x y = |x| y (x > 0)", r"x + 1 = |x| + 1 (x > 0)", r"x + y + x y = |x| + y + x y (x > 0)", r"x \le 2 x \le 3 x (x > 0)",
-])
+@pytest.mark.parametrize(
+    "latex",
+    [r"x y = |x| y (x > 0)", r"x + 1 = |x| + 1 (x > 0)", r"x + y + x y = |x| + y + x y (x > 0)", r"x \le 2 x \le 3 x (x > 0)"],
+)
 def test_a_condition_in_parentheses_takes_nothing_of_the_side_before_it(latex: str) -> None:
     without, _, _ = latex.partition("(")
     wide, narrow = Notation({"x, y": "real"}), Notation({"x": "positive", "y": "real"})
@@ -359,12 +356,15 @@ def test_a_bound_by_a_negative_number_is_a_condition() -> None:
 MASSES = Notation({"n": "size", "i": "index n", "s, u": "vector n", "a_i": "= e^{s_i}", "b_i": "= e^{u_i}"})
 
 
-@pytest.mark.parametrize(("latex", "true"), [
-    (r"\sum_i a_i \log a_i - \sum_i a_i \log b_i \ge \sum_i a_i - \sum_i b_i", True),
-    (r"\sum_i a_i \log a_i - \sum_i a_i \log b_i \ge \sum_i a_i + \sum_i b_i", False),
-    (r"n \sum_i a_i^2 + 1 \ge 2 \sum_i a_i", True),
-    (r"n \sum_i a_i^2 + 1 \ge 3 \sum_i a_i", False),
-])
+@pytest.mark.parametrize(
+    ("latex", "true"),
+    [
+        (r"\sum_i a_i \log a_i - \sum_i a_i \log b_i \ge \sum_i a_i - \sum_i b_i", True),
+        (r"\sum_i a_i \log a_i - \sum_i a_i \log b_i \ge \sum_i a_i + \sum_i b_i", False),
+        (r"n \sum_i a_i^2 + 1 \ge 2 \sum_i a_i", True),
+        (r"n \sum_i a_i^2 + 1 \ge 3 \sum_i a_i", False),
+    ],
+)
 def test_inequalities_of_masses_that_need_not_sum_to_one(latex: str, true: bool) -> None:
     """By their divergence, and by their distance from 1/n."""
     (relation,) = read(latex, MASSES)
@@ -372,13 +372,16 @@ def test_inequalities_of_masses_that_need_not_sum_to_one(latex: str, true: bool)
     assert (relation.counterexample() is None) is true
 
 
-@pytest.mark.parametrize(("latex", "notation", "true"), [
-    (r"\frac{\partial s_j}{\partial s_k} = \delta_{jk}", MARGIN, True),
-    (r"\frac{\partial s_j}{\partial s_k} = \delta \delta_{jk}", MARGIN, False),
-    (r"\sum_{i,j} J_{ij} = 1", JOINT, True),
-    (r"\sum_j J_{ij} = 1", JOINT, False),
-    (r"\frac{\alpha^2 - 1}{\alpha - 1} = \alpha + 1", JOINT, True),
-])
+@pytest.mark.parametrize(
+    ("latex", "notation", "true"),
+    [
+        (r"\frac{\partial s_j}{\partial s_k} = \delta_{jk}", MARGIN, True),
+        (r"\frac{\partial s_j}{\partial s_k} = \delta \delta_{jk}", MARGIN, False),
+        (r"\sum_{i,j} J_{ij} = 1", JOINT, True),
+        (r"\sum_j J_{ij} = 1", JOINT, False),
+        (r"\frac{\alpha^2 - 1}{\alpha - 1} = \alpha + 1", JOINT, True),
+    ],
+)
 def test_declared_numbers_and_joint_distributions(latex: str, notation: Notation, true: bool) -> None:
     (relation,) = read(latex, notation)
     assert relation.prove() is true

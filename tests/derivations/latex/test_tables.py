@@ -12,11 +12,15 @@ from derivations.latex.paper import read_paper
 
 LINE = '    "y": "real",  # new\n'
 TABLES = [
-    'NOTATION = Notation({\n    "x": "real",\n})\n', 'NOTATION = Notation({\n    "x": "real"\n})\n',
+    'NOTATION = Notation({\n    "x": "real",\n})\n',
+    'NOTATION = Notation({\n    "x": "real"\n})\n',
     "NOTATION = Notation({})\n",
-    'NOTATION = Notation({"x": "real"})\n', 'NOTATION = Notation({"x": "real",})\n', "NOTATION = Notation({\n})\n",
+    'NOTATION = Notation({"x": "real"})\n',
+    'NOTATION = Notation({"x": "real",})\n',
+    "NOTATION = Notation({\n})\n",
     'NOTATION = Notation({\n    "é": "real"  # a comment, with a comma\n})\n',
-    'NOTATION = Notation({"x": "real"}, local={})\n', 'NOTATION = Notation(\n    {"x": "real"},\n)\n',
+    'NOTATION = Notation({"x": "real"}, local={})\n',
+    'NOTATION = Notation(\n    {"x": "real"},\n)\n',
 ]
 
 
@@ -61,12 +65,16 @@ def test_local_meanings_that_are_no_table_are_left_alone() -> None:
     assert _with_local(text, "section2", {"a": '        "a": "real",\n'}) == text
 
 
-@pytest.mark.parametrize(("text", "why"), [
-    ("NOTATION = Notation(\n", "expected Python, got .* in line 1"), ("NOTATION = 3\n", r"expected Notation\(\{...\}\)"),
-    ("NOTATION = Notation()\n", r"expected Notation\(\{...\}\)"),
-    ("NOTATION = Notation(TABLE)\n", r"expected Notation\(\{...\}\)"),
-    ('OTHER = Table({"x": "real"})\n', r"expected Notation\(\{...\}\)"),
-])
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("NOTATION = Notation(\n", "expected Python, got .* in line 1"),
+        ("NOTATION = 3\n", r"expected Notation\(\{...\}\)"),
+        ("NOTATION = Notation()\n", r"expected Notation\(\{...\}\)"),
+        ("NOTATION = Notation(TABLE)\n", r"expected Notation\(\{...\}\)"),
+        ('OTHER = Table({"x": "real"})\n', r"expected Notation\(\{...\}\)"),
+    ],
+)
 def test_a_file_without_a_notation_is_refused(text: str, why: str) -> None:
     with pytest.raises(ValueError, match=f"notation.py: {why}"):
         _call_of(text)

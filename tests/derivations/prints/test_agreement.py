@@ -32,17 +32,20 @@ from derivations.prints.matching import Match, by_the_table, shown
 from derivations.prints.outcome import Check, Standing
 from derivations.relations import Differs, Relation, StrictUnlessEqual, UniqueMinimum, UniquePlan
 
-TABLE = Notation({
-    "m": "size",
-    "j, k": "index m",
-    "x, y, z, v": "real",
-    r"\tau, c": "positive",
-    "s, u": "vector m",
-    "p": "simplex m",
-    "a, b": "positive vector m",
-    r"\ell": "= x + y",
-    r"\pi_j": r"= e^{s_j/\tau} / \sum_k e^{s_k/\tau}",
-}, {r"\tau": "tau"})
+TABLE = Notation(
+    {
+        "m": "size",
+        "j, k": "index m",
+        "x, y, z, v": "real",
+        r"\tau, c": "positive",
+        "s, u": "vector m",
+        "p": "simplex m",
+        "a, b": "positive vector m",
+        r"\ell": "= x + y",
+        r"\pi_j": r"= e^{s_j/\tau} / \sum_k e^{s_k/\tau}",
+    },
+    {r"\tau": "tau"},
+)
 KNOWN = tables.known_names(TABLE)
 
 m, n = size("m"), size("n")
@@ -62,16 +65,21 @@ def pi(key: sp.Expr) -> sp.Expr:
 
 
 def entropic(q: object) -> sp.Expr:
-    return total(k, tau * xlogx(q(k)) - q(k) * s[k])         # type: ignore[operator]
+    return total(k, tau * xlogx(q(k)) - q(k) * s[k])  # type: ignore[operator]
 
 
 def negated(q: object) -> sp.Expr:
-    return total(k, tau * xlogx(q(k)) + q(k) * s[k])         # type: ignore[operator]
+    return total(k, tau * xlogx(q(k)) + q(k) * s[k])  # type: ignore[operator]
 
 
 SOLVED = UniqueMinimum(entropic, pi, m, tau)
-PLANNED = UniquePlan(lambda q: total((i, k), tau * xlogx(q(i, k)) - q(i, k) * S[i, k]),
-                     lambda i, k: sp.exp(S[i, k] / tau) / total(j, sp.exp(S[i, j] / tau)), n, m, tau)
+PLANNED = UniquePlan(
+    lambda q: total((i, k), tau * xlogx(q(i, k)) - q(i, k) * S[i, k]),
+    lambda i, k: sp.exp(S[i, k] / tau) / total(j, sp.exp(S[i, j] / tau)),
+    n,
+    m,
+    tau,
+)
 POTENTIAL = tau * sp.log(total(k, sp.exp(s[k] / tau)))
 MINIMUM = r"\arg\min_{p\in\Delta^{m-1}} \{\tau \sum_k p_k \log p_k - \sum_k p_k s_k\}"
 LEAST = MINIMUM.replace(r"\arg", "")
@@ -143,8 +151,12 @@ CASES = [
     (rf"-\tau\log\sum_k e^{{s_k/\tau}} = {LEAST}", [SOLVED], AGREES, "the optimal value"),
     (rf"\tau\log\sum_k e^{{s_k/\tau}} = {LEAST}", [SOLVED], DIFFERS, "the solution or value differs"),
     (rf"-\tau\log\sum_k e^{{s_k/\tau}} = {LEAST.replace('- ', '+ ')}", [SOLVED], DIFFERS, "the objective differs"),
-    (rf"-\tau\log\sum_k e^{{s_k/\tau}} = {LEAST}", [AtLeast(entropic(lambda i: p[i]), -POTENTIAL)], AGREES,
-     "the difference of the sides, in normal form"),
+    (
+        rf"-\tau\log\sum_k e^{{s_k/\tau}} = {LEAST}",
+        [AtLeast(entropic(lambda i: p[i]), -POTENTIAL)],
+        AGREES,
+        "the difference of the sides, in normal form",
+    ),
     (rf"-\tau\log\sum_k e^{{s_k/\tau}} = {LEAST}", [AtLeast(entropic(lambda i: p[i]), POTENTIAL)], APART, ""),
     (rf"\pi = {MINIMUM}".replace("- ", "+ "), [Fails(UniqueMinimum(negated, pi, m, tau))], AGREES, "both sides"),
     (rf"-\tau\log\sum_k e^{{s_k/\tau}} = {LEAST}", [AtLeast(entropic(lambda i: w[i]), -POTENTIAL)], APART, ""),
@@ -179,8 +191,12 @@ CASES = [
     (r"x = y, x = z \implies v = 2 z", [Equation(x, y), Equation(x, z), Equation(v, 2 * z)], AGREES, ""),
     (r"x = x \implies v = 2 z", [Equation(v, 2 * z)], AGREES, ""),
     # several links
-    (r"x = y = z", [Equation(x, y), Equation(y, z)], AGREES,
-     "link 1: step 1, both sides, in normal form; link 2: the statement"),
+    (
+        r"x = y = z",
+        [Equation(x, y), Equation(y, z)],
+        AGREES,
+        "link 1: step 1, both sides, in normal form; link 2: the statement",
+    ),
     (r"x = y = z", [Equation(x, y)], APART, "link 2: "),
     (r"x = y, y = z", [Equation(x, y), Equation(y, z)], AGREES, "link 2: "),
 ]
@@ -203,9 +219,9 @@ def test_after_a_disproof_the_rest_of_the_chain_is_not_compared() -> None:
     assert (chain.standing, "not compared, as the formula fails already" in chain.reason) == (AGREES, True)
     longer = check_of(r"x = y = z = v", Equation(y, 2 * z), Equation(z, 2 * v), FALSE)
     assert longer.reason.count("not compared, as the formula fails already") == 2
-    assert check_of(r"z = x = y", Equation(2 * z, x), FALSE).standing is DIFFERS                  # before the disproof
-    assert check_of(r"x = y,\quad v = z = c", Equation(v, 2 * z), FALSE).standing is DIFFERS       # in a chain of its own
-    assert check_of(r"x = y,\quad v = z", Equation(v, 2 * z), FALSE).standing is DIFFERS           # beside it
+    assert check_of(r"z = x = y", Equation(2 * z, x), FALSE).standing is DIFFERS  # before the disproof
+    assert check_of(r"x = y,\quad v = z = c", Equation(v, 2 * z), FALSE).standing is DIFFERS  # in a chain of its own
+    assert check_of(r"x = y,\quad v = z", Equation(v, 2 * z), FALSE).standing is DIFFERS  # beside it
     agreeing = check_of(r"x = y = z", Equation(y, z), FALSE)
     assert (agreeing.standing, "not compared" in agreeing.reason) == (AGREES, False)
     assert check_of(r"x = y = z, \quad v = z", Equation(y, z), Equation(v, 2 * z), FALSE).standing is DIFFERS
@@ -258,28 +274,36 @@ def test_a_formula_that_cannot_be_read_says_why() -> None:
 # ── definitions ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize(("latex", "step", "standing", "reason"), [
-    (r"\ell = x + y", Equation(sp.exp(x + y), z), AGREES, "the statement (step 1), what it defines"),
-    (r"\ell = x + y", Equation(x + y + z, v), AGREES, "what it defines"),
-    (r"\ell = x + y", Equation(x + z, v), APART, "no step shows the definition"),
-    (r"\ell = x - y", Equation(x - y, z), DIFFERS, "it differs from the table's definition: at x = "),
-    (r"x + y \ge z^2", Equation(sp.exp(x + y), v + z**2), AGREES, "its sides are shown in step 1"),
-    (r"x + y \ge z^2", Equation(sp.exp(x + y), v + z), APART, ""),
-    (r"x + y \ge 0", Equation(sp.exp(x + y), v), AGREES, "its sides are shown in step 1"),
-    (r"\sum_k a_k s_k \ge \sum_k b_k", Equation(total(k, vector("a", m)[k] * s[k]), x), APART, ""),
-    (r"x = \min_{p\in\Delta^{m-1}} \{\sum_k p_k s_k\}", Equation(total(k, s[k]) / m, x), AGREES, "what it defines"),
-    (r"x = \min_{p\in\Delta^{m-1}} \{\sum_k p_k s_k\}", Equation(total(k, s[k]), x), APART, ""),
-])
+@pytest.mark.parametrize(
+    ("latex", "step", "standing", "reason"),
+    [
+        (r"\ell = x + y", Equation(sp.exp(x + y), z), AGREES, "the statement (step 1), what it defines"),
+        (r"\ell = x + y", Equation(x + y + z, v), AGREES, "what it defines"),
+        (r"\ell = x + y", Equation(x + z, v), APART, "no step shows the definition"),
+        (r"\ell = x - y", Equation(x - y, z), DIFFERS, "it differs from the table's definition: at x = "),
+        (r"x + y \ge z^2", Equation(sp.exp(x + y), v + z**2), AGREES, "its sides are shown in step 1"),
+        (r"x + y \ge z^2", Equation(sp.exp(x + y), v + z), APART, ""),
+        (r"x + y \ge 0", Equation(sp.exp(x + y), v), AGREES, "its sides are shown in step 1"),
+        (r"\sum_k a_k s_k \ge \sum_k b_k", Equation(total(k, vector("a", m)[k] * s[k]), x), APART, ""),
+        (r"x = \min_{p\in\Delta^{m-1}} \{\sum_k p_k s_k\}", Equation(total(k, s[k]) / m, x), AGREES, "what it defines"),
+        (r"x = \min_{p\in\Delta^{m-1}} \{\sum_k p_k s_k\}", Equation(total(k, s[k]), x), APART, ""),
+    ],
+)
 def test_a_definition_is_shown_by_a_step(latex: str, step: Relation, standing: Standing, reason: str) -> None:
     checked = check_of(latex, step, defines=True)
     assert (checked.standing, reason in checked.reason) == (standing, True), checked.reason
 
 
-@pytest.mark.parametrize(("latex", "step", "shown"), [
-    (r"e^{s_j/\tau}", Equation(total(k, sp.exp(s[k] / tau)), x), True),
-    (r"e^{u_j/\tau}", Equation(total(k, sp.exp(s[k] / tau)), x), False),
-    (r"x y", Equation(x * y * z, v), True), (r"x v", Equation(x * y * z, v), False), (r"x + z", Equation(x + y + z, v), True),
-])
+@pytest.mark.parametrize(
+    ("latex", "step", "shown"),
+    [
+        (r"e^{s_j/\tau}", Equation(total(k, sp.exp(s[k] / tau)), x), True),
+        (r"e^{u_j/\tau}", Equation(total(k, sp.exp(s[k] / tau)), x), False),
+        (r"x y", Equation(x * y * z, v), True),
+        (r"x v", Equation(x * y * z, v), False),
+        (r"x + z", Equation(x + y + z, v), True),
+    ],
+)
 def test_an_expression_by_itself_is_a_part_of_a_step(latex: str, step: Relation, shown: bool) -> None:
     assert (check_of(latex, step).standing is AGREES) == shown
 
@@ -292,10 +316,18 @@ def test_where_a_definition_is_not_that_of_the_table() -> None:
     assert defines_otherwise(r"x \ge y + \ell", TABLE) == ""
 
 
-@pytest.mark.parametrize(("premise", "implied"), [
-    (r"\ell = x + y", True), (r"\ell = x + 2 y", False), (r"p_j \ge 0", True), (r"x \ge 0", False), (r"\tau > 0", True),
-    (r"x \ne y", False), (r"(x + y)^2 = x^2 + 2 x y + y^2", True),
-])
+@pytest.mark.parametrize(
+    ("premise", "implied"),
+    [
+        (r"\ell = x + y", True),
+        (r"\ell = x + 2 y", False),
+        (r"p_j \ge 0", True),
+        (r"x \ge 0", False),
+        (r"\tau > 0", True),
+        (r"x \ne y", False),
+        (r"(x + y)^2 = x^2 + 2 x y + y^2", True),
+    ],
+)
 def test_which_premises_the_table_implies(premise: str, implied: bool) -> None:
     assert by_the_table(links(premise, TABLE)[0].assertion) is implied
 

@@ -18,11 +18,23 @@ x, y, z, tau = scalar("x"), scalar("y"), scalar("z"), positive("tau")
 TABLE = Notation({"x, y, z": "real", r"\tau": "positive", r"\ell": "= x + y"}, {r"\tau": "tau"})
 
 
-def stated(id: str, latex: str, *, module: str = "derivations.paper.one", derivation: Any = None, repair: Any = None,
-           correction: str = "", kind: Kind = Kind.IDENTITY) -> Stated:
+def stated(
+    id: str,
+    latex: str,
+    *,
+    module: str = "derivations.paper.one",
+    derivation: Any = None,
+    repair: Any = None,
+    correction: str = "",
+    kind: Kind = Kind.IDENTITY,
+) -> Stated:
     repaired = SimpleNamespace(statement=SimpleNamespace(latex=correction)) if correction else None
-    return cast(Stated, SimpleNamespace(id=id, kind=kind, latex=latex, module=module, derivation=derivation,
-                                        repair=repair, correction=repaired))
+    return cast(
+        Stated,
+        SimpleNamespace(
+            id=id, kind=kind, latex=latex, module=module, derivation=derivation, repair=repair, correction=repaired
+        ),
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -72,10 +84,18 @@ def test_an_instance_of_a_definition_that_is_not_the_tables_differs(monkeypatch:
     assert right.standing is Standing.AGREES
 
 
-BEFORE = {each.id: each for each in (
-    stated("paper.1", "x = 1"), stated("paper.s1.words", "y = 1"), stated("paper.s1.prose", r"z = 1 \text{ is large}"),
-    stated("paper.2", "= 2"), stated("paper.s9.elsewhere", "z = 3", module="derivations.paper.two"), stated("paper.3", "= z"),
-    stated("paper.4", "z = 4"))}
+BEFORE = {
+    each.id: each
+    for each in (
+        stated("paper.1", "x = 1"),
+        stated("paper.s1.words", "y = 1"),
+        stated("paper.s1.prose", r"z = 1 \text{ is large}"),
+        stated("paper.2", "= 2"),
+        stated("paper.s9.elsewhere", "z = 3", module="derivations.paper.two"),
+        stated("paper.3", "= z"),
+        stated("paper.4", "z = 4"),
+    )
+}
 
 
 def test_a_line_that_begins_with_a_sign_continues_the_last_numbered_formula_of_its_section() -> None:
@@ -92,5 +112,13 @@ def test_a_line_that_begins_with_a_sign_continues_the_last_numbered_formula_of_i
 def test_which_claims_are_numbered_formulas() -> None:
     assert [is_numbered(id) for id in ("eot.4", "eot.s4.alibi", "eot.thm5.2", "eot.")] == [True, False, False, False]
     assert is_formula(rf"a \text{{{' '.join(word or ',' for word in OF_CONDITIONS)}}}")
-    assert [is_formula(latex) for latex in (r"a = b \text{ for all } j", r"a = b \text{, if }", "a", r"f \text{ is convex}",
-                                            r"a \text{ for every} \text{ large } b")] == [True, True, True, False, False]
+    assert [
+        is_formula(latex)
+        for latex in (
+            r"a = b \text{ for all } j",
+            r"a = b \text{, if }",
+            "a",
+            r"f \text{ is convex}",
+            r"a \text{ for every} \text{ large } b",
+        )
+    ] == [True, True, True, False, False]

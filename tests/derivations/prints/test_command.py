@@ -10,16 +10,16 @@ from click.testing import CliRunner
 from derivations.prints import command
 from derivations.prints.outcome import Check, Standing
 
-AGREES, DIFFERS, UNREAD = (Check(standing, "x = y", f"because {standing}")
-                           for standing in (Standing.AGREES, Standing.DIFFERS, Standing.UNREAD))
-CLAIMS = {
-    "one.1": AGREES, "one.2": UNREAD, "one.s1.formula": AGREES, "one.s1.prose": None, "two.1": AGREES, "plain.1": None,
-}
+AGREES, DIFFERS, UNREAD = (
+    Check(standing, "x = y", f"because {standing}") for standing in (Standing.AGREES, Standing.DIFFERS, Standing.UNREAD)
+)
+CLAIMS = {"one.1": AGREES, "one.2": UNREAD, "one.s1.formula": AGREES, "one.s1.prose": None, "two.1": AGREES, "plain.1": None}
 
 
 @pytest.fixture(autouse=True)
 def repaired(monkeypatch: pytest.MonkeyPatch) -> dict[str, Check]:
     """A catalogue of three documents, two of which have a table; the comparisons of corrections."""
+
     def entry(id: str) -> SimpleNamespace:
         latex = r"f \text{ is convex}" if id.endswith("prose") else f"x = {id}"
         return SimpleNamespace(id=id, latex=latex, claim=SimpleNamespace(document=id.split(".")[0]))
@@ -69,28 +69,33 @@ def test_named_claims_are_shown_completely() -> None:
         *TWO,
         "all: 2 numbered formulas: 100% agree: 2 agrees, 0 differs, 0 not compared, 0 not read, 0 without a derivation",
         "all: 2 claims that are formulas only: 100% agree: 2 agrees, 0 differs, 0 not compared, 0 not read, "
-        "0 without a derivation"]
+        "0 without a derivation",
+    ]
 
 
 def test_a_document_is_counted_by_itself_and_shown_completely_on_request() -> None:
-    assert printed("one") == (0, ["not read one.2 x = one.2", "because not read", *ONE, *[
-        line.replace("one", "all") for line in ONE]])
+    assert printed("one") == (
+        0,
+        ["not read one.2 x = one.2", "because not read", *ONE, *[line.replace("one", "all") for line in ONE]],
+    )
     status, lines = printed("one", "--all")
     assert (status, lines[:3], len(lines)) == (0, ["agrees one.1 x = one.1", "read as x = y", "because agrees"], 13)
     assert printed("plain")[1] == []
 
 
 def test_a_claim_without_a_derivation_is_counted() -> None:
-    assert printed("one.s1.prose", "one.1")[1][-1].endswith("1 agrees, 0 differs, 0 not compared, 0 not read, "
-                                                            "0 without a derivation")
+    assert printed("one.s1.prose", "one.1")[1][-1].endswith(
+        "1 agrees, 0 differs, 0 not compared, 0 not read, 0 without a derivation"
+    )
     lines = list(command.table({"two.1": AGREES, "one.2": None}))
     assert lines[2].startswith("one: 1 numbered formulas: 0% agree: 0 agrees")
     assert lines[2].endswith("0 not read, 1 without a derivation")
     assert next(command.table({"one.s1.prose": None})).startswith("one: 0 numbered formulas: none agree")
 
 
-def test_a_print_or_a_correction_that_differs_fails_the_command(repaired: dict[str, Check],
-                                                                monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_print_or_a_correction_that_differs_fails_the_command(
+    repaired: dict[str, Check], monkeypatch: pytest.MonkeyPatch
+) -> None:
     repaired["two.1"] = AGREES
     assert printed("two") == (0, [])
     assert printed("two.1")[1][-1] == "agrees two.1 (the correction) because agrees"

@@ -15,21 +15,24 @@ from derivations.prints.expressions import Values
 from derivations.prints.outcome import Check, Standing
 from derivations.relations import Relation
 
-NOTATION = Notation({
-    "n, d": "size",
-    "i, j": "index n",
-    "r": "index d",
-    "T": "matrix n d",
-    "t": "point of T",
-    r"a, \lambda, m": "vector d",
-    r"\alpha": "positive",
-    "w": "interior n",
-    r"\theta": "simplex n",
-    "u(a)": "normal m",
-    r"p_\theta": r"= \theta",
-    r"h_\theta": r"= \sum_i \theta_i T_i",
-    r"\mathrm{masked}(i)": "= 1 - w_i",
-}, {r"\lambda": "lam", r"\alpha": "alpha"})
+NOTATION = Notation(
+    {
+        "n, d": "size",
+        "i, j": "index n",
+        "r": "index d",
+        "T": "matrix n d",
+        "t": "point of T",
+        r"a, \lambda, m": "vector d",
+        r"\alpha": "positive",
+        "w": "interior n",
+        r"\theta": "simplex n",
+        "u(a)": "normal m",
+        r"p_\theta": r"= \theta",
+        r"h_\theta": r"= \sum_i \theta_i T_i",
+        r"\mathrm{masked}(i)": "= 1 - w_i",
+    },
+    {r"\lambda": "lam", r"\alpha": "alpha"},
+)
 KNOWN = tables.known_names(NOTATION)
 
 n, d = size("n"), size("d")
@@ -67,8 +70,10 @@ def test_a_normal_density_is_normalized() -> None:
     ("latex", "exponent"),
     [
         (r"\int u(a) \exp\langle a, \lambda\rangle da = 0", total(r, m[r] * lam[r]) + total(r, lam[r] ** 2) / 2),
-        (r"\int e^{\langle a, \lambda\rangle/\alpha + \alpha} u(a) da = 0",
-         alpha + total(r, m[r] * lam[r]) / alpha + total(r, lam[r] ** 2) / (2 * alpha**2)),
+        (
+            r"\int e^{\langle a, \lambda\rangle/\alpha + \alpha} u(a) da = 0",
+            alpha + total(r, m[r] * lam[r]) / alpha + total(r, lam[r] ** 2) / (2 * alpha**2),
+        ),
         (r"\int u(a') e^{-2\langle a', \lambda\rangle} da' = 0", -2 * total(r, m[r] * lam[r]) + 2 * total(r, lam[r] ** 2)),
     ],
 )
@@ -108,8 +113,10 @@ def test_densities_agree_by_their_logarithms() -> None:
 
 def test_proportional_densities_agree_by_their_ratios() -> None:
     other = vector("y", d)
-    step = Equation(distance(other, m) / 2 - distance(a, m) / 2,
-                    total(r, (a[r] - other[r]) * m[r]) - total(r, a[r] ** 2) / 2 + total(r, other[r] ** 2) / 2)
+    step = Equation(
+        distance(other, m) / 2 - distance(a, m) / 2,
+        total(r, (a[r] - other[r]) * m[r]) - total(r, a[r] ** 2) / 2 + total(r, other[r] ** 2) / 2,
+    )
     printed = r"u(a) \propto \exp(\langle a, m\rangle - \tfrac12\|a\|^2)"
     assert check_of(printed, step).standing is Standing.AGREES
     for old, new in (("- ", "+ "), (r"\tfrac12", ""), (r"\langle a, m\rangle", r"2\langle a, m\rangle")):

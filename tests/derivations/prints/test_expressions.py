@@ -34,17 +34,19 @@ def test_a_name_that_both_have_is_matched_with_itself() -> None:
 def test_other_names_are_matched_by_shape() -> None:
     assert matched((s[j], u[k])) == [{"j": "k", "s": "u"}]
     assert matched((x, tau)) == [{"x": "tau"}]
-    assert matched((s[j], w[i])) == [{}]                     # vectors of other lengths
+    assert matched((s[j], w[i])) == [{}]  # vectors of other lengths
     assert matched((x, s[j])) == [{}]
     assert matched((s[j] + s[k], u[k] + u[l])) == [{"j": "l", "s": "u"}]
     assert {tuple(sorted(each.items())) for each in matched((s[j] * k, u[l] * index("h", m)))} == {
-        (("j", "l"), ("k", "h"), ("s", "u")), (("j", "h"), ("k", "l"), ("s", "u"))}
+        (("j", "l"), ("k", "h"), ("s", "u")),
+        (("j", "h"), ("k", "l"), ("s", "u")),
+    }
 
 
 def test_a_name_of_the_table_belongs_to_its_symbol() -> None:
     assert matched((x, tau), known=frozenset({"tau"})) == [{}]
     assert matched((x, tau), known=frozenset({"x"})) == [{"x": "tau"}]
-    assert matched((s[j], s[k]), known=frozenset({"k"})) == [{"j": "k"}]          # an index may be renamed freely
+    assert matched((s[j], s[k]), known=frozenset({"k"})) == [{"j": "k"}]  # an index may be renamed freely
 
 
 def test_sizes_and_bound_names_stay() -> None:
@@ -81,9 +83,9 @@ def test_points_are_in_general_position() -> None:
     assert sum(point[j] != point[k] for point in points) >= 3
     assert points[0][j] != points[0][k]
     assert len({str(point) for point in points}) == SAMPLES
-    assert len({str(point[s.label]) for point in points}) < SAMPLES               # some differ in their indices only
+    assert len({str(point[s.label]) for point in points}) < SAMPLES  # some differ in their indices only
     assert len({str(point[s.label]) for point in points}) >= 3
-    assert points[0][m] == 4 == max(point[m] for point in points)                 # the largest of all samples
+    assert points[0][m] == 4 == max(point[m] for point in points)  # the largest of all samples
     first, *_ = sample_points((m, j, k, l, s.label))
     assert len({first[j], first[k], first[l]}) == 3
 
@@ -92,8 +94,8 @@ def test_points_satisfy_the_hypotheses() -> None:
     given = (AtLeast(x, 0, strict=True), AtLeast(tau, x))
     points = sample_points((x, tau), given)
     assert points
-    assert all(0 < point[x] <= point[tau] for point in points)                    # type: ignore[operator]
-    assert len(sample_points((x,), (AtLeast(y, 5),))) == SAMPLES                  # which is about something else
+    assert all(0 < point[x] <= point[tau] for point in points)  # type: ignore[operator]
+    assert len(sample_points((x,), (AtLeast(y, 5),))) == SAMPLES  # which is about something else
     assert LATER > 2
 
 
@@ -109,30 +111,39 @@ def test_two_expressions_are_the_same_where_both_are_defined() -> None:
     values = Values([x, tau])
     assert values.same(sp.exp(x) * sp.exp(tau), sp.exp(x + tau))
     assert not values.same(x, sp.Abs(x))
-    assert not values.same(sp.log(-tau), sp.log(-tau))       # nowhere defined
+    assert not values.same(sp.log(-tau), sp.log(-tau))  # nowhere defined
     assert not values.same(sp.log(x), x)
     assert values.same(sp.log(x), sp.log(x))
-    assert not values.same(sp.log(x**2) / 2, sp.log(x))      # defined at x < 0, too
+    assert not values.same(sp.log(x**2) / 2, sp.log(x))  # defined at x < 0, too
 
 
 def test_where_two_expressions_are_apart() -> None:
     values = Values([x, tau])
     first = values.apart(x, sp.Abs(x))
     assert first is not None
-    assert values.points[first][x] < 0                       # type: ignore[operator]
-    assert all(point[x] >= 0 for point in values.points[:first])                  # type: ignore[operator]
+    assert values.points[first][x] < 0  # type: ignore[operator]
+    assert all(point[x] >= 0 for point in values.points[:first])  # type: ignore[operator]
     assert values.apart(x + tau, tau + x) is None
     assert values.apart(sp.log(-tau), tau) is None
     assert values.at(sp.log(-tau), 0) is None
     assert values.at(scalar("z"), 0) is None
 
 
-@pytest.mark.parametrize(("expr", "positive", "constant", "vanishes"), [
-    (tau, True, False, False), (-tau, False, False, False), (x, False, False, False), (sp.exp(x), True, False, False),
-    (sp.Integer(2), True, True, False), (sp.S.Zero, False, True, True), (x - x + tau * 0, False, True, True),
-    ((x + 1) ** 2 - x**2 - 2 * x, True, True, False), ((x + 1) ** 2 - x**2 - 2 * x - 1, False, True, True),
-    (sp.log(-tau), False, True, True),
-])
+@pytest.mark.parametrize(
+    ("expr", "positive", "constant", "vanishes"),
+    [
+        (tau, True, False, False),
+        (-tau, False, False, False),
+        (x, False, False, False),
+        (sp.exp(x), True, False, False),
+        (sp.Integer(2), True, True, False),
+        (sp.S.Zero, False, True, True),
+        (x - x + tau * 0, False, True, True),
+        ((x + 1) ** 2 - x**2 - 2 * x, True, True, False),
+        ((x + 1) ** 2 - x**2 - 2 * x - 1, False, True, True),
+        (sp.log(-tau), False, True, True),
+    ],
+)
 def test_what_a_value_is_at_all_points(expr: sp.Expr, positive: bool, constant: bool, vanishes: bool) -> None:
     values = Values([x, tau])
     assert (values.positive(expr), values.constant(expr), values.vanishes(expr)) == (positive, constant, vanishes)

@@ -65,7 +65,9 @@ def test_each_link_names_the_step_that_states_it() -> None:
     first = Equation(total(k, p(k) * u[k]), mean + 0 * tau, reason="the definition")
     checked = check_of(
         r"\mathbb E_p[u] = \sum_k p_ku_k,\quad \frac{\partial p_k}{\partial s_j} = \tfrac1\tau p_k(\delta_{kj}-p_j)",
-        first, proved())
+        first,
+        proved(),
+    )
     assert "link 1: step 1" in checked.reason
     assert "link 2: the statement" in checked.reason
 
@@ -74,8 +76,10 @@ def test_an_equation_with_unknowns_agrees_after_eliminating_them() -> None:
     lam = positive("lam")
     weights = vector("w", m)
     step = Equation(tau * (sp.log(weights[j]) + 1) - lam, tau * sp.log(weights[j]) + tau - lam)
-    notation = Notation({"m": "size", "j": "index m", r"\tau": "positive", r"\lambda": "positive", "w": "positive vector m"},
-                        {r"\tau": "tau", r"\lambda": "lam"})
+    notation = Notation(
+        {"m": "size", "j": "index m", r"\tau": "positive", r"\lambda": "positive", "w": "positive vector m"},
+        {r"\tau": "tau", r"\lambda": "lam"},
+    )
     checked = check(r"\tau \log w_j = \lambda - \tau", notation, tables.known_names(notation), [step])
     assert (checked.standing, "left − right is a side" in checked.reason) == (Standing.AGREES, True)
     wrong = check(r"\tau \log w_j = \lambda + \tau", notation, tables.known_names(notation), [step])
@@ -127,8 +131,12 @@ def test_twice_an_identity_is_no_residual() -> None:
     twice = r"\frac{\partial p_k}{\partial s_j} = 2 \tfrac1\tau p_k(\delta_{kj}-p_j)"
     assert check_of(twice, proved()).standing is Standing.DIFFERS
     more = twice.replace("2", r"(1+\tfrac1\tau)")
-    for latex in (twice, twice.replace("2", "-2").replace(r"\frac", r"-\frac", 1), more,
-                  more.replace("(1", "-(1").replace(r"\frac", r"-\frac", 1)):
+    for latex in (
+        twice,
+        twice.replace("2", "-2").replace(r"\frac", r"-\frac", 1),
+        more,
+        more.replace("(1", "-(1").replace(r"\frac", r"-\frac", 1),
+    ):
         assert match(links(latex, NOTATION)[0], proved(), KNOWN) is None  # type: ignore[arg-type]
 
 
@@ -172,9 +180,18 @@ def test_normal_forms_and_points_refuse() -> None:
 
 def test_another_symbol_of_the_table_is_not_renamed() -> None:
     step = Equation(derivative(p(k) * tau, s[j]), tau * derivative(p(k), s[j]))
-    notation = Notation({"m": "size", "j, k": "index m", r"\tau": "positive", r"\gamma": "positive", "s": "vector m",
-                         "p_j": r"= e^{s_j/\tau} / \sum_k e^{s_k/\tau}", "q_j": r"= e^{s_j/\gamma} / \sum_k e^{s_k/\gamma}"},
-                        {r"\tau": "tau"})
+    notation = Notation(
+        {
+            "m": "size",
+            "j, k": "index m",
+            r"\tau": "positive",
+            r"\gamma": "positive",
+            "s": "vector m",
+            "p_j": r"= e^{s_j/\tau} / \sum_k e^{s_k/\tau}",
+            "q_j": r"= e^{s_j/\gamma} / \sum_k e^{s_k/\gamma}",
+        },
+        {r"\tau": "tau"},
+    )
     known = tables.known_names(notation)
     right = links(r"\partial_{s_j} (\tau p_k) = \tau \partial_{s_j} p_k", notation)[0]
     wrong = links(r"\partial_{s_j} (\gamma q_k) = \gamma \partial_{s_j} q_k", notation)[0]
@@ -235,23 +252,25 @@ def test_section_5_is_read_and_agrees() -> None:
 
 # ── the language ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-SPOKEN = Notation({
-    "m, n": "size",
-    "i, j, k": "index m",
-    r"\tau": "positive",
-    "s, x": "vector m",
-    "p": "simplex m",
-    "w": "positive vector m",
-    "P": "stochastic n m",
-    "f(w)": r"= \sum_j w_j \log w_j",
-    "g(s)": r"= \tau \log \sum_j e^{s_j/\tau}",
-    r"p^\star_j": r"= e^{s_j/\tau} / \sum_k e^{s_k/\tau}",
-    "t": "matrix n m",
-    "a": "point of t",
-    "u": "interior n",
-    "d": "size",
-    r"\mathbb E": "expectation under p",
-})
+SPOKEN = Notation(
+    {
+        "m, n": "size",
+        "i, j, k": "index m",
+        r"\tau": "positive",
+        "s, x": "vector m",
+        "p": "simplex m",
+        "w": "positive vector m",
+        "P": "stochastic n m",
+        "f(w)": r"= \sum_j w_j \log w_j",
+        "g(s)": r"= \tau \log \sum_j e^{s_j/\tau}",
+        r"p^\star_j": r"= e^{s_j/\tau} / \sum_k e^{s_k/\tau}",
+        "t": "matrix n m",
+        "a": "point of t",
+        "u": "interior n",
+        "d": "size",
+        r"\mathbb E": "expectation under p",
+    }
+)
 
 
 @pytest.mark.parametrize(

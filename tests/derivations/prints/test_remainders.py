@@ -15,25 +15,28 @@ from derivations.prints.agreement import check
 from derivations.prints.outcome import Check, Standing
 from derivations.relations import Relation
 
-NOTATION = Notation({
-    "n, d": "size",
-    "i, j": "index n",
-    "k": "fixed index n",
-    "r": "index d",
-    "t": "matrix n d",
-    "W": "point of t",
-    r"\mathbb E": r"expectation under W \sim u",
-    r"\lambda, z": "vector d",
-    r"\alpha": "positive",
-    "u": "interior n",
-    "x": "real",
-    "B": "vector 2n-1",
-    r"M(\lambda)": r"= \sum_i u_i e^{\langle t_i, \lambda \rangle}",
-    r"\mu": r"= \sum_i u_i t_i",
-    "v_i^{(k)}": r"= B_{n+k-i}",
-    r"\theta": "= u_k",
-    r"\omega": "= u_j",
-}, {r"\lambda": "lam", r"\alpha": "alpha"})
+NOTATION = Notation(
+    {
+        "n, d": "size",
+        "i, j": "index n",
+        "k": "fixed index n",
+        "r": "index d",
+        "t": "matrix n d",
+        "W": "point of t",
+        r"\mathbb E": r"expectation under W \sim u",
+        r"\lambda, z": "vector d",
+        r"\alpha": "positive",
+        "u": "interior n",
+        "x": "real",
+        "B": "vector 2n-1",
+        r"M(\lambda)": r"= \sum_i u_i e^{\langle t_i, \lambda \rangle}",
+        r"\mu": r"= \sum_i u_i t_i",
+        "v_i^{(k)}": r"= B_{n+k-i}",
+        r"\theta": "= u_k",
+        r"\omega": "= u_j",
+    },
+    {r"\lambda": "lam", r"\alpha": "alpha"},
+)
 KNOWN = tables.known_names(NOTATION)
 
 n, d = size("n"), size("d")
@@ -50,8 +53,12 @@ def log_of_m(second: int = 0) -> Expansion:
     """log M(sλ) = s⟨μ, λ⟩ + o(s), or with a term of the second order as well."""
     score = total(b, T[i, b] * lam[b])
     spread = total(i, u[i] * score**2) - total(i, u[i] * score) ** 2
-    return Expansion(sp.log(total(i, u[i] * sp.exp(ray * score))), ray * total(i, u[i] * score) + second * ray**2 * spread / 2,
-                     ray, 1 + second)
+    return Expansion(
+        sp.log(total(i, u[i] * sp.exp(ray * score))),
+        ray * total(i, u[i] * score) + second * ray**2 * spread / 2,
+        ray,
+        1 + second,
+    )
 
 
 # ── remainders ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -99,10 +106,10 @@ PRINTED = r"\log M(\lambda) = \langle\mu,\lambda\rangle + o(\|\lambda\|)"
 
 def test_an_expansion_agrees_on_every_ray_up_to_the_printed_order() -> None:
     assert check_of(PRINTED, log_of_m()).standing is Standing.AGREES
-    assert check_of(PRINTED, log_of_m(second=1)).standing is Standing.AGREES          # of which less is printed
+    assert check_of(PRINTED, log_of_m(second=1)).standing is Standing.AGREES  # of which less is printed
     assert check_of(r"\log M(\lambda) \approx \langle\mu,\lambda\rangle", log_of_m()).standing is Standing.APART  # on no ray
     more = r"\log M(\lambda) = \langle\mu,\lambda\rangle + o(\|\lambda\|^2)"
-    assert check_of(more, log_of_m()).standing is Standing.APART                      # more is printed than proved
+    assert check_of(more, log_of_m()).standing is Standing.APART  # more is printed than proved
 
 
 @pytest.mark.parametrize("change", ["2 {}", "-{}", "{} + 1"])

@@ -15,25 +15,27 @@ from derivations.prints.agreement import check
 from derivations.prints.expressions import in_normal_form
 from derivations.prints.outcome import Standing
 
-TABLE = Notation({
-    "n, m, d": "size",
-    "i": "index n",
-    "j, k": "index m",
-    "t": "index m",
-    "q": "random vector d",
-    "K": "random matrix m d",
-    "z": "random vector m",
-    "p": "simplex m",
-    "a": "simplex n",
-    "b": "simplex m",
-    "P": "coupling a b",
-    "C": "matrix n m",
-    "x, y": "vector m",
-    "V": "matrix m d",
-    "f(x)": r"= \langle x, x \rangle",
-    r"\varepsilon": "positive as eps",
-    r"\cos\angle(x, y)": r"= \frac{\langle x, y \rangle}{\|x\| \|y\|}",
-})
+TABLE = Notation(
+    {
+        "n, m, d": "size",
+        "i": "index n",
+        "j, k": "index m",
+        "t": "index m",
+        "q": "random vector d",
+        "K": "random matrix m d",
+        "z": "random vector m",
+        "p": "simplex m",
+        "a": "simplex n",
+        "b": "simplex m",
+        "P": "coupling a b",
+        "C": "matrix n m",
+        "x, y": "vector m",
+        "V": "matrix m d",
+        "f(x)": r"= \langle x, x \rangle",
+        r"\varepsilon": "positive as eps",
+        r"\cos\angle(x, y)": r"= \frac{\langle x, y \rangle}{\|x\| \|y\|}",
+    }
+)
 M, N = size("m"), size("n")
 
 
@@ -147,14 +149,9 @@ def test_the_cosine_of_an_angle_is_a_function_of_two_vectors() -> None:
 
 # ── agreement and difference ────────────────────────────────────────────────────────────────────────────────────────
 
-PLAIN = Notation({
-    "m": "size",
-    "j, k": "index m",
-    "x": "vector m",
-    "c": "positive",
-    "w": "interior m",
-    "u": "nonnegative vector m",
-})
+PLAIN = Notation(
+    {"m": "size", "j, k": "index m", "x": "vector m", "c": "positive", "w": "interior m", "u": "nonnegative vector m"}
+)
 KNOWN = tables.known_names(PLAIN)
 x, w, u = vector("x", M), interior("w", M), vector("u", M, kind=Kind.NONNEGATIVE)
 j, k = index("j", M), index("k", M)

@@ -34,8 +34,15 @@ def test_a_document_without_a_table_has_no_meanings() -> None:
 
 
 def test_the_nearest_meaning_counts() -> None:
-    document = {"m": "size", "j": "index m", "k": "index m", r"\tau": "positive", "s": "vector m", "p_j": "= s_j",
-                "f(x)": "= x"}
+    document = {
+        "m": "size",
+        "j": "index m",
+        "k": "index m",
+        r"\tau": "positive",
+        "s": "vector m",
+        "p_j": "= s_j",
+        "f(x)": "= x",
+    }
     assert lines(tables.notation("paper", "last", "paper.3")) == document
     own = lines(tables.notation("paper", "first", "paper.1"))
     assert own == {"m": "size", "j": "index m", r"\tau": "real", "s": "simplex m", "p_j": "= s_j"}
@@ -64,5 +71,5 @@ def test_one_name_has_one_meaning() -> None:
     MODULE.CHAPTERS["second"] = {"s_i": "= 2", "s_j": "= 1"}
     with pytest.raises(ValueError, match=r"^s_j in second: expected one meaning of s, got a second one$"):
         tables.notation("paper", "second", "paper.3")
-    MODULE.CHAPTERS["third"] = {"s": None, "s_j": "= 1"}      # another meaning in place of the document's
+    MODULE.CHAPTERS["third"] = {"s": None, "s_j": "= 1"}  # another meaning in place of the document's
     assert lines(tables.notation("paper", "third", "paper.3"))["s_j"] == "= 1"

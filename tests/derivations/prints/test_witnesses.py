@@ -20,13 +20,21 @@ FOUND = Witness({"x": 1, "y": 2}, "1", "<", "2")
 STRICT = Witness({"x": 1, "y": 1}, "1", "≤", "1")
 
 
-@pytest.mark.parametrize(("latex", "expected"), [
-    (r"y \le x", "2 > 1"), (r"y \leqslant x", "2 > 1"), (r"y < x", "2 > 1"), (r"0 \le y \le x", "2 > 1"),
-    (r"x \ge y", "1 < 2"), (r"x \geq y \geq 0", "1 < 2"),
-    (r"y - x \le 0", "y ≤ x: at x = 1, y = 2: 2 > 1"),
-    (r"x \ge y \ \text{and}\ 0 \le 1", "x ≥ y: at x = 1, y = 2: 1 < 2"),
-    (r"\text{words}", "x ≥ y: at x = 1, y = 2: 1 < 2"), (r"\broken{", "x ≥ y: at x = 1, y = 2: 1 < 2"),
-])
+@pytest.mark.parametrize(
+    ("latex", "expected"),
+    [
+        (r"y \le x", "2 > 1"),
+        (r"y \leqslant x", "2 > 1"),
+        (r"y < x", "2 > 1"),
+        (r"0 \le y \le x", "2 > 1"),
+        (r"x \ge y", "1 < 2"),
+        (r"x \geq y \geq 0", "1 < 2"),
+        (r"y - x \le 0", "y ≤ x: at x = 1, y = 2: 2 > 1"),
+        (r"x \ge y \ \text{and}\ 0 \le 1", "x ≥ y: at x = 1, y = 2: 1 < 2"),
+        (r"\text{words}", "x ≥ y: at x = 1, y = 2: 1 < 2"),
+        (r"\broken{", "x ≥ y: at x = 1, y = 2: 1 < 2"),
+    ],
+)
 def test_the_order_is_that_of_the_print(latex: str, expected: str) -> None:
     found = in_order(FOUND, Fails(AtLeast(x, y, at={x: 1, y: 2})), latex, NOTATION, frozenset({"x", "y"}), None)
     assert words(found).removeprefix("at x = 1, y = 2: ") == expected

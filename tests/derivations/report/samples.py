@@ -14,17 +14,32 @@ from derivations.entry import Entry
 from derivations.records import from_json
 from derivations.rows import settle
 
-ENVIRONMENT = {"commit": "0123456789abcdef", "date": "2025-01-02T03:04:05+00:00", "python": "3.11.7", "seed": 0, "seconds": 1.5,
-               "packages": {"sympy": "1.14.0"}, "devices": ["cpu"], "skipped": {"no GPU here": 3}}
+ENVIRONMENT = {
+    "commit": "0123456789abcdef",
+    "date": "2025-01-02T03:04:05+00:00",
+    "python": "3.11.7",
+    "seed": 0,
+    "seconds": 1.5,
+    "packages": {"sympy": "1.14.0"},
+    "devices": ["cpu"],
+    "skipped": {"no GPU here": 3},
+}
 EXAMINED = ("eot.46", "eot.54", "eot.58", "eot.59", "eot.def7.2", "eot.s7.fisher-scaled", "deciphering.s4.mem")
 ACCUSED = {"corrected": "slip", "proved-under": "hypothesis", "refuted": "fatal"}
 SPOKEN = dict.fromkeys(ACCUSED, ("symbolic", "refuted", "identity")) | {
-    "open": ("symbolic", "n/a", "identity"), "confirmed": ("torch", "holds", "identity"),
-    "definition": ("symbolic", "holds", "definition"), "measured": ("torch", "holds", "empirical"),
+    "open": ("symbolic", "n/a", "identity"),
+    "confirmed": ("torch", "holds", "identity"),
+    "definition": ("symbolic", "holds", "definition"),
+    "measured": ("torch", "holds", "empirical"),
     "checked": ("source", "holds", "external fact"),
 }
-WITNESS: dict[str, Any] = {"inputs": {"m": 2, "s": [0, "1/2"], "tau": 1}, "left": "0.25", "sign": "≠", "right": "-oo",
-                           "about": "the limit"}
+WITNESS: dict[str, Any] = {
+    "inputs": {"m": 2, "s": [0, "1/2"], "tau": 1},
+    "left": "0.25",
+    "sign": "≠",
+    "right": "-oo",
+    "about": "the limit",
+}
 
 
 def row(id: str = "eot.1", **changes: Any) -> dict[str, Any]:
@@ -36,29 +51,64 @@ def row(id: str = "eot.1", **changes: Any) -> dict[str, Any]:
     repair = changes.pop("correction", {"latex": r"a = bc", "text": "What is true."})
     layer, outcome, kind = SPOKEN.get(verdict, ("symbolic", "holds", "identity"))
     accused, repaired = verdict in ACCUSED, verdict in ("corrected", "proved-under")
-    evidence = {"layer": layer, "outcome": outcome, "scope": scope, "seconds": 0.25, "detail": "2 steps",
-                "correction": "holds" if repaired else None, "environment": "cpu", "general": layer == "symbolic",
-                "refuted_twins": [twin["name"] for twin in twins if twin["refuted_by"]], "error": None,
-                "witness": witness if accused else None, "given": [], "faults": []}
+    evidence = {
+        "layer": layer,
+        "outcome": outcome,
+        "scope": scope,
+        "seconds": 0.25,
+        "detail": "2 steps",
+        "correction": "holds" if repaired else None,
+        "environment": "cpu",
+        "general": layer == "symbolic",
+        "refuted_twins": [twin["name"] for twin in twins if twin["refuted_by"]],
+        "error": None,
+        "witness": witness if accused else None,
+        "given": [],
+        "faults": [],
+    }
     row_data = {
-        "id": id, "document": id.split(".")[0], "number": id.split(".", 1)[1], "kind": kind, "title": f"Title of {id}",
+        "id": id,
+        "document": id.split(".")[0],
+        "number": id.split(".", 1)[1],
+        "kind": kind,
+        "title": f"Title of {id}",
         "statement": {"latex": r"\frac{a}{b}=c", "text": f"The words of {id}."},
-        "provenance": "printed", "source_lines": ["17–19"],
+        "provenance": "printed",
+        "source_lines": ["17–19"],
         "stated_hypotheses": hypotheses,
-        "stated_twins": [twin["name"] for twin in twins], "part_of": None, "parts": [], "depends_on": [],
-        "stated_correction": {"statement": repair, "severity": severity,
-                              "hypothesis": "not enough" if verdict == "proved-under" else None,
-                              "replaces": None} if repaired else None,
-        "evidence": [evidence], "canonical": None, "canonical_repair": None,
-        "derivation": [step("a = b*c", f"the reason of {id}")], "repair": [step("a = c*b", "repaired")] if accused else [],
+        "stated_twins": [twin["name"] for twin in twins],
+        "part_of": None,
+        "parts": [],
+        "depends_on": [],
+        "stated_correction": {
+            "statement": repair,
+            "severity": severity,
+            "hypothesis": "not enough" if verdict == "proved-under" else None,
+            "replaces": None,
+        }
+        if repaired
+        else None,
+        "evidence": [evidence],
+        "canonical": None,
+        "canonical_repair": None,
+        "derivation": [step("a = b*c", f"the reason of {id}")],
+        "repair": [step("a = c*b", "repaired")] if accused else [],
     }
     return settle([row_data | changes])[0]
 
 
 def step(statement: str, reason: str, **changes: Any) -> dict[str, Any]:
     """A step that holds."""
-    return {"statement": statement, "reason": reason, "holds": True, "detail": "", "given": [], "premises": [], "quotes": [],
-            **changes}
+    return {
+        "statement": statement,
+        "reason": reason,
+        "holds": True,
+        "detail": "",
+        "given": [],
+        "premises": [],
+        "quotes": [],
+        **changes,
+    }
 
 
 def of(*rows: dict[str, Any], **environment: Any) -> dict[str, Any]:
@@ -69,11 +119,15 @@ def of(*rows: dict[str, Any], **environment: Any) -> dict[str, Any]:
 def every_verdict() -> dict[str, Any]:
     """One claim for each verdict, in an order that the errata must change, and a second document."""
     verdicts = [verdict for verdict in Verdict if verdict != Verdict.REFUTED]
-    rows = [row(f"eot.{number}", verdict=str(verdict), depends_on=[f"eot.{number - 1}"] if number > 1 else [])
-            for number, verdict in enumerate(verdicts, start=1)]
-    rows += [row("eot.s7.fisher-scaled", verdict="corrected", severity=str(Severity.WORDING), depends_on=["eot.1", "eot.2"]),
-             row("eot.thm6.3", verdict="refuted", kind="optimality"),
-             row("geometric.7", verdict="measured", kind="empirical")]
+    rows = [
+        row(f"eot.{number}", verdict=str(verdict), depends_on=[f"eot.{number - 1}"] if number > 1 else [])
+        for number, verdict in enumerate(verdicts, start=1)
+    ]
+    rows += [
+        row("eot.s7.fisher-scaled", verdict="corrected", severity=str(Severity.WORDING), depends_on=["eot.1", "eot.2"]),
+        row("eot.thm6.3", verdict="refuted", kind="optimality"),
+        row("geometric.7", verdict="measured", kind="empirical"),
+    ]
     return of(*rows)
 
 
@@ -90,9 +144,18 @@ def everything() -> dict[str, Any]:
 
 def _made_up(entry: Entry) -> Evidence:
     wrong, steps = entry.correction is not None, (Step("a = b", "made up", True),)
-    return Evidence(entry.id, Layer.SYMBOLIC, Outcome.REFUTED if wrong else Outcome.HOLDS, "made up", general=True,
-                    correction=Outcome.HOLDS if wrong else None, witness=from_json(WITNESS, Witness) if wrong else None,
-                    refuted_twins=tuple(entry.twins), derivation=steps, repair=steps if wrong else ())
+    return Evidence(
+        entry.id,
+        Layer.SYMBOLIC,
+        Outcome.REFUTED if wrong else Outcome.HOLDS,
+        "made up",
+        general=True,
+        correction=Outcome.HOLDS if wrong else None,
+        witness=from_json(WITNESS, Witness) if wrong else None,
+        refuted_twins=tuple(entry.twins),
+        derivation=steps,
+        repair=steps if wrong else (),
+    )
 
 
 def saved(folder: Path, ledger: dict[str, Any], name: str = "ledger.json") -> Path:

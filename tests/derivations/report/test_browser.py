@@ -15,8 +15,16 @@ from derivations.report.merging import load
 from tests.derivations.report import samples
 
 CHROMIUM = shutil.which("chromium")
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-             "--disable-component-update", "--disable-sync", "--in-process-gpu"]
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--in-process-gpu",
+]
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
 
@@ -99,7 +107,7 @@ def shown(page: Page) -> list[str]:
 # ── every page ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-SIDE_BY_SIDE = 20                                            # pages at a time
+SIDE_BY_SIDE = 20  # pages at a time
 
 FRAMED = """addresses => Promise.all(addresses.map(address => new Promise(done => {
     const frame = Object.assign(document.createElement('iframe'), {src: address, width: 400, height: 100, onload: done});
@@ -131,7 +139,7 @@ def test_front_page_and_errata_of_the_complete_report_open(context: BrowserConte
     page = watched.open("index.html")
     assert page.locator(".cell").count() == len(entries())
     for link in page.eval_on_selector_all("nav.top a:not(.home)", "links => links.map(link => link.getAttribute('href'))"):
-        assert (watched.open(link).locator(".erratum").count() > 0) != ("beyond" in link)   # which prints nothing
+        assert (watched.open(link).locator(".erratum").count() > 0) != ("beyond" in link)  # which prints nothing
     assert watched.errors == []
     assert watched.strangers == []
 
@@ -170,12 +178,15 @@ def test_the_policy_lets_nothing_out(context: BrowserContext, small: str) -> Non
 # ── search and filters ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize(("choice", "value", "expected"), [
-    ("document", "geometric", ["geometric.7"]),
-    ("verdict", "proved", ["eot.1"]),
-    ("kind", "optimality", ["eot.thm6.3"]),
-    ("severity", "wording", ["eot.s7.fisher-scaled"]),
-])
+@pytest.mark.parametrize(
+    ("choice", "value", "expected"),
+    [
+        ("document", "geometric", ["geometric.7"]),
+        ("verdict", "proved", ["eot.1"]),
+        ("kind", "optimality", ["eot.thm6.3"]),
+        ("severity", "wording", ["eot.s7.fisher-scaled"]),
+    ],
+)
 def test_each_filter_shows_the_matching_rows(front: Page, choice: str, value: str, expected: list[str]) -> None:
     everything = shown(front)
     assert len(everything) == 11
@@ -247,10 +258,15 @@ def test_tab_reaches_the_filters_and_the_cells(front: Page) -> None:
 
 def test_arrows_walk_the_strip_and_enter_opens(front: Page) -> None:
     front.focus("[data-id='eot.1'].cell")
-    for key, expected in [("ArrowRight", "eot.2"),
-                          ("End", "eot.thm6.3"), ("ArrowRight", "eot.thm6.3"),
-                          ("ArrowLeft", "eot.s7.fisher-scaled"), ("Home", "eot.1"),
-                          ("ArrowLeft", "eot.1"), ("ArrowRight", "eot.2")]:
+    for key, expected in [
+        ("ArrowRight", "eot.2"),
+        ("End", "eot.thm6.3"),
+        ("ArrowRight", "eot.thm6.3"),
+        ("ArrowLeft", "eot.s7.fisher-scaled"),
+        ("Home", "eot.1"),
+        ("ArrowLeft", "eot.1"),
+        ("ArrowRight", "eot.2"),
+    ]:
         front.keyboard.press(key)
         assert active(front)["cell"] == expected
     front.keyboard.press("Enter")

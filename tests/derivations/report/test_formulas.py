@@ -8,8 +8,33 @@ from derivations.catalogue import entries
 from derivations.entry import Entry
 from derivations.report.formulas import mathml
 
-CORE = {"math", "mrow", "mi", "mo", "mn", "ms", "mtext", "mspace", "mfrac", "msqrt", "mroot", "mstyle", "mpadded", "mphantom",
-        "merror", "msub", "msup", "msubsup", "munder", "mover", "munderover", "mmultiscripts", "mtable", "mtr", "mtd"}
+CORE = {
+    "math",
+    "mrow",
+    "mi",
+    "mo",
+    "mn",
+    "ms",
+    "mtext",
+    "mspace",
+    "mfrac",
+    "msqrt",
+    "mroot",
+    "mstyle",
+    "mpadded",
+    "mphantom",
+    "merror",
+    "msub",
+    "msup",
+    "msubsup",
+    "munder",
+    "mover",
+    "munderover",
+    "mmultiscripts",
+    "mtable",
+    "mtr",
+    "mtd",
+}
 
 
 def printed(entry: Entry) -> list[str]:
@@ -26,15 +51,22 @@ def faults(latex: str) -> list[str]:
     if "<math" not in messages:
         return [f"{latex} is not converted"]
     nodes = list(tree(latex).iter())
-    return ([f"<{node.tag}>" for node in nodes if node.tag not in CORE] +
-            [node.text for node in nodes if "\\" in (node.text or "")] +
-            [f"mathvariant {node.get('mathvariant')}" for node in nodes if node.get("mathvariant", "normal") != "normal"])
+    return (
+        [f"<{node.tag}>" for node in nodes if node.tag not in CORE]
+        + [node.text for node in nodes if "\\" in (node.text or "")]
+        + [f"mathvariant {node.get('mathvariant')}" for node in nodes if node.get("mathvariant", "normal") != "normal"]
+    )
 
 
 @pytest.mark.parametrize("document", sorted({id.split(".")[0] for id in entries()}))
 def test_every_formula_is_drawn(document: str) -> None:
-    assert {id: messages for id, entry in entries().items() if id.startswith(f"{document}.")
-            for latex in printed(entry) if (messages := faults(latex))} == {}
+    assert {
+        id: messages
+        for id, entry in entries().items()
+        if id.startswith(f"{document}.")
+        for latex in printed(entry)
+        if (messages := faults(latex))
+    } == {}
 
 
 @pytest.mark.parametrize("latex", [r"\nosuchcommand x", r"\quadx", r"\left(x", "a_b_c"])
@@ -54,18 +86,36 @@ def test_arg_and_min_are_one_operator_over_its_limits(latex: str) -> None:
     assert "".join(operator[1].itertext()) == "p∈Δ"
 
 
-@pytest.mark.parametrize(("latex", "tag"), [
-    (r"\max_pJ", "munder"), (r"\lim_{x\to0}f", "munder"), (r"\sum_i^nx_i", "munderover"),
-    (r"\int_0^1f", "msubsup"), ("x_i", "msub")])
+@pytest.mark.parametrize(
+    ("latex", "tag"),
+    [
+        (r"\max_pJ", "munder"),
+        (r"\lim_{x\to0}f", "munder"),
+        (r"\sum_i^nx_i", "munderover"),
+        (r"\int_0^1f", "msubsup"),
+        ("x_i", "msub"),
+    ],
+)
 def test_limits_are_where_they_belong(latex: str, tag: str) -> None:
     assert tag in {node.tag for node in tree(latex).iter()}
 
 
-@pytest.mark.parametrize(("latex", "letters"), [
-    (r"\mathcal L", "ℒ"), (r"\mathcal N", "𝒩"), (r"\mathbb R", "ℝ"), (r"\mathbb E", "𝔼"), (r"\mathbf 1", "𝟏"),
-    (r"\mathbf x", "𝐱"), (r"\mathtt{ab}", "𝚊𝚋"), (r"u\not\propto Z", "u∝̸Z"), (r"a\not\in B", "a∉B"),
-    (r"\Big\|x\Big\|", "‖x‖"), (r"a\sim b", "a∼b"),
-])
+@pytest.mark.parametrize(
+    ("latex", "letters"),
+    [
+        (r"\mathcal L", "ℒ"),
+        (r"\mathcal N", "𝒩"),
+        (r"\mathbb R", "ℝ"),
+        (r"\mathbb E", "𝔼"),
+        (r"\mathbf 1", "𝟏"),
+        (r"\mathbf x", "𝐱"),
+        (r"\mathtt{ab}", "𝚊𝚋"),
+        (r"u\not\propto Z", "u∝̸Z"),
+        (r"a\not\in B", "a∉B"),
+        (r"\Big\|x\Big\|", "‖x‖"),
+        (r"a\sim b", "a∼b"),
+    ],
+)
 def test_letters_and_signs(latex: str, letters: str) -> None:
     assert "".join(tree(latex).itertext()) == letters
 

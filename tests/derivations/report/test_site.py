@@ -61,8 +61,17 @@ def link_fault(element: Element, path: Path, root: Path) -> str | None:
     return None if not parts.fragment or "=" in parts.fragment or unquote(parts.fragment) in ids(goal) else f"#{parts.fragment}"
 
 
-@pytest.mark.parametrize("target", ["https://example.org/", "//example.org/a.js", "no-such.html", "../../outside.html",
-                                    "index.html#no-such-place", "javascript:alert(1)"])
+@pytest.mark.parametrize(
+    "target",
+    [
+        "https://example.org/",
+        "//example.org/a.js",
+        "no-such.html",
+        "../../outside.html",
+        "index.html#no-such-place",
+        "javascript:alert(1)",
+    ],
+)
 def test_a_link_to_the_outside_is_detected(target: str, tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("<p id='here'></p>")
     assert link_fault(Element("a", {"href": target}), tmp_path / "index.html", tmp_path)
@@ -95,10 +104,20 @@ def test_a_claim_page_tells_everything(tmp_path: Path) -> None:
     for claim in ledger["claims"]:
         elements = read(page(tmp_path, pages.claim_path(claim["id"]), ledger))
         words = next(element.words for element in elements if element.tag == "main")
-        wanted = [claim["title"], claim["statement"]["text"], *claim["hypotheses"], claim["derivation"][0]["statement"],
-                  claim["derivation"][0]["reason"], claim["evidence"][0]["scope"], "0.25 s", "τ is lost",
-                  "refuted by " + claim["evidence"][0]["layer"],
-                  *claim["depends_on"], f"python -m derivations verify {claim['id']}", LOOKS[claim["verdict"]].name]
+        wanted = [
+            claim["title"],
+            claim["statement"]["text"],
+            *claim["hypotheses"],
+            claim["derivation"][0]["statement"],
+            claim["derivation"][0]["reason"],
+            claim["evidence"][0]["scope"],
+            "0.25 s",
+            "τ is lost",
+            "refuted by " + claim["evidence"][0]["layer"],
+            *claim["depends_on"],
+            f"python -m derivations verify {claim['id']}",
+            LOOKS[claim["verdict"]].name,
+        ]
         wanted += ["What is true.", "a = c*b"] if claim["correction"] else []
         wanted += ["(0, 1/2)", "−∞", "≠", claim["severity"]] if claim["witness"] else []
         wanted += ["not enough"] if claim["verdict"] == "proved-under" else []
@@ -134,7 +153,7 @@ def test_the_measured_edges_are_a_part_of_the_report(tmp_path: Path) -> None:
     by_name = dict(pages.pages(report))
     assert 'href="edges.html"' in by_name["index.html"]
     for heading in ("Errors", "Hostile inputs", "Mutants"):
-        assert re.search(rf'<h2>{heading}</h2>.*?<table>.*?<td>', by_name["edges.html"], re.DOTALL), heading
+        assert re.search(rf"<h2>{heading}</h2>.*?<table>.*?<td>", by_name["edges.html"], re.DOTALL), heading
 
 
 @pytest.mark.parametrize(("count", "runs"), [(1, ""), (2, " of 2 runs")])
@@ -151,17 +170,24 @@ def test_an_empty_environment_is_accepted(tmp_path: Path) -> None:
 
 def test_text_is_never_markup(tmp_path: Path) -> None:
     evil = "<script>alert(1)</script><img src=x onerror=alert(2)>&amp;"
-    row_data = row("eot.1", verdict="corrected", title=evil, hypotheses=[evil],
-                   statement={"latex": r"a<b \text{</math><b>}", "text": evil},
-                   correction={"latex": rf"\nosuchcommand{evil}", "text": evil},
-                   derivation=[samples.step(f"</pre>{evil}", evil, holds=False)],
-                   witness={"inputs": {evil: evil}, "left": evil, "sign": evil, "right": evil, "about": evil},
-                   twins=[{"name": evil, "refuted_by": [evil]}, {"name": "τ", "refuted_by": [evil]}])
+    row_data = row(
+        "eot.1",
+        verdict="corrected",
+        title=evil,
+        hypotheses=[evil],
+        statement={"latex": r"a<b \text{</math><b>}", "text": evil},
+        correction={"latex": rf"\nosuchcommand{evil}", "text": evil},
+        derivation=[samples.step(f"</pre>{evil}", evil, holds=False)],
+        witness={"inputs": {evil: evil}, "left": evil, "sign": evil, "right": evil, "about": evil},
+        twins=[{"name": evil, "refuted_by": [evil]}, {"name": "τ", "refuted_by": [evil]}],
+    )
     pages_by_name = dict(pages.pages(report_of(tmp_path, samples.of(row_data, skipped={evil: 1}, devices=[evil]))))
     for name, text in pages_by_name.items():
         elements = read(text)
         assert [element.attributes["src"] for element in elements if element.tag == "script"] in (
-            ["static/script.js"], ["../static/script.js"]), name
+            ["static/script.js"],
+            ["../static/script.js"],
+        ), name
         assert not [element for element in elements if element.tag in ("img", "b") and "onerror" in element.attributes]
         shown = evil in "".join(element.words for element in elements if element.tag == "main")
         own = name not in ("trust.html", "edges.html")
@@ -181,14 +207,15 @@ def test_legend_and_style_come_from_the_table(tmp_path: Path) -> None:
     at = next(index for index, element in enumerate(elements) if element.attributes.get("class") == "legend")
     marks = [element for element in elements[at:] if element.attributes.get("class", "").startswith("mark v-")]
     assert [(mark.attributes["class"][7:], mark.words) for mark in marks] == [
-        (look.key, look.sign) for look in LOOKS.values() if look.key != DIFFERS]
+        (look.key, look.sign) for look in LOOKS.values() if look.key != DIFFERS
+    ]
     style = stylesheet()
     for look in LOOKS.values():
         assert re.search(rf"\.v-{look.key} {{.*{look.light.fill}.*{look.dark.fill}.*{look.light.ink}", style)
 
 
 def luminance(colour: str) -> float:
-    parts = [int(colour[k:k + 2], 16) / 255 for k in (1, 3, 5)]
+    parts = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
@@ -201,7 +228,7 @@ def contrast(one: str, other: str) -> float:
 
 def test_contrast_is_that_of_the_standard() -> None:
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
-    assert contrast("#777777", "#ffffff") < 4.5 < contrast("#757575", "#ffffff")   # the well-known border
+    assert contrast("#777777", "#ffffff") < 4.5 < contrast("#757575", "#ffffff")  # the well-known border
 
 
 @pytest.mark.parametrize("look", LOOKS.values(), ids=list(LOOKS))
@@ -224,8 +251,9 @@ def test_the_greys_of_the_style_can_be_read() -> None:
 def test_the_heaps_add_up(tmp_path: Path) -> None:
     report = report_of(tmp_path, samples.every_verdict())
     assert pages.verdict_groups(report) == [(6, "stand as printed"), (4, "do not"), (1, "are open")]
-    assert "6 stand as printed, 4 do not, and 1 are open." in " ".join(having(read(page(
-        tmp_path, "index.html", samples.every_verdict())), "lead")[0].words.split())
+    assert "6 stand as printed, 4 do not, and 1 are open." in " ".join(
+        having(read(page(tmp_path, "index.html", samples.every_verdict())), "lead")[0].words.split()
+    )
 
 
 # ── the errata ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -272,13 +300,21 @@ def test_the_command_writes_the_site(
 
 
 BAD = {
-    "not json": "not json", "a list": "[]", "another schema": '{"schema": 99}', "no claims": '{"schema": 1, "environment": {}}',
-    "empty": '{"schema": 1, "environment": {}, "claims": []}', "no object": '{"schema": 1, "environment": {}, "claims": [3]}',
+    "not json": "not json",
+    "a list": "[]",
+    "another schema": '{"schema": 99}',
+    "no claims": '{"schema": 1, "environment": {}}',
+    "empty": '{"schema": 1, "environment": {}, "claims": []}',
+    "no object": '{"schema": 1, "environment": {}, "claims": [3]}',
 }
 BAD_ROWS = {
-    "no title": {"title": None}, "a verdict of its own": {"verdict": "splendid"}, "a severity of its own": {"severity": "dire"},
-    "an id that is a path": {"id": "../../etc/passwd"}, "an id with markup": {"id": "eot.<b>"},
-    "a document that is a path": {"document": "../eot"}, "half a statement": {"statement": {"latex": "a"}},
+    "no title": {"title": None},
+    "a verdict of its own": {"verdict": "splendid"},
+    "a severity of its own": {"severity": "dire"},
+    "an id that is a path": {"id": "../../etc/passwd"},
+    "an id with markup": {"id": "eot.<b>"},
+    "a document that is a path": {"document": "../eot"},
+    "half a statement": {"statement": {"latex": "a"}},
     "evidence without outcome": {"evidence": [{"layer": "torch"}]},
     "a step without reason": {"derivation": [{"statement": "a"}]},
 }
@@ -310,10 +346,18 @@ def test_a_repeated_id_is_refused(tmp_path: Path) -> None:
         report_of(tmp_path, samples.of(row("eot.1"), row("eot.1")))
 
 
-@pytest.mark.parametrize("arguments", [("missing.json",), (".",), ("good.json", "./good.json"),
-                                       ("good.json", "--output", "full"),
-                                       ("good.json", "--output", "good.json"), ("good.json", "--output", "no/such/folder")],
-                         ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("missing.json",),
+        (".",),
+        ("good.json", "./good.json"),
+        ("good.json", "--output", "full"),
+        ("good.json", "--output", "good.json"),
+        ("good.json", "--output", "no/such/folder"),
+    ],
+    ids=" ".join,
+)
 def test_bad_arguments_change_nothing(
     arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

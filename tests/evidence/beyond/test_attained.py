@@ -39,15 +39,30 @@ def case(*numbers: object) -> Tensor:
 
 def opposite() -> Values:
     """Two templates ±r of equal weight and a tiny query; for 0 a shorter one."""
-    return solved({"T": case([0.5, 0.0], [-0.5, 0.0]), "u": case(0.0, 0.0), "lam": case(TINY, 0.0), "y": case(0.0, 0.0),
-                   "alpha": case(0.3)[0]})
+    return solved(
+        {
+            "T": case([0.5, 0.0], [-0.5, 0.0]),
+            "u": case(0.0, 0.0),
+            "lam": case(TINY, 0.0),
+            "y": case(0.0, 0.0),
+            "alpha": case(0.3)[0],
+        }
+    )
 
 
 def carried_both_ways() -> Values:
     """The same with two columns and no costs."""
-    return transport_bounds.solved({
-        "T": case([0.5, 0.0], [-0.5, 0.0]), "u": case(0.0, 0.0), "M": case([0.0, 0.0], [0.0, 0.0]), "lam": case(TINY, 0.0),
-        "nu": case(0.0, 0.0), "alpha": case(0.3)[0], "gamma": case(-0.2)[0]})
+    return transport_bounds.solved(
+        {
+            "T": case([0.5, 0.0], [-0.5, 0.0]),
+            "u": case(0.0, 0.0),
+            "M": case([0.0, 0.0], [0.0, 0.0]),
+            "lam": case(TINY, 0.0),
+            "nu": case(0.0, 0.0),
+            "alpha": case(0.3)[0],
+            "gamma": case(-0.2)[0],
+        }
+    )
 
 
 def halves() -> Values:
@@ -67,30 +82,68 @@ def changed() -> Values:
 
 def swapped() -> Values:
     """Two weightings with disjoint supports."""
-    return {"r": case(0.0, 1.0), "v": case(1.0, 0.0), "v'": case(0.0, 1.0),
-            "x": case(1.0)[0], "y": case(2.0)[0], "D": case(3.0)[0],
-            "e": case([0.0, 0.0], [0.0, 0.0])}
+    return {
+        "r": case(0.0, 1.0),
+        "v": case(1.0, 0.0),
+        "v'": case(0.0, 1.0),
+        "x": case(1.0)[0],
+        "y": case(2.0)[0],
+        "D": case(3.0)[0],
+        "e": case([0.0, 0.0], [0.0, 0.0]),
+    }
 
 
 def worst() -> Values:
     """The case of `beyond.stability-attained`."""
-    return {"p": case(1 / 3, 2 / 3), "h": case([1.0, 0.0], [0.0, 1.0]), "g": case([1.0, 0.0], [0.0, 1.0]), "x": case(1.0)[0],
-            "y": case(1.0)[0], "L": case(2.0)[0], "c": case(0.0)[0]}
+    return {
+        "p": case(1 / 3, 2 / 3),
+        "h": case([1.0, 0.0], [0.0, 1.0]),
+        "g": case([1.0, 0.0], [0.0, 1.0]),
+        "x": case(1.0)[0],
+        "y": case(1.0)[0],
+        "L": case(2.0)[0],
+        "c": case(0.0)[0],
+    }
 
 
 def skewed() -> Values:
     """The law on the ends of an interval with the largest third central moment, and a tiny query."""
-    return {"y": case([-1e8, 0.0], [1e8, 0.0]), "u": case((1 + 3**-0.5) / 2, (1 - 3**-0.5) / 2), "lam": case(TINY, 0.0),
-            "D": case(1.0)[0]}
+    return {
+        "y": case([-1e8, 0.0], [1e8, 0.0]),
+        "u": case((1 + 3**-0.5) / 2, (1 - 3**-0.5) / 2),
+        "lam": case(TINY, 0.0),
+        "D": case(1.0)[0],
+    }
 
 
 NEAR: dict[str, Callable[[], Values]] = {
-    **dict.fromkeys(("beyond.cocoercive", "beyond.cocoercive-prior", "beyond.cocoercive-pass", "beyond.pass-divergence",
-                     "beyond.relative-deviation", "beyond.query-bound", "beyond.output-bound", "beyond.weights-bound",
-                     "beyond.objective-bound", "beyond.contraction"), opposite),
-    **dict.fromkeys(("beyond.ot-mean-smooth", "beyond.ot-cocoercive-prior", "beyond.ot-cocoercive-pass",
-                     "beyond.ot-pass-divergence", "beyond.ot-query-bound", "beyond.ot-output-bound",
-                     "beyond.ot-objective-bound"), carried_both_ways),
+    **dict.fromkeys(
+        (
+            "beyond.cocoercive",
+            "beyond.cocoercive-prior",
+            "beyond.cocoercive-pass",
+            "beyond.pass-divergence",
+            "beyond.relative-deviation",
+            "beyond.query-bound",
+            "beyond.output-bound",
+            "beyond.weights-bound",
+            "beyond.objective-bound",
+            "beyond.contraction",
+        ),
+        opposite,
+    ),
+    **dict.fromkeys(
+        (
+            "beyond.ot-mean-smooth",
+            "beyond.ot-cocoercive-prior",
+            "beyond.ot-cocoercive-pass",
+            "beyond.ot-pass-divergence",
+            "beyond.ot-query-bound",
+            "beyond.ot-output-bound",
+            "beyond.ot-objective-bound",
+        ),
+        carried_both_ways,
+    ),
     **dict.fromkeys(("beyond.jeffreys", "beyond.mean-smooth"), halves),
     "beyond.pinsker": keys,
     "beyond.hoeffding": changed,
@@ -127,8 +180,16 @@ def test_the_search_attains_the_bounds_it_calls_sharp(claim: str) -> None:
 def test_the_other_bounds_are_not_called_sharp() -> None:
     """No text calls these bounds sharp, except that `beyond.jacobian-attained` has equality in `beyond.jacobian-form`."""
     others = {id for id, problem in problems().items() if not problem.sharp} - set(NEAR)
-    assert others == {"beyond.shrinkage", "beyond.chi-square", "beyond.certificate", "beyond.spectral-gap", "beyond.iterates",
-                      "beyond.jacobian-form", "beyond.top-mass", "beyond.ratio-bias-bound"}
+    assert others == {
+        "beyond.shrinkage",
+        "beyond.chi-square",
+        "beyond.certificate",
+        "beyond.spectral-gap",
+        "beyond.iterates",
+        "beyond.jacobian-form",
+        "beyond.top-mass",
+        "beyond.ratio-bias-bound",
+    }
 
 
 def test_a_bound_that_is_too_large_is_not_attained() -> None:

@@ -26,14 +26,14 @@ def test_eigenvalues_lie_between_the_weights(m: int) -> None:
     generator = torch.Generator().manual_seed(m)
     logits = 3 * torch.randn(DRAWN, m, generator=generator, dtype=torch.float64)
     if m > 2:
-        logits[: DRAWN // 4, 1] = logits[: DRAWN // 4, 0]    # ties
+        logits[: DRAWN // 4, 1] = logits[: DRAWN // 4, 0]  # ties
     allowed = tolerances.rounding("float64", m * m, 1.0)
     assert float(outside(logits).max()) <= allowed
     moving = logits[outside(logits).topk(64).indices].clone().requires_grad_()
     optimizer = torch.optim.Adam([moving], lr=0.05)
     for _ in range(STEPS):
         optimizer.zero_grad()
-        (-outside(moving).nan_to_num().sum()).backward()     # type: ignore[no-untyped-call]
+        (-outside(moving).nan_to_num().sum()).backward()  # type: ignore[no-untyped-call]
         moving.grad = None if moving.grad is None else moving.grad.nan_to_num()
         optimizer.step()
     assert float(outside(moving.detach()).max()) <= allowed

@@ -22,8 +22,14 @@ from evidence.transport.section7_summary import Losses, losses
 from evidence.transport.sinkhorn import Iterates, iterates
 from numerics import one_sided, tolerances
 
-EXPLORE = settings(max_examples=100, deadline=None, database=None, derandomize=True, phases=[Phase.generate],
-                   suppress_health_check=list(HealthCheck))
+EXPLORE = settings(
+    max_examples=100,
+    deadline=None,
+    database=None,
+    derandomize=True,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
 
 
 def drawn(strategy: st.SearchStrategy[Any]) -> list[Any]:
@@ -179,17 +185,19 @@ def test_a_point_has_numbers_and_tensors_and_their_replacements() -> None:
     problem = AttentionProblem(2, 3, 0.5, 0.7, 0, False)
     point = problem.point(eps=2.0, Q=torch.ones(2, 2))
     assert (point["n"], point["m"], point["eps"], point["tau"]) == (2, 3, 2.0, 0.7)
-    assert torch.equal(point["Q"], torch.ones(2, 2))         # type: ignore[arg-type]
-    assert torch.equal(point["S"], problem.drawn["S"])       # type: ignore[arg-type]
+    assert torch.equal(point["Q"], torch.ones(2, 2))  # type: ignore[arg-type]
+    assert torch.equal(point["S"], problem.drawn["S"])  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("eps", "tau", "factor"), [
-    (1.0, 1.0, 1 + 8.0), (0.5, 2.0, (1 + 16) * 2.0), (4.0, 0.5, (1 + 16) * 4.0)])
+@pytest.mark.parametrize(
+    ("eps", "tau", "factor"), [(1.0, 1.0, 1 + 8.0), (0.5, 2.0, (1 + 16) * 2.0), (4.0, 0.5, (1 + 16) * 4.0)]
+)
 def test_the_tolerance_of_a_reading(eps: float, tau: float, factor: float) -> None:
     """For sums over n m entries and features, of the largest number that enters, with the exponents that are rounded."""
     problem = AttentionProblem(2, 3, eps, tau, 0, False)
-    problem.__dict__["drawn"] = {name: torch.tensor([x]) for name, x in {
-        "Q": [1.0, -1.0], "K": [-2.0, 3.0], "S": [-3.0]}.items()}
+    problem.__dict__["drawn"] = {
+        name: torch.tensor([x]) for name, x in {"Q": [1.0, -1.0], "K": [-2.0, 3.0], "S": [-3.0]}.items()
+    }
     for magnitudes, route, largest in (((), 0.5, 1.0), ((-6.0,), 0.5, 6.0), ((2.0,), -7.0, 7.0)):
         reading = problem.reading(*magnitudes, one=torch.tensor([route, 0.0]))
         assert reading.tolerance == tolerances.rounding("float64", 2 * 3 * 3, largest * factor)

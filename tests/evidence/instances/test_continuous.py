@@ -18,16 +18,20 @@ def fixed(variances: list[float], mean: float = -2.0, center: float = 3.0) -> Co
     problem = Continuous(len(variances), 0, 1.0)
     v = torch.tensor(variances, dtype=torch.float64)
     problem.__dict__["drawn"] = {
-        "mean": torch.full((len(v),), mean, dtype=torch.float64), "covariance": v.diag(), "variances": v, "axes": v.diag(),
+        "mean": torch.full((len(v),), mean, dtype=torch.float64),
+        "covariance": v.diag(),
+        "variances": v,
+        "axes": v.diag(),
         "centers": torch.full((3, len(v)), center, dtype=torch.float64).mul(torch.tensor([[1.0], [0.1], [0.0]])),
-        "widths": torch.tensor([0.25, 0.5, 2.0], dtype=torch.float64)}
+        "widths": torch.tensor([0.25, 0.5, 2.0], dtype=torch.float64),
+    }
     return problem
 
 
 def test_quadrature_is_exact_for_polynomials_and_additive() -> None:
     t, w = legendre(1.0, 4.0)
     assert len(t) == len(w) == 64
-    close(w @ t**7, torch.tensor((4.0**8 - 1) / 8, dtype=torch.float64), 1e-10)   # 64 terms up to 16384
+    close(w @ t**7, torch.tensor((4.0**8 - 1) / 8, dtype=torch.float64), 1e-10)  # 64 terms up to 16384
     close(integral(lambda t: t[:, 0] ** 2, [1.0, 2.5, 4.0]), torch.tensor(21.0, dtype=torch.float64), 1e-12)
 
 

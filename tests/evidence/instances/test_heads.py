@@ -41,8 +41,8 @@ def test_a_point_has_the_projections_of_the_first_head_or_of_all() -> None:
         point = head.point(all_heads)
         assert (point["n"], point["d"], point["e"], point["H"]) == (3, 2, 1, 2)
         for name in ("K", "Q", "V"):
-            assert point[name].shape == shape                # type: ignore[union-attr]
-            close(point[name], head[name] if all_heads else head[name][0], 0.0)   # type: ignore[arg-type]
+            assert point[name].shape == shape  # type: ignore[union-attr]
+            close(point[name], head[name] if all_heads else head[name][0], 0.0)  # type: ignore[arg-type]
 
 
 def test_positions_count_from_the_query() -> None:

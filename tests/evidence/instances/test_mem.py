@@ -63,7 +63,7 @@ def test_drawn_instances_have_the_promised_properties(x: MemProblem) -> None:
     assert (x["q"] >= 0).all()
     assert bool((x["q"] == 0).any()) == (x.n > 1)
     torch.testing.assert_close(x.prior.sum(), torch.tensor(1.0, dtype=torch.float64))
-    assert (x.templates @ x.dual).abs().max() < 60               # exp of it is an ordinary number
+    assert (x.templates @ x.dual).abs().max() < 60  # exp of it is an ordinary number
     assert x.point().keys() == {"n", "d", "alpha", "T", "u", "z", "lam", "q", "c", "s"}
     again = mem_problem(x.n, x.d, x.alpha, x.seed, layout=x.layout, weighting=x.weighting, evident=x.evident)
     assert all(torch.equal(x[name], again.to("cpu")[name]) for name in x.drawn)
@@ -99,9 +99,21 @@ IN_BATCHES = {
     "a masked template": lambda x: x.mask is not None and x.layout == "generic" and not bool((x.weighted_prior > 0).all()),
     "no evidence": lambda x: bool((x.evidence == 0).all()),
     "two leading dimensions": lambda x: x.evidence.ndim == 3,
-    **{f"mask {kind}": lambda x, kind=kind: kind == (
-        "none" if x.mask is None else "boolean" if x.mask.dtype == torch.bool else
-        "bias" if bool(((x.mask != 0) & (x.mask > -torch.inf)).any()) else "float") for kind in BATCHES["masks"]},
+    **{
+        f"mask {kind}": lambda x, kind=kind: (
+            kind
+            == (
+                "none"
+                if x.mask is None
+                else "boolean"
+                if x.mask.dtype == torch.bool
+                else "bias"
+                if bool(((x.mask != 0) & (x.mask > -torch.inf)).any())
+                else "float"
+            )
+        )
+        for kind in BATCHES["masks"]
+    },
 }
 
 
@@ -123,7 +135,7 @@ def test_batches_keep_their_promises(x: MemProblem) -> None:
 
 # ── the solver ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-COIN = Law.of([[-1], [1]], [1, 1])                           # ±1: λ* solves λ/α + tanh λ = z
+COIN = Law.of([[-1], [1]], [1, 1])  # ±1: λ* solves λ/α + tanh λ = z
 
 
 @pytest.mark.parametrize(("alpha", "z"), [("1", 2), ("0.01", -3), ("50", 0.5)])
@@ -156,17 +168,20 @@ def test_no_other_dual_point_is_better_and_the_error_bound_holds(x: MemProblem) 
         assert lead >= fifty_digits.norm(x.drawn["lam"].tolist()) ** 2 / (2 * mp.mpf(x.alpha)) * (1 - mp.mpf(10) ** -40)
 
 
-@pytest.mark.parametrize(("call", "message"), [
-    (lambda: maximize(COIN, [1], 0), "alpha"),
-    (lambda: maximize(COIN, [1, 2], 1), "evidence"),
-    (lambda: maximize(COIN, [float("nan")], 1), "number"),
-    (lambda: Law.of([[1], [2]], [1]), "atoms"),
-    (lambda: Law.of([[1], [2, 3]], [1, 1]), "atoms"),
-    (lambda: Law.of([[1], [2]], [1, -1]), "weights"),
-    (lambda: Law.of([[1]], [0]), "weights"),
-    (lambda: leading(lambda x: [x], 1, 0), "start"),
-    (lambda: leading(lambda x: [x], 1, 1, halvings=2), "start"),
-])
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: maximize(COIN, [1], 0), "alpha"),
+        (lambda: maximize(COIN, [1, 2], 1), "evidence"),
+        (lambda: maximize(COIN, [float("nan")], 1), "number"),
+        (lambda: Law.of([[1], [2]], [1]), "atoms"),
+        (lambda: Law.of([[1], [2, 3]], [1, 1]), "atoms"),
+        (lambda: Law.of([[1], [2]], [1, -1]), "weights"),
+        (lambda: Law.of([[1]], [0]), "weights"),
+        (lambda: leading(lambda x: [x], 1, 0), "start"),
+        (lambda: leading(lambda x: [x], 1, 1, halvings=2), "start"),
+    ],
+)
 def test_bad_input_is_named(call, message: str) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(ValueError, match=message):
         call()
@@ -176,7 +191,7 @@ def test_the_error_of_a_large_maximizer_is_relative() -> None:
     """At α = 10³⁰ there are not 50 digits behind the point."""
     maximum = maximize(COIN, [2], mp.mpf(10) ** 30)
     assert maximum.error <= mp.mpf(10) ** -fifty_digits.DIGITS * maximum.dual[0]
-    assert abs(maximum.dual[0] / mp.mpf(10) ** 30 - 1) < mp.mpf(10) ** -48   # λ* = α(2 − tanh λ*)
+    assert abs(maximum.dual[0] / mp.mpf(10) ** 30 - 1) < mp.mpf(10) ** -48  # λ* = α(2 − tanh λ*)
 
 
 def test_too_few_steps_are_an_error() -> None:
@@ -205,11 +220,11 @@ def test_points_are_halved_as_often_as_asked_for() -> None:
     assert points == [1, 0.5, 0.25, 0.125, 0.0625]
     points.clear()
     leading(cube, 3, 1)
-    assert min(points) == 1 / 512                            # what the errors of claims rest on
+    assert min(points) == 1 / 512  # what the errors of claims rest on
 
 
 def test_a_lower_order_and_a_kink_are_refused() -> None:
-    for f in (lambda x: [x**2 + x**3], lambda x: [x**mp.mpf("3.5")], lambda x: [x**3 * mp.log(x)]):
+    for f in (lambda x: [x**2 + x**3], lambda x: [x ** mp.mpf("3.5")], lambda x: [x**3 * mp.log(x)]):
         with pytest.raises(ArithmeticError, match="settle"):
             leading(f, 3, 0.25)
 
@@ -236,7 +251,7 @@ def test_a_small_alpha_is_one_of_the_scale_of_the_law() -> None:
 
 
 def test_each_row_has_an_alpha_between_half_of_it_and_all_of_it() -> None:
-    alphas = torch.stack([mem_problem(2, 1, 4.0, seed, batch=(5,), own_alpha=True).alpha for seed in range(30)])   # type: ignore[arg-type]
+    alphas = torch.stack([mem_problem(2, 1, 4.0, seed, batch=(5,), own_alpha=True).alpha for seed in range(30)])  # type: ignore[arg-type]
     assert alphas.shape == (30, 5)
     assert 2.0 <= float(alphas.min()) < 2.2
     assert 3.8 < float(alphas.max()) <= 4.0

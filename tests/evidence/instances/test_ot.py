@@ -15,8 +15,14 @@ from evidence.instances import fifty_digits
 from evidence.instances.ot import BATCHES, COSTS, PRIORS, SYMMETRIC, OtProblem, ot_batches, ot_problem, ot_problems
 from numerics import tolerances
 
-EXPLORE = settings(max_examples=60, deadline=None, database=None, derandomize=True, phases=[Phase.generate],
-                   suppress_health_check=list(HealthCheck))
+EXPLORE = settings(
+    max_examples=60,
+    deadline=None,
+    database=None,
+    derandomize=True,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
 
 
 def drawn(strategy: st.SearchStrategy[OtProblem]) -> list[OtProblem]:
@@ -50,7 +56,7 @@ def test_the_preference_and_the_kernel_are_distributions() -> None:
         torch.testing.assert_close(x["u"].sum(), torch.ones((), dtype=torch.float64))
         torch.testing.assert_close(x["Q"].sum(-1), torch.ones(x.N, dtype=torch.float64))
         torch.testing.assert_close(x["R"].sum(-1), torch.ones(x.N, dtype=torch.float64))
-        raw = torch.exp(-x["M"] / x.gamma)                   # Q[j, i] = q(i|j): normalized over the first argument of M
+        raw = torch.exp(-x["M"] / x.gamma)  # Q[j, i] = q(i|j): normalized over the first argument of M
         torch.testing.assert_close(x["Q"], (raw / raw.sum(0)).T)
 
 
@@ -68,8 +74,12 @@ def test_symmetric_costs_are_symmetric_and_the_others_are_not() -> None:
 
 def test_strict_diagonals_and_ties() -> None:
     """Footnote 11 requires M(t, t) < M(t', t): distances satisfy it, ties do not."""
-    margins = {kind: [float((x["M"] - x["M"].diagonal() + 9 * torch.eye(x.N)).min()) for x in examples()
-                      if x.costs == kind and x.N > 1] for kind in SYMMETRIC}
+    margins = {
+        kind: [
+            float((x["M"] - x["M"].diagonal() + 9 * torch.eye(x.N)).min()) for x in examples() if x.costs == kind and x.N > 1
+        ]
+        for kind in SYMMETRIC
+    }
     assert min(margins["distances"]) > 0
     assert min(margins["ties"]) <= 0
 
@@ -99,8 +109,9 @@ def test_the_maximizer_in_fifty_digits_is_stationary_and_the_resolvent_is_not() 
         alpha, start, evidence = x.small, x.law.mean(), x["z"].tolist()
 
         def residual(dual: list[object]) -> object:
-            return fifty_digits.norm([s + z - y / alpha - m for s, z, y, m in zip(
-                start, evidence, dual, x.law.mean(dual), strict=True)])
+            return fifty_digits.norm(
+                [s + z - y / alpha - m for s, z, y, m in zip(start, evidence, dual, x.law.mean(dual), strict=True)]
+            )
 
         maximum = x.maximizer(alpha)
         assert residual(maximum.dual) * alpha <= maximum.error <= mp.mpf(10) ** -fifty_digits.DIGITS
@@ -118,8 +129,10 @@ def test_no_other_dual_point_is_better() -> None:
             assert lead >= fifty_digits.norm(step) ** 2 / (2 * mp.mpf(x.alpha)) * (1 - mp.mpf(10) ** -40)
 
 
-@pytest.mark.parametrize("wrong", [{"smallest": 0}, {"smallest": 5}, {"max_d": 0}, {"costs": ()}, {"costs": ("odd",)},
-                                   {"priors": ("odd",)}, {"priors": ()}])
+@pytest.mark.parametrize(
+    "wrong",
+    [{"smallest": 0}, {"smallest": 5}, {"max_d": 0}, {"costs": ()}, {"costs": ("odd",)}, {"priors": ("odd",)}, {"priors": ()}],
+)
 def test_bad_arguments_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="ot_problems"):
         drawn(ot_problems(**wrong))  # type: ignore[arg-type]
@@ -185,13 +198,18 @@ def test_batches_keep_their_promises(dtype: torch.dtype) -> None:
     check()
 
 
-@pytest.mark.parametrize(("alpha", "gamma", "factor"), [
-    (1.0, 1.0, 1 + 14.0), (4.0, 0.5, (1 + 42.0) * 4 * 2), (0.5, 4.0, (1 + 3.5) * 2 * 4)])
+@pytest.mark.parametrize(
+    ("alpha", "gamma", "factor"), [(1.0, 1.0, 1 + 14.0), (4.0, 0.5, (1 + 42.0) * 4 * 2), (0.5, 4.0, (1 + 3.5) * 2 * 4)]
+)
 def test_the_tolerance_of_a_problem(alpha: float, gamma: float, factor: float) -> None:
     """Exponents are ⟨t, dual⟩ with α z among the duals, costs, and potentials."""
     duals = {"lam": [1.0, 0.0], "nu": [0.0, -1.0], "v": [0.5, 0.5], "z": [-0.5, 1.0]}
-    drawn = {"T": [[1.0, -2.0], [0.0, 1.0], [0.0, 0.0]], "M": [[0.0, 6.0], [1.0, 0.0], [0.0, 0.0]], "g": [-5.0, 0.0, 0.0],
-             "u": [0.5, 0.5]} | duals
+    drawn = {
+        "T": [[1.0, -2.0], [0.0, 1.0], [0.0, 0.0]],
+        "M": [[0.0, 6.0], [1.0, 0.0], [0.0, 0.0]],
+        "g": [-5.0, 0.0, 0.0],
+        "u": [0.5, 0.5],
+    } | duals
     problem = OtProblem({name: torch.tensor(x, dtype=torch.float64) for name, x in drawn.items()}, alpha, gamma)
     assert problem.tolerance() == problem.tolerance(0.25) == tolerances.rounding("float64", 9 * 2, factor)
     assert problem.tolerance(torch.tensor([2.0, -3.0])) == tolerances.rounding("float64", 9 * 2, 3 * factor)
@@ -206,8 +224,9 @@ def test_where_rounding_starts() -> None:
 
 
 def test_which_preferences_have_zeros() -> None:
-    priors = {kind: torch.stack([ot_problem(4, 2, 1.0, 1.0, seed, prior_kind=kind)["u"] for seed in range(30)])
-              for kind in PRIORS}
+    priors = {
+        kind: torch.stack([ot_problem(4, 2, 1.0, 1.0, seed, prior_kind=kind)["u"] for seed in range(30)]) for kind in PRIORS
+    }
     assert bool((priors["generic"] > 0).all())
     assert bool((priors["zeros"][:, 0] > 0).all())
     assert 30 < int((priors["zeros"][:, 1:] == 0).sum()) < 60

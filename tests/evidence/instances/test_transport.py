@@ -32,6 +32,7 @@ CORNERS = {
     **{f"relaxation {c}": lambda x, c=c: x.relaxation == c for c in RELAXATIONS},
 }
 
+
 @pytest.mark.parametrize("corner", CORNERS)
 def test_every_corner_of_transport_is_reached(corner: str) -> None:
     find(transports(relaxations=RELAXATIONS), CORNERS[corner], settings=SEARCH, random=Random(0))
@@ -58,6 +59,10 @@ def test_a_plan_with_the_marginals_of_a_forbidding_problem_exists(x: TransportPr
 
 
 def test_costs_of_which_some_are_forbidden_and_some_are_not() -> None:
-    found = find(transports(costs=("forbidding",)), lambda x: 0.2 < float((x.cost == torch.inf).double().mean()) < 0.5,
-                 settings=SEARCH, random=Random(0))
+    found = find(
+        transports(costs=("forbidding",)),
+        lambda x: 0.2 < float((x.cost == torch.inf).double().mean()) < 0.5,
+        settings=SEARCH,
+        random=Random(0),
+    )
     assert found.kind == "forbidding"

@@ -14,8 +14,11 @@ from evidence.source import published, shipped_bert, shipped_t5
 from evidence.source.shipped import REFUSAL, Fact, allowed_error, bert_calls, no, worst, yes
 from numerics.attention import MeanProblem
 
-FACTS = {f"{module.__name__.rpartition('.')[2]}.{fact.__name__}": fact
-         for module in (shipped_t5, shipped_bert, published) for fact in module.FACTS}
+FACTS = {
+    f"{module.__name__.rpartition('.')[2]}.{fact.__name__}": fact
+    for module in (shipped_t5, shipped_bert, published)
+    for fact in module.FACTS
+}
 
 
 @pytest.mark.parametrize("fact", FACTS)
@@ -32,8 +35,10 @@ def test_every_fact_is_listed(module: object) -> None:
     assert set(written) == set(module.FACTS)  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize(("residual", "counter"), [(1.01, math.inf), (0.0, 9.9), (math.nan, math.inf), (0.0, math.nan),
-                                                   (yes(False), no(False)), (yes(True), no(True))])
+@pytest.mark.parametrize(
+    ("residual", "counter"),
+    [(1.01, math.inf), (0.0, 9.9), (math.nan, math.inf), (0.0, math.nan), (yes(False), no(False)), (yes(True), no(True))],
+)
 def test_facts_refuse(residual: float, counter: float) -> None:
     assert Fact("", "", 1.0, REFUSAL).holds
     assert not Fact("", "", residual, counter).holds
@@ -71,9 +76,16 @@ def test_the_wrong_scales_of_bert_are_those_of_the_statement(monkeypatch: pytest
     assert scales == {1.0, *(call.module.all_head_size**-0.5 for call in shipped_bert.every_call())}
 
 
-@pytest.mark.parametrize(("fact", "distance"), [
-    (shipped_bert.scores_are_divided, 0.0), (shipped_bert.queries_have_a_bias, 0.0), (shipped_bert.values_have_a_bias, 0.0),
-    (shipped_bert.bias_of_keys_drops_out, 100.0), (shipped_bert.prior_has_no_positions, 0.0)])
+@pytest.mark.parametrize(
+    ("fact", "distance"),
+    [
+        (shipped_bert.scores_are_divided, 0.0),
+        (shipped_bert.queries_have_a_bias, 0.0),
+        (shipped_bert.values_have_a_bias, 0.0),
+        (shipped_bert.bias_of_keys_drops_out, 100.0),
+        (shipped_bert.prior_has_no_positions, 0.0),
+    ],
+)
 def test_facts_about_bert_rest_on_the_whole_layer(
     fact: Callable[[], Fact], distance: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -88,6 +100,7 @@ def test_facts_about_bert_rest_on_the_whole_layer(
 @pytest.mark.parametrize(("masked", "holds"), [(7820, True), (7780, False), (8220, False)])
 def test_five_standard_errors_are_allowed(monkeypatch: pytest.MonkeyPatch, masked: int, holds: bool) -> None:
     """Of 10 000 words, of which 8000 are expected to be masked, with a standard error of 40."""
+
     def collator(tokenizer: Any, seed: int) -> Any:
         ids = torch.where(torch.arange(10_000) < masked, tokenizer.mask_token_id, 0)
         return lambda batch: {"labels": torch.ones(10_000), "input_ids": ids}

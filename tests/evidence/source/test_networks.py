@@ -71,8 +71,11 @@ def test_logits_are_replaced_for_a_while() -> None:
     assert bool(model(input_ids=ids).logits.any())
 
 
-READ = {"a patch": lambda last: last[:, 1], "all of them": lambda last: last,
-        "the first vector and one number of a patch": lambda last: last[:, 0] + last[:, 2, 3]}
+READ = {
+    "a patch": lambda last: last[:, 1],
+    "all of them": lambda last: last,
+    "the first vector and one number of a patch": lambda last: last[:, 0] + last[:, 2, 3],
+}
 
 
 @pytest.mark.parametrize("read", READ)

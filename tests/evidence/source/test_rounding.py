@@ -15,8 +15,11 @@ from evidence.source.shipped import REFUSAL, worst
 @pytest.mark.parametrize("seed", range(8))
 def test_rounding_stays_within_its_bound_and_not_far_below(seed: int) -> None:
     generator = torch.Generator().manual_seed(seed)
-    x, a, b = (torch.randn(4, 16, 300, generator=generator) * 10**seed, torch.randn(300, 40, generator=generator) / 10**seed,
-               torch.randn(40, 300, generator=generator))
+    x, a, b = (
+        torch.randn(4, 16, 300, generator=generator) * 10**seed,
+        torch.randn(300, 40, generator=generator) / 10**seed,
+        torch.randn(40, 300, generator=generator),
+    )
     seen = torch.rand(4, 16, 16, generator=generator) < 0.8
     seen[..., 0] = True
 
@@ -54,10 +57,12 @@ def test_a_sum_is_rounded_once(scale: float) -> None:
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
 def test_a_factor_and_its_product_are_rounded(scale: float) -> None:
     """Two errors of up to a unit each, whose squares are added: together they can exceed that by √2, and do nearly."""
-    worst = torch.stack([
-        ratios(torch.tensor(factor).bfloat16() * (scale * ONES), Rounded.exact(scale * ONES) * factor).max()
-        for factor in torch.linspace(1.0, 2.0, 500, dtype=torch.float64).tolist()
-    ])
+    worst = torch.stack(
+        [
+            ratios(torch.tensor(factor).bfloat16() * (scale * ONES), Rounded.exact(scale * ONES) * factor).max()
+            for factor in torch.linspace(1.0, 2.0, 500, dtype=torch.float64).tolist()
+        ]
+    )
     assert 1.2 < float(worst.max()) <= 2**0.5
 
 
@@ -131,6 +136,7 @@ def test_errors_are_inherited_as_small_moves_of_random_signs_are(operation: str)
 
 def test_a_softmax_inherits_a_little_more() -> None:
     """A part of what a weight's own score moves is taken back by the sum, which is not counted on."""
+
     def plain(x: Tensor) -> Tensor:
         return x.masked_fill(~SEEN, -torch.inf).softmax(-1)
 

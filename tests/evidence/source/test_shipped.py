@@ -90,10 +90,7 @@ MISSING: dict[str, tuple[Callable[[Call], bool], Callable[[Call], GeneralizedAtt
     "bias of the queries": (lambda call: call.bias is None, lambda call: changed(call, query=unbiased(call.module.query))),
     "bias of the values": (lambda call: call.bias is None, lambda call: changed(call, value=unbiased(call.module.value))),
     "output map": (lambda call: call.bias is not None, lambda call: changed(call, output=None)),
-    "position table": (
-        lambda call: call.bias is not None and call.role != "cross",
-        lambda call: changed(call, position=None),
-    ),
+    "position table": (lambda call: call.bias is not None and call.role != "cross", lambda call: changed(call, position=None)),
     "table of the same stack": (
         lambda call: call.bias is not None and call.role != "cross",
         lambda call: changed(call, position=_table("decoder" if call.role == "encoder" else "encoder", call.role)),
@@ -186,8 +183,15 @@ def test_distances_are_not_hidden() -> None:
 
 
 def test_calls_leave_no_hooks() -> None:
-    calls(t5(), {"input_ids": torch.ones(1, 3, dtype=torch.int64), "decoder_input_ids": torch.ones(1, 2, dtype=torch.int64),
-                 "attention_mask": torch.ones(1, 3), "decoder_attention_mask": torch.ones(1, 2)})
+    calls(
+        t5(),
+        {
+            "input_ids": torch.ones(1, 3, dtype=torch.int64),
+            "decoder_input_ids": torch.ones(1, 2, dtype=torch.int64),
+            "attention_mask": torch.ones(1, 3),
+            "decoder_attention_mask": torch.ones(1, 2),
+        },
+    )
     assert not any(module._forward_hooks for module in t5().modules())
 
 

@@ -20,7 +20,7 @@ def close(actual: Tensor, expected: object) -> None:
 
 
 HALF = double([0.5, 0.5])
-PAIR = double([[0.0, LOG2], [0.0, 0.0]])                     # K = (1 ½; 1 1) at ε = 1
+PAIR = double([[0.0, LOG2], [0.0, 0.0]])  # K = (1 ½; 1 1) at ε = 1
 
 
 # ── sinkhorn ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -42,8 +42,8 @@ def test_two_rounds_by_hand() -> None:
 def test_guard_by_hand() -> None:
     """A single pair: each round is u = 1/(K v + δ), v = 1/(K u + δ), here with K = 1 and δ = 1."""
     one = double([1.0])
-    close(models.sinkhorn(one, one, double([[0.0]]), 1.0, rounds=1, guard=1.0), [[1 / 3]])          # u = ½, v = ⅔
-    close(models.sinkhorn(one, one, double([[0.0]]), 1.0, rounds=2, guard=1.0), [[3 / 8]])          # u = 3/5, v = 5/8
+    close(models.sinkhorn(one, one, double([[0.0]]), 1.0, rounds=1, guard=1.0), [[1 / 3]])  # u = ½, v = ⅔
+    close(models.sinkhorn(one, one, double([[0.0]]), 1.0, rounds=2, guard=1.0), [[3 / 8]])  # u = 3/5, v = 5/8
 
 
 def test_ten_rounds_by_default_and_a_guard_of_1e_8() -> None:
@@ -106,7 +106,7 @@ def test_two_against_three_points_are_refused() -> None:
 def test_weights_by_hand() -> None:
     module = models.AttentionAsOT(4, 1, epsilon=0.5)
     query, key = double([[2.0, 0, 0, 0]]), double([[0.0, 0, 0, 0], [LOG2 / 2, 0, 0, 0]])
-    close(module.weights(query, key), [[1 / 3, 2 / 3]])      # S = (0, ½ log 2), S/ε = (0, log 2)
+    close(module.weights(query, key), [[1 / 3, 2 / 3]])  # S = (0, ½ log 2), S/ε = (0, log 2)
 
 
 def test_columns_are_free() -> None:
@@ -214,7 +214,7 @@ def test_features_cut_negative_projections() -> None:
 def test_reports_by_hand() -> None:
     """One query sees equal scores, the other one scores 0 and log 3: entropies log 2 and log 4 − ¾ log 3."""
     query, key = double([[0.0], [1.0]]), double([[0.0], [math.log(3)]])
-    report, = models.analyze(query, key, key, (1.0,))
+    (report,) = models.analyze(query, key, key, (1.0,))
     mean = (LOG2 + math.log(4) - 0.75 * math.log(3)) / 2
     assert report.entropy == pytest.approx(mean, abs=1e-7)
     assert report.max_attention == pytest.approx((0.5 + 0.75) / 2)

@@ -15,8 +15,11 @@ from numerics import transport
 def problem(n: int, m: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
     """Random marginals and costs between 0 and 1."""
     rng = np.random.default_rng(seed)
-    return (torch.from_numpy(rng.dirichlet(np.ones(n) * 3)), torch.from_numpy(rng.dirichlet(np.ones(m) * 3)),
-            torch.from_numpy(rng.random((n, m))))
+    return (
+        torch.from_numpy(rng.dirichlet(np.ones(n) * 3)),
+        torch.from_numpy(rng.dirichlet(np.ones(m) * 3)),
+        torch.from_numpy(rng.random((n, m))),
+    )
 
 
 def peer(source: Tensor, target: Tensor, cost: Tensor, epsilon: float) -> Tensor:
@@ -62,8 +65,9 @@ def test_linear_weights_are_a_plan_for_their_own_cost() -> None:
     query, key = torch.rand(2, 3, 4, generator=generator, dtype=torch.float64) + 0.1
     weights = models.linear_attention(query[None], key[None], torch.eye(3, dtype=torch.float64)[None], guard=0.0)[0]
     cost = -(query @ key.mT).log()
-    plan = ot.unbalanced.sinkhorn_unbalanced(np.ones(3), np.ones(3), cost.numpy(), 1.0, (np.inf, 0.0), reg_type="kl",
-                                             numItermax=10_000, stopThr=1e-14)
+    plan = ot.unbalanced.sinkhorn_unbalanced(
+        np.ones(3), np.ones(3), cost.numpy(), 1.0, (np.inf, 0.0), reg_type="kl", numItermax=10_000, stopThr=1e-14
+    )
     torch.testing.assert_close(weights, torch.from_numpy(plan), atol=1e-10, rtol=0)
 
 

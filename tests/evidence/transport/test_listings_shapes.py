@@ -18,7 +18,7 @@ def runs(function: Callable[[], Tensor], shape: tuple[int, ...]) -> bool:
     """Whether a call succeeds with a finite result of this shape."""
     try:
         result = function()
-    except (RuntimeError, UserWarning):                      # shapes that do not fit, or a transpose of three axes
+    except (RuntimeError, UserWarning):  # shapes that do not fit, or a transpose of three axes
         return False
     return tuple(result.shape) == shape and bool(result.isfinite().all())
 
@@ -42,7 +42,7 @@ def divergence(batch: int, tokens: int, width: int = 2) -> bool:
     generator = torch.Generator().manual_seed(0)
     query, key = torch.randn(2, batch, tokens, width, generator=generator)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)         # a transpose of three axes
+        warnings.simplefilter("ignore", UserWarning)  # a transpose of three axes
         return runs(lambda: models.attention_divergence(query, key, 1.0), ())
 
 

@@ -22,8 +22,7 @@ def weights() -> Steps:
     yield Equation(total(j, p), 1, reason="the denominator is the sum of the numerators")
 
 
-@claim("tiny_paper.2", "identity", title="A shift of all scores", needs=("tiny_paper.1",),
-       latex=r"p(s + t) = p(s)")
+@claim("tiny_paper.2", "identity", title="A shift of all scores", needs=("tiny_paper.1",), latex=r"p(s + t) = p(s)")
 def shift() -> Steps:
     """A number added to all scores leaves the weights as they are."""
     yield Equation(shifted, p, reason="exp(t/τ) cancels")
@@ -33,8 +32,13 @@ shift.twin("the shift stays", lambda: Equation(shifted, p * sp.exp(t / tau)))
 shift.twin("τ is doubled", lambda: Equation(shifted, sp.exp(s[j] / (2 * tau)) / total(l, sp.exp(s[l] / (2 * tau)))))
 
 
-@claim("tiny_paper.3", "identity", title="The potential's slope", needs=("tiny_paper.1",),
-       latex=r"\partial_{s_j} \tau \log \sum_l e^{s_l/\tau} = p_j / \tau")
+@claim(
+    "tiny_paper.3",
+    "identity",
+    title="The potential's slope",
+    needs=("tiny_paper.1",),
+    latex=r"\partial_{s_j} \tau \log \sum_l e^{s_l/\tau} = p_j / \tau",
+)
 def slope() -> Steps:
     """The derivative of τ log Σ exp(s/τ) in a score is said to be its weight over τ."""
     yield Fails(Equation(derivative(tau * sp.log(partition), s[j]), p / tau, at={m: 1, s.label: [0], tau: 2, j: 1}))

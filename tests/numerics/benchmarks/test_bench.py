@@ -43,8 +43,26 @@ def test_table() -> None:
 
 def test_everything_in_a_table_and_a_file(tmp_path: Path) -> None:
     threads, path = torch.get_num_threads(), tmp_path / "bench.json"
-    arguments = ["--queries", "4", "--keys", "4", "--rounds", "1", "--solver-rounds", "1", "--singles", "1", "--tokens", "8",
-                 "--doublings", "0", "--points", "16", "--json", str(path)]
+    arguments = [
+        "--queries",
+        "4",
+        "--keys",
+        "4",
+        "--rounds",
+        "1",
+        "--solver-rounds",
+        "1",
+        "--singles",
+        "1",
+        "--tokens",
+        "8",
+        "--doublings",
+        "0",
+        "--points",
+        "16",
+        "--json",
+        str(path),
+    ]
     result = CliRunner().invoke(main, ["bench", *arguments], env={"COLUMNS": "200"})
     assert result.exit_code == 0, result.output
     assert torch.get_num_threads() == threads

@@ -35,7 +35,7 @@ def test_errors_are_as_large_as_the_noise() -> None:
         value, error = fit.at({"x": 50.0, "y": 0.0})
         near += abs(fit.values["x"] - 2) <= 2 * fit.error("x")
         far += abs(value - 101) <= 2 * error
-    assert 0.88 <= near / 400 <= 0.96                       # 92.3 % with nine degrees of freedom
+    assert 0.88 <= near / 400 <= 0.96  # 92.3 % with nine degrees of freedom
     assert 0.88 <= far / 400 <= 0.96
 
 
@@ -61,9 +61,16 @@ def test_a_solution_costs_something() -> None:
 
 
 def test_the_command_writes_numbers_and_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command, "solve_costs", lambda *_: [
-        Cost("solve", {"n": n, "d": d, "rows": rows}, 1e-6 * n * d * rows, 1.0 * n * d**0.5 * rows)
-        for n in (2, 4) for d in (2, 4) for rows in (2, 4)])
+    monkeypatch.setattr(
+        command,
+        "solve_costs",
+        lambda *_: [
+            Cost("solve", {"n": n, "d": d, "rows": rows}, 1e-6 * n * d * rows, 1.0 * n * d**0.5 * rows)
+            for n in (2, 4)
+            for d in (2, 4)
+            for rows in (2, 4)
+        ],
+    )
     result = CliRunner().invoke(main, ["cost", "--only", "solve", "--out", str(tmp_path / "cost")])
     assert result.exit_code == 0, result.output
     data = json.loads((tmp_path / "cost" / "cost.json").read_text())

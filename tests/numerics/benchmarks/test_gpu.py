@@ -66,9 +66,11 @@ def test_how_a_step_ends(tmp_path: Path) -> None:
 def test_a_timed_out_step_ends_with_its_children(tmp_path: Path) -> None:
     """Output before a timeout is preserved as text."""
     child = tmp_path / "child"
-    code = ("import pathlib, subprocess, sys, time; print('begun ε', flush=True); "
-            "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']); "
-            f"pathlib.Path({str(child)!r}).write_text(str(child.pid)); time.sleep(600)")
+    code = (
+        "import pathlib, subprocess, sys, time; print('begun ε', flush=True); "
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']); "
+        f"pathlib.Path({str(child)!r}).write_text(str(child.pid)); time.sleep(600)"
+    )
     outcome = run_step(replace(QUICK, arguments=["timeit", "-n1", "-r1", code], seconds=5), tmp_path)
     assert (outcome.ended, outcome.said) == ("ran out of its 5 s", "begun ε")
     stat = Path(f"/proc/{child.read_text()}/stat")

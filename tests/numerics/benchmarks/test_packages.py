@@ -26,7 +26,7 @@ def test_both_sides_compute_the_same(pair: tuple[str, str]) -> None:
 def test_another_function_is_detected() -> None:
     pair = PAIRS["sparsemax", "entmax"][0](), PAIRS["entmax15", "entmax"][1]()
     assert all(isinstance(x, Tensor) for x in pair)
-    assert float((pair[0] - pair[1]).abs().max()) > 1e-2     # type: ignore[operator]
+    assert float((pair[0] - pair[1]).abs().max()) > 1e-2  # type: ignore[operator]
 
 
 def test_missing_packages_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,15 +41,18 @@ def test_a_round_is_the_least() -> None:
 
 def test_every_reason_is_of_a_pair_and_in_the_conventions() -> None:
     page = (Path(__file__).parents[3] / "docs" / "conventions.md").read_text(encoding="utf-8")
-    names = {name for name, _ in PAIRS} | {"plan and context"}   # of the closed forms, in the table before it
+    names = {name for name, _ in PAIRS} | {"plan and context"}  # of the closed forms, in the table before it
     for name, why in packages.REASONS.items():
         assert name in names
         assert re.search(rf"^- `{re.escape(name)}`, [\d.]+: {re.escape(why)}$", page, re.MULTILINE), name
 
 
 def test_slower_functions_have_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = [Comparison("transport.unbalanced", "POT", 2.0, 1.0), Comparison("sparsemax", "entmax", 3.0, 1.0),
-            Comparison("entmax15", "entmax", 1.0, 1.0)]
+    rows = [
+        Comparison("transport.unbalanced", "POT", 2.0, 1.0),
+        Comparison("sparsemax", "entmax", 3.0, 1.0),
+        Comparison("entmax15", "entmax", 1.0, 1.0),
+    ]
     monkeypatch.setattr(packages, "measure", lambda *sizes: iter(rows))
     words = CliRunner().invoke(main, ["bench", "--only", "packages"]).output.split()
     text = " ".join(words)

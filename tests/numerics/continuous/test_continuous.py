@@ -39,8 +39,11 @@ def test_scores_are_the_gaussian_up_to_a_constant(x: Continuous) -> None:
     linear, quadratic = ct.natural(x["mean"], x["covariance"])
     difference = ct.softmax_log_density(points, x["mean"], x["covariance"]) - ct.scores(points, linear, quadratic)
     close(difference, difference[:1].expand(3), x.tolerance(ct.scores(points, linear, quadratic)) * x.condition)
-    close(ct.softmax_log_density(points, x["mean"], x["covariance"]),
-          MultivariateNormal(x["mean"], x["covariance"]).log_prob(points), x.tolerance(difference))
+    close(
+        ct.softmax_log_density(points, x["mean"], x["covariance"]),
+        MultivariateNormal(x["mean"], x["covariance"]).log_prob(points),
+        x.tolerance(difference),
+    )
 
 
 def ball(d: int, count: int = 24) -> tuple[Tensor, Tensor]:
@@ -91,8 +94,9 @@ def test_half_width_on_the_line() -> None:
     variance = torch.tensor([[[0.25]], [[4.0]]], dtype=F64)
     half = ct.sparsemax_radius(variance) * variance.sqrt().flatten()
     close(half, (1.5 * variance.flatten()) ** (1 / 3), tolerances.rounding("float64", 8, 2.0))
-    edge = ct.sparsemax_density(half[:, None, None] * torch.tensor([0.999, 1.001], dtype=F64)[:, None],
-                                torch.zeros(2, 1, dtype=F64), variance)
+    edge = ct.sparsemax_density(
+        half[:, None, None] * torch.tensor([0.999, 1.001], dtype=F64)[:, None], torch.zeros(2, 1, dtype=F64), variance
+    )
     assert (edge[:, 0] > 0).all()
     assert (edge[:, 1] == 0).all()
 
@@ -116,8 +120,14 @@ def test_no_other_density_is_better(x: Continuous, seed: int, kind: str) -> None
     best, mass = objective(own, f, w, kind), float((w * own).sum())
     wave = torch.sin(t * (1 + seed % 5) + seed)
     tilted = own * (1 + 0.3 * (wave - float((w * own * wave).sum()) / mass))
-    for rival in (tilted, *(densities[k](t[:, None], mu + shift, scale * variance)
-                            for k in densities for shift, scale in ((0.0, 1.3), (0.1, 1.0), (0.0, 0.7)))):
+    for rival in (
+        tilted,
+        *(
+            densities[k](t[:, None], mu + shift, scale * variance)
+            for k in densities
+            for shift, scale in ((0.0, 1.3), (0.1, 1.0), (0.0, 0.7))
+        ),
+    ):
         rival = rival * mass / float((w * rival).sum())
         assert objective(rival, f, w, kind) < best
 
@@ -147,16 +157,22 @@ def test_gaussian_expectations_along_the_axes(x: Continuous) -> None:
         m, v = float(mu @ axes[:, a]), float(x["variances"][a])
         one = Continuous(1, x.seed, x.spread)
         c = basis.centers @ axes[:, a]
-        one.drawn.update(mean=torch.tensor([m], dtype=F64), covariance=torch.tensor([[v]], dtype=F64), centers=c[:, None],
-                         widths=x["widths"])
+        one.drawn.update(
+            mean=torch.tensor([m], dtype=F64), covariance=torch.tensor([[v]], dtype=F64), centers=c[:, None], widths=x["widths"]
+        )
         expected = expected * integral(
             lambda t, m=m, v=v, one=one: torch.exp(-((t - m) ** 2) / (2 * v)) / math.sqrt(2 * math.pi * v) * one.basis.at(t),
-            one.cuts())
+            one.cuts(),
+        )
     close(ct.softmax_expectation(mu, covariance, basis), expected, x.tolerance())
 
 
-EXTREMES = [(variance, width, center) for variance in (1e-12, 1e-4, 1.0, 1e4, 1e10) for width in (1e-3, 0.5, 1.0, 40.0)
-            for center in (-300.0, -1.0, 0.25, 2.0)]
+EXTREMES = [
+    (variance, width, center)
+    for variance in (1e-12, 1e-4, 1.0, 1e4, 1e10)
+    for width in (1e-3, 0.5, 1.0, 40.0)
+    for center in (-300.0, -1.0, 0.25, 2.0)
+]
 
 
 @pytest.mark.parametrize(("variance", "width", "center"), EXTREMES)
@@ -165,15 +181,24 @@ def test_tiny_and_huge_widths(variance: float, width: float, center: float) -> N
     mean = 0.25
     half = (1.5 * variance) ** (1 / 3)
     low, high = (max(-1.0, min(1.0, (center - mean + side * 12 * width) / half)) for side in (-1, 1))
-    expected = quad(lambda x: 0.75 * (1 - x**2) * math.exp(-(((mean - center + half * x) / width) ** 2) / 2), low, high,
-                    epsabs=1e-15, epsrel=1e-12, limit=200)[0]
+    expected = quad(
+        lambda x: 0.75 * (1 - x**2) * math.exp(-(((mean - center + half * x) / width) ** 2) / 2),
+        low,
+        high,
+        epsabs=1e-15,
+        epsrel=1e-12,
+        limit=200,
+    )[0]
     for dtype in (F64, torch.float32):
         mu, sigma = torch.tensor([mean], dtype=dtype), torch.tensor([[variance]], dtype=dtype)
         basis = ct.Basis(torch.tensor([[center]], dtype=dtype), width)
         # Distances in units of the width are off by u times this, and the mean of a bump moves no faster than they do.
         scale = 1 + (abs(center) + mean + half) / width
-        close(ct.sparsemax_expectation(mu, sigma, basis), torch.tensor([expected], dtype=dtype),
-              tolerances.rounding(dtype, ct.basis.NODES, scale))
+        close(
+            ct.sparsemax_expectation(mu, sigma, basis),
+            torch.tensor([expected], dtype=dtype),
+            tolerances.rounding(dtype, ct.basis.NODES, scale),
+        )
         mu.requires_grad_(), sigma.requires_grad_()
         for result in (ct.sparsemax_expectation(mu, sigma, basis), ct.softmax_expectation(mu, sigma, basis)):
             assert 0 <= float(result.detach()) <= 1 + tolerances.rounding(dtype, ct.basis.NODES, 1.0)
@@ -187,8 +212,9 @@ def test_expectations_in_half_precision_equal_those_of_float32() -> None:
     mu, sigma, basis = Continuous(1, 3, 2.0).arguments
     for dtype in (torch.bfloat16, torch.float16):
         half = ct.sparsemax_expectation(mu.to(dtype), sigma.to(dtype), ct.Basis(basis.centers.to(dtype), 0.5))
-        wide = ct.sparsemax_expectation(mu.to(dtype).float(), sigma.to(dtype).float(),
-                                        ct.Basis(basis.centers.to(dtype).float(), 0.5))
+        wide = ct.sparsemax_expectation(
+            mu.to(dtype).float(), sigma.to(dtype).float(), ct.Basis(basis.centers.to(dtype).float(), 0.5)
+        )
         assert half.dtype == dtype
         close(half, wide.to(dtype), 0.0)
 
@@ -241,7 +267,7 @@ def test_masked_observations_do_not_exist() -> None:
     tolerance = tolerances.rounding("float64", 196, 100 * float(v.abs().max()))
     close(ct.fit(padded, located, basis, 0.1, mask), expected, tolerance)
     close(ct.fit(padded, located, basis, 0.1, torch.where(mask, 0.0, -torch.inf)), expected, tolerance)
-    twice = torch.tensor(math.log(2), dtype=F64).where(mask, -torch.inf)                 # weights 2 are half the ridge
+    twice = torch.tensor(math.log(2), dtype=F64).where(mask, -torch.inf)  # weights 2 are half the ridge
     close(ct.fit(padded, located, basis, 0.2, twice), expected, tolerance)
     assert (ct.fit(padded, located, basis, 0.1, torch.zeros(9, dtype=torch.bool)) == 0).all()
 
@@ -252,8 +278,7 @@ def test_context_is_the_mean_of_the_value_function(x: Continuous, density: str) 
     mu, variance, basis = x.arguments
     B = torch.randn(2, 3, dtype=F64, generator=torch.Generator().manual_seed(x.seed))
     half = float(ct.sparsemax_radius(variance) * variance.sqrt())
-    p, cuts = ((ct.softmax_density, x.cuts()) if density == "softmax"
-               else (ct.sparsemax_density, x.parabola_cuts(half)))
+    p, cuts = (ct.softmax_density, x.cuts()) if density == "softmax" else (ct.sparsemax_density, x.parabola_cuts(half))
     expected = integral(lambda t: p(t, mu, variance)[:, None] * basis.values(B, t), cuts)
     close(ct.attend(B, mu, variance, basis, density), expected, 3 * x.tolerance(B, B.abs().max() / half))
 
@@ -268,33 +293,51 @@ def test_batches_are_rows() -> None:
     close(together, single, tolerances.rounding("float64", 8, float(B.abs().max())))
     v, t, _ = observations(2)
     several = torch.stack([t, t + 0.1, 2 * t])
-    close(ct.fit(v, several, basis, 0.1), torch.stack([ct.fit(a, b, basis, 0.1) for a, b in zip(v, several, strict=True)]),
-          tolerances.rounding("float64", 196, 100.0))
+    close(
+        ct.fit(v, several, basis, 0.1),
+        torch.stack([ct.fit(a, b, basis, 0.1) for a, b in zip(v, several, strict=True)]),
+        tolerances.rounding("float64", 196, 100.0),
+    )
 
 
 @pytest.mark.parametrize("d", [1, 2])
 def test_leading_axes_are_problems(d: int) -> None:
     """Every function of means (2, 1, d) and covariances (3, d, d), one problem at a time; all axes have different lengths."""
     g = torch.Generator().manual_seed(d)
-    mean, root, points, centers, B = (torch.randn(*shape, generator=g, dtype=F64) for shape in (
-        (2, 1, d), (3, d, d), (2, 3, 7, d), (5, d), (2, 3, 4, 5)))
+    mean, root, points, centers, B = (
+        torch.randn(*shape, generator=g, dtype=F64) for shape in ((2, 1, d), (3, d, d), (2, 3, 7, d), (5, d), (2, 3, 4, 5))
+    )
     covariance = root @ root.mT + torch.eye(d, dtype=F64)
     basis = ct.Basis(centers, torch.tensor([0.5, 1.0, 1.5, 2.0, 2.5], dtype=F64))
     v, t = torch.randn(2, 1, 6, 4, generator=g, dtype=F64), torch.randn(3, 6, d, generator=g, dtype=F64)
     mask = torch.rand(2, 1, 6, generator=g) > 0.3
-    of_both = [ct.natural, lambda m, s: ct.moments(m, -s), lambda m, s: ct.softmax_expectation(m, s, basis),
-               lambda m, s: ct.softmax_covariances(m, s, basis)]
+    of_both = [
+        ct.natural,
+        lambda m, s: ct.moments(m, -s),
+        lambda m, s: ct.softmax_expectation(m, s, basis),
+        lambda m, s: ct.softmax_covariances(m, s, basis),
+    ]
     if d == 1:
         of_both += [lambda m, s: ct.sparsemax_expectation(m, s, basis), lambda m, s: ct.sparsemax_covariances(m, s, basis)]
     cases = [(function, (mean, covariance)) for function in of_both]
     cases += [(ct.sparsemax_radius, (covariance,)), (ct.sparsemax_covariance, (covariance,)), (basis.at, (points,))]
-    cases += [(function, (points, mean, covariance)) for function in (
-        ct.scores, ct.softmax_log_density, ct.softmax_density, lambda x, m, s: ct.sparsemax_density(x / 2, m, s))]
+    cases += [
+        (function, (points, mean, covariance))
+        for function in (
+            ct.scores,
+            ct.softmax_log_density,
+            ct.softmax_density,
+            lambda x, m, s: ct.sparsemax_density(x / 2, m, s),
+        )
+    ]
     cases += [(basis.values, (B, points)), (lambda b, m, s: ct.attend(b, m, s, basis), (B, mean, covariance))]
     each = (1 + torch.rand(2, 3, 1, 1, generator=g, dtype=F64)) * covariance
     cases += [(function, (mean, each)) for function in of_both] + [(ct.sparsemax_density, (points / 2, mean, each))]
-    cases += [(lambda v, t: ct.fit(v, t, basis, 0.1), (v, t)), (lambda v, t, w: ct.fit(v, t, basis, 0.1, w), (v, t, mask)),
-              (lambda v, t, w: ct.fit(v, t, basis, 0.1, w.log()), (v, t, mask.double() + 0.5))]
+    cases += [
+        (lambda v, t: ct.fit(v, t, basis, 0.1), (v, t)),
+        (lambda v, t, w: ct.fit(v, t, basis, 0.1, w), (v, t, mask)),
+        (lambda v, t, w: ct.fit(v, t, basis, 0.1, w.log()), (v, t, mask.double() + 0.5)),
+    ]
     for function, arguments in cases:
         together = function(*arguments)
         for i in range(2):
@@ -389,8 +432,9 @@ def test_a_refusal_counts_the_matrices_that_are_not_definite() -> None:
 def test_only_the_symmetric_part_counts() -> None:
     x = Continuous(3, 1, 2.0)
     twist = torch.tensor(np.array([[0, 1, 2], [-1, 0, 3], [-2, -3, 0]]) / 10, dtype=F64)
-    close(ct.softmax_expectation(x["mean"], x["covariance"] + twist, x.basis), ct.softmax_expectation(*x.arguments),
-          x.tolerance())
+    close(
+        ct.softmax_expectation(x["mean"], x["covariance"] + twist, x.basis), ct.softmax_expectation(*x.arguments), x.tolerance()
+    )
 
 
 def test_a_point_with_nan_has_no_density_even_if_it_is_infinitely_far() -> None:

@@ -81,8 +81,7 @@ FUNCTIONS: dict[str, tuple[int, Callable[..., Tensor]]] = {
     "fit": (2, lambda m, s, c, w, B: ct.fit(B.mT, c + m, ct.Basis(CENTERS, w), 0.3)),
     "fit, weighted": (2, lambda m, s, c, w, B: ct.fit(B.mT, c, ct.Basis(CENTERS, w), 0.3, B[0])),
     "sparsemax_expectation": (1, lambda m, s, c, w, B: ct.sparsemax_expectation(m, s, ct.Basis(c, w))),
-    "sparsemax_expectation, centred": (1, lambda m, s, c, w, B: ct.sparsemax_expectation(
-        m, s, ct.Basis(MEAN[None], 0.3))),
+    "sparsemax_expectation, centred": (1, lambda m, s, c, w, B: ct.sparsemax_expectation(m, s, ct.Basis(MEAN[None], 0.3))),
     "sparsemax_covariances": (1, lambda m, s, c, w, B: ct.sparsemax_covariances(m, s, ct.Basis(c, w))[1]),
     "attend, sparsemax": (1, lambda m, s, c, w, B: ct.attend(B, m, s, ct.Basis(c, w), "sparsemax")),
 }

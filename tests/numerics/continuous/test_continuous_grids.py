@@ -39,9 +39,12 @@ def sparsemax_error(step: float, shift: float = 0.0) -> float:
 @pytest.mark.parametrize("step", [2.5, 2.0, 1.6, 1.25, 1.0])
 def test_softmax_converges_faster_than_any_power(step: float) -> None:
     """By Poisson's summation formula Σ_i h N(t_i) = 1 + 2 Σ_k e^{−2π²k²σ²/h²} cos(2πk(t_0 − μ)/h)."""
+
     def terms(shift: float) -> float:
-        return 2 * sum(math.exp(-2 * (math.pi * k) ** 2 * float(VARIANCE) / step**2) * math.cos(2 * math.pi * k * shift)
-                       for k in range(1, 6))
+        return 2 * sum(
+            math.exp(-2 * (math.pi * k) ** 2 * float(VARIANCE) / step**2) * math.cos(2 * math.pi * k * shift)
+            for k in range(1, 6)
+        )
 
     for shift in (0.0, 0.25, 0.5):
         t = grid(step, shift, reach=25.0)
@@ -102,7 +105,10 @@ def test_the_mean_of_bumps_on_a_grid() -> None:
     basis = ct.Basis(torch.tensor([[0.0], [1.5], [0.3]], dtype=F64), torch.tensor([0.4, 1.0, 6.0], dtype=F64))
     t = grid(STEPS[-1])
     f = ct.scores(t, *THETA)
-    close(torch.softmax(f, -1) @ basis.at(t), ct.softmax_expectation(MEAN, VARIANCE, basis),
-          tolerances.rounding("float64", len(t), 10.0))
+    close(
+        torch.softmax(f, -1) @ basis.at(t),
+        ct.softmax_expectation(MEAN, VARIANCE, basis),
+        tolerances.rounding("float64", len(t), 10.0),
+    )
     error = (regularizers.sparsemax(STEPS[-1] * f) @ basis.at(t) - ct.sparsemax_expectation(MEAN, VARIANCE, basis)).abs()
     assert float(error.max()) < STEPS[-1] ** 2

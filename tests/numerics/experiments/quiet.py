@@ -18,5 +18,5 @@ def quiet(command: list[str]) -> None:
     main(command, standalone_mode=False)
 
 
-if __name__ == "__main__":                                   # in each process of torchrun
+if __name__ == "__main__":  # in each process of torchrun
     quiet(sys.argv[1:])

@@ -41,8 +41,11 @@ def test_a_closed_form_of_first_order_has_another_slope(monkeypatch: pytest.Monk
 
 def test_a_step_in_the_wrong_direction_is_detected() -> None:
     """The proved witness: templates ±1 and z = 7/3 + tanh(7/10), from α ≈ 1.01 down to 0.3."""
-    line = approximation.Problem(torch.tensor([[-1.0], [1.0]], dtype=torch.float64), torch.full((2,), 0.5, dtype=torch.float64),
-                                 torch.tensor([7 / 3], dtype=torch.float64) + torch.tensor(0.7, dtype=torch.float64).tanh())
+    line = approximation.Problem(
+        torch.tensor([[-1.0], [1.0]], dtype=torch.float64),
+        torch.full((2,), 0.5, dtype=torch.float64),
+        torch.tensor([7 / 3], dtype=torch.float64) + torch.tensor(0.7, dtype=torch.float64).tanh(),
+    )
     study = approximation.study(line, torch.tensor([1.0133, 0.3, 0.003], dtype=torch.float64))
     assert study.worse_steps.tolist() == [True, False]
 

@@ -71,7 +71,7 @@ def test_command(model: Path, text: Path, tmp_path: Path) -> None:
     assert len(table) == 2 * modules
     assert {line["weights"] for line in table} == {"trained", "random"}
     rows = sorted((out / FOLDER).rglob("*.parquet"))
-    assert len(rows) == 2 * modules * 2                      # two inputs
+    assert len(rows) == 2 * modules * 2  # two inputs
     count = 0
     for path in rows:
         records = parquet.read_table(path)
@@ -80,14 +80,19 @@ def test_command(model: Path, text: Path, tmp_path: Path) -> None:
         count += records.num_rows
     assert count == sum(int(line["rows"]) for line in table)
     roles = {line["role"] for line in table}
-    names = {f"deviation-{model.name}-{role}-{kind}{suffix}" for role in roles
-             for kind in ("layers", "heads", "maps") for suffix in (".png", ".svg")}
+    names = {
+        f"deviation-{model.name}-{role}-{kind}{suffix}"
+        for role in roles
+        for kind in ("layers", "heads", "maps")
+        for suffix in (".png", ".svg")
+    }
     assert {path.name for path in out.iterdir()} == names | {"deviation.csv", "deviation-heads.csv", FOLDER}
     per_head = lines(out / "deviation-heads.csv")
     assert len(per_head) == 4 * len(table)
-    for line in table:                                       # every head has the same queries
-        of_heads = [float(x["output_error"]) for x in per_head
-                    if all(x[key] == line[key] for key in ("weights", "role", "layer"))]
+    for line in table:  # every head has the same queries
+        of_heads = [
+            float(x["output_error"]) for x in per_head if all(x[key] == line[key] for key in ("weights", "role", "layer"))
+        ]
         assert float(line["output_error"]) == pytest.approx(np.mean(of_heads), rel=1e-5)
 
 
@@ -115,7 +120,7 @@ def test_other_settings_do_not_meet(model: Path, text: Path, tmp_path: Path) -> 
     split = lines(tmp_path / "deviation.csv")
     assert len(list((tmp_path / FOLDER).iterdir())) == 4
     assert {line["alpha"] for line in split} == {"0.01"}
-    for one, other in zip(all_lines, split, strict=True):    # the same attention, a smaller deviation
+    for one, other in zip(all_lines, split, strict=True):  # the same attention, a smaller deviation
         assert float(other["deviation"]) < float(one["deviation"]) / 10
 
 
@@ -134,8 +139,11 @@ def test_an_image(tmp_path: Path) -> None:
     folder, picture = tmp_path / "small-vit", tmp_path / "picture.png"
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        ViTModel(ViTConfig(image_size=16, patch_size=8, hidden_size=32, num_hidden_layers=2, num_attention_heads=4,
-                           intermediate_size=64)).save_pretrained(folder)
+        ViTModel(
+            ViTConfig(
+                image_size=16, patch_size=8, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64
+            )
+        ).save_pretrained(folder)
     ViTImageProcessorPil(size={"height": 16, "width": 16}).save_pretrained(folder)
     Image.effect_noise((20, 20), 80).save(picture)
     for arguments in ([], ["--image", str(picture)]):
@@ -150,21 +158,26 @@ def test_an_image(tmp_path: Path) -> None:
     assert "Traceback" not in result.output
 
 
-@pytest.mark.parametrize(("arguments", "message"), [
-    (["--model", "./nowhere"], "no folder ./nowhere"),
-    (["--text", "nowhere.txt"], "does not exist"),
-    (["--text", "EMPTY"], "--text: expected a text with words in it, got none"),
-    (["--text", "BYTES"], "expected UTF-8 text, got"),
-    (["--text", "LONG", "--tokens", "8"], "--text: expected words of at most 8 tokens, got 'aaa"),
-    (["--model", "all-MiniLM-L6-v2", "--tokens", "10000"],
-     "--tokens: expected at most 512, which all-MiniLM-L6-v2 reads, got 10000"),
-    (["--alpha", "0"], "--alpha"),
-    (["--alpha", "nan"], "alpha"),
-    (["--alpha", "1e300"], "'--alpha': expected a number from 1.5e-08 to 6.7e+07, got 1e+300"),
-    (["--alpha", "1e-300"], "--alpha"),
-    (["--model", "a/b", "--model", "c/b"], "--model: expected models with different names, got a/b, c/b"),
-    (["--device", "tpu"], "--device"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--model", "./nowhere"], "no folder ./nowhere"),
+        (["--text", "nowhere.txt"], "does not exist"),
+        (["--text", "EMPTY"], "--text: expected a text with words in it, got none"),
+        (["--text", "BYTES"], "expected UTF-8 text, got"),
+        (["--text", "LONG", "--tokens", "8"], "--text: expected words of at most 8 tokens, got 'aaa"),
+        (
+            ["--model", "all-MiniLM-L6-v2", "--tokens", "10000"],
+            "--tokens: expected at most 512, which all-MiniLM-L6-v2 reads, got 10000",
+        ),
+        (["--alpha", "0"], "--alpha"),
+        (["--alpha", "nan"], "alpha"),
+        (["--alpha", "1e300"], "'--alpha': expected a number from 1.5e-08 to 6.7e+07, got 1e+300"),
+        (["--alpha", "1e-300"], "--alpha"),
+        (["--model", "a/b", "--model", "c/b"], "--model: expected models with different names, got a/b, c/b"),
+        (["--device", "tpu"], "--device"),
+    ],
+)
 def test_bad_input_is_one_line(arguments: list[str], message: str, tmp_path: Path) -> None:
     for name, content in (("EMPTY", b" \n"), ("BYTES", b"\xff\xfe\xfa"), ("LONG", b"a" * 600)):
         (tmp_path / name).write_bytes(content)
@@ -231,8 +244,18 @@ def test_processes_share_all_shards_and_an_idle_one_takes_the_next(world: int) -
 def rows(weights: str = "trained", layer: int = 0, scale: float = 1.0) -> LayerRows:
     """Two heads; queries 0 and 1 of input 0 and query 0 of input 1, where the second head has none."""
     values = scale * np.array([0.1, 0.2, 0.4, 0.3, 0.6])
-    return LayerRows("m", weights, "encoder", layer, 1.0, 2, np.array([0, 0, 0, 1, 1]), np.array([0, 1, 2, 0, 1]),
-                     dict.fromkeys(figures.LABELS, values), dict.fromkeys(shards.REASONS, 0))
+    return LayerRows(
+        "m",
+        weights,
+        "encoder",
+        layer,
+        1.0,
+        2,
+        np.array([0, 0, 0, 1, 1]),
+        np.array([0, 1, 2, 0, 1]),
+        dict.fromkeys(figures.LABELS, values),
+        dict.fromkeys(shards.REASONS, 0),
+    )
 
 
 def test_averages() -> None:
@@ -245,10 +268,18 @@ def test_averages() -> None:
     assert head_table([rows()]).splitlines()[2].startswith("m,trained,encoder,0,1,2,0.45,")
 
 
-@pytest.mark.parametrize(("value", "text"), [
-    (0.1234564999, "0.123456"), (0.1234565001, "0.123457"), (4e-13, "0"), (-4e-13, "0"), (1.5e-11, "1.5e-11"),
-    (float("nan"), "nan"), (123456.7, "123457"),
-])
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.1234564999, "0.123456"),
+        (0.1234565001, "0.123457"),
+        (4e-13, "0"),
+        (-4e-13, "0"),
+        (1.5e-11, "1.5e-11"),
+        (float("nan"), "nan"),
+        (123456.7, "123457"),
+    ],
+)
 def test_rounding(value: float, text: str) -> None:
     assert shown(value) == text
 
@@ -261,8 +292,16 @@ def test_figures_have_labels(draw: Callable[[list[LayerRows]], figures.Figure], 
     figure = draw(results)
     texts = [ax.get_xlabel() + ax.get_title(loc="left") for ax in figure.axes]
     assert any(figures.LABELS["deviation"] in x for x in texts)
-    assert all(ax.get_xlabel() or ax.get_title() or ax.get_title(loc="left") or ax.lines or ax.get_ylabel() or ax.images
-               or ax.collections for ax in figure.axes)
+    assert all(
+        ax.get_xlabel()
+        or ax.get_title()
+        or ax.get_title(loc="left")
+        or ax.lines
+        or ax.get_ylabel()
+        or ax.images
+        or ax.collections
+        for ax in figure.axes
+    )
     assert "α = 1" in figure.get_suptitle()
     figures.save(figure, tmp_path / "one")
     figures.save(draw(results), tmp_path / "two")

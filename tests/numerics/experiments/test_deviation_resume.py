@@ -87,17 +87,17 @@ def test_killed_at_twenty_random_moments(arguments: list[str], uninterrupted: Pa
     while killed < KILLS:
         process, _ = started(command)
         early, late = moments.choice([(0.0, 1.1 * end), (min(written), max(written))])
-        process.join(moments.uniform(early, late))           # anywhere, or while the shards are being written
+        process.join(moments.uniform(early, late))  # anywhere, or while the shards are being written
         process.kill()
         process.join()
         if process.exitcode == -signal.SIGKILL:
             killed += 1
             between.add(len(rows(tmp_path / "out")) if (tmp_path / "out").exists() else 0)
-        else:                                                # it came to its end before
+        else:  # it came to its end before
             assert process.exitcode == 0
             assert same(tmp_path / "out", uninterrupted)
             shutil.rmtree(tmp_path / "out")
-    assert len(between) > 1                                  # not all were killed before the first shard, or after the last
+    assert len(between) > 1  # not all were killed before the first shard, or after the last
     process, _ = started(command)
     process.join(120)
     assert process.exitcode == 0
@@ -118,8 +118,14 @@ def torchrun(command: list[str], log: Path) -> None:
 def test_processes_one_of_them_killed(processes: int, arguments: list[str], uninterrupted: Path, tmp_path: Path) -> None:
     """torchrun restarts all processes, and they compute the missing shards."""
     out, log = tmp_path / "out", tmp_path / "log.txt"
-    options = ["--standalone", "--max-restarts=1", "--monitor-interval=0.1", f"--nproc-per-node={processes}",
-               "--run-path", "--start-method=fork"]
+    options = [
+        "--standalone",
+        "--max-restarts=1",
+        "--monitor-interval=0.1",
+        f"--nproc-per-node={processes}",
+        "--run-path",
+        "--start-method=fork",
+    ]
     agent = FORKS.Process(target=torchrun, args=([*options, quiet.__file__, *arguments, "--out", str(out)], log))
     agent.start()
     while agent.is_alive() and not (out / FOLDER).exists():

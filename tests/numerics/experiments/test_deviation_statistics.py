@@ -99,7 +99,7 @@ def test_the_certificate_holds(seed: int) -> None:
 def test_evidence_that_no_template_sees_makes_the_document_s_statistic_small() -> None:
     """Attention and the solution's weights do not change."""
     templates, evidence, prior = problems()
-    templates[:, -1] = 1.0                                   # no difference has a part along the last axis
+    templates[:, -1] = 1.0  # no difference has a part along the last axis
     before = measured(templates, evidence, prior).values
     evidence[:, -1] += 1000.0
     after = measured(templates, evidence, prior).values
@@ -127,8 +127,8 @@ def test_coordinates_that_attention_does_not_see_change_the_statistic() -> None:
 
 def test_rows_that_have_nothing_to_estimate_are_counted() -> None:
     templates, evidence, prior = problems()
-    prior[0] = 0.0                                           # fully masked
-    prior[1] = torch.eye(N, dtype=torch.float64)[2]          # a single template
+    prior[0] = 0.0  # fully masked
+    prior[1] = torch.eye(N, dtype=torch.float64)[2]  # a single template
     evidence[2] = 0.0
     statistics_found = measured(templates, evidence, prior)
     assert (statistics_found.masked, statistics_found.undecided, statistics_found.uncertified) == (1, 2, 0)
@@ -209,12 +209,15 @@ def test_a_difference_below_the_resolution_is_no_dimension() -> None:
     assert spans(templates, everything, 1e-4)[0].ranks.tolist() == [N - 2]
 
 
-@pytest.mark.parametrize(("p", "q", "expected"), [
-    ([0.5, 0.5], [0.5, 0.5], 0.0),
-    ([1.0, 0.0], [0.5, 0.5], math.log(2)),
-    ([0.5, 0.5], [1.0, 0.0], math.inf),
-    ([0.0, 1.0], [0.0, 1.0], 0.0),
-])
+@pytest.mark.parametrize(
+    ("p", "q", "expected"),
+    [
+        ([0.5, 0.5], [0.5, 0.5], 0.0),
+        ([1.0, 0.0], [0.5, 0.5], math.log(2)),
+        ([0.5, 0.5], [1.0, 0.0], math.inf),
+        ([0.0, 1.0], [0.0, 1.0], 0.0),
+    ],
+)
 def test_divergence_with_zeros(p: list[float], q: list[float], expected: float) -> None:
     assert float(divergence(torch.tensor(p).double().log(), torch.tensor(q).double().log())) == pytest.approx(expected)
 

@@ -128,9 +128,11 @@ def test_training_does_not_change_the_global_random_state() -> None:
 def test_differences_are_paired_and_their_sign_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
     study = study_of("digits", "pixels", 1, 3, ("uniform", "softmax"))
     tested = len(study.dataset.test_labels)
-    runs = tuple(Run(arm, seed, (1.0,), correct, torch.zeros(10, 64))
-                 for arm, row in (("uniform", (100, 200, 300)), ("softmax", (190, 290, 390)))
-                 for seed, correct in enumerate(row))
+    runs = tuple(
+        Run(arm, seed, (1.0,), correct, torch.zeros(10, 64))
+        for arm, row in (("uniform", (100, 200, 300)), ("softmax", (190, 290, 390)))
+        for seed, correct in enumerate(row)
+    )
     results_found = Results(study, runs)
     difference = results_found.difference("softmax", "uniform")
     assert difference.mean == pytest.approx(90 / tested)
@@ -140,12 +142,15 @@ def test_differences_are_paired_and_their_sign_is_right(monkeypatch: pytest.Monk
     assert results_found.questions() == {"learned weights against uniform ones": ("softmax", "uniform")}
 
 
-@pytest.mark.parametrize(("named", "arguments"), [
-    ("dataset", ("faces", "pixels", 1, 1)),
-    ("epochs", ("digits", "pixels", 0, 1)),
-    ("seeds", ("digits", "pixels", 1, 0)),
-    ("arms", ("digits", "pixels", 1, 1, ("sparsemax",))),
-])
+@pytest.mark.parametrize(
+    ("named", "arguments"),
+    [
+        ("dataset", ("faces", "pixels", 1, 1)),
+        ("epochs", ("digits", "pixels", 0, 1)),
+        ("seeds", ("digits", "pixels", 1, 0)),
+        ("arms", ("digits", "pixels", 1, 1, ("sparsemax",))),
+    ],
+)
 def test_bad_studies_are_refused(named: str, arguments: tuple) -> None:
     with pytest.raises(ValueError, match=f"^{named}: expected .*got "):
         study_of(*arguments)
@@ -156,8 +161,10 @@ def test_bad_studies_are_refused(named: str, arguments: tuple) -> None:
 
 def test_command(tmp_path: Path) -> None:
     record, figure = tmp_path / "r.json", tmp_path / "w.png"
-    result = CliRunner().invoke(main, ["geometric", "--locations", "rows", "--epochs", "1", "--seeds", "1",
-                                       "--json", str(record), "--figure", str(figure)])
+    result = CliRunner().invoke(
+        main,
+        ["geometric", "--locations", "rows", "--epochs", "1", "--seeds", "1", "--json", str(record), "--figure", str(figure)],
+    )
     assert result.exit_code == 0, result.output
     written = json.loads(record.read_text())
     assert set(written["accuracy"]) == set(arms_for("rows"))
@@ -167,10 +174,19 @@ def test_command(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["r.json", "w.png"]
 
 
-@pytest.mark.parametrize("arguments", [
-    ("--json", "missing/r.json"), ("--figure", "missing/w.png"), ("--figure", "w.jpeg2000"), ("--json", "."),
-    ("--epochs", "0"), ("--seeds", "none"), ("--locations", "columns"), ("--dataset", "faces"),
-])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--json", "missing/r.json"),
+        ("--figure", "missing/w.png"),
+        ("--figure", "w.jpeg2000"),
+        ("--json", "."),
+        ("--epochs", "0"),
+        ("--seeds", "none"),
+        ("--locations", "columns"),
+        ("--dataset", "faces"),
+    ],
+)
 def test_bad_input_is_reported_before_anything_runs(tmp_path: Path, arguments: tuple[str, str]) -> None:
     option, value = arguments
     argument = str(tmp_path / value) if option in ("--json", "--figure") else value

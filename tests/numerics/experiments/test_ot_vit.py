@@ -25,15 +25,31 @@ from numerics.experiments.ot_vit.study import first_epochs
 from numerics.experiments.ot_vit.training import Configuration, History, Machine, Recipe
 from tests.processes import numerics, started
 
-TINY = ("--hidden", "8", "--heads", "2", "--mlp", "8", "--batch", "128", "--epochs", "4", "--seeds", "2",
-        "--arm", "vit", "--arm", "ot-vit")
+TINY = (
+    "--hidden",
+    "8",
+    "--heads",
+    "2",
+    "--mlp",
+    "8",
+    "--batch",
+    "128",
+    "--epochs",
+    "4",
+    "--seeds",
+    "2",
+    "--arm",
+    "vit",
+    "--arm",
+    "ot-vit",
+)
 CONFIGURATION = Configuration("tiny", "", Architecture(4, 1, 3, 2, 8, 2, 8), Recipe(epochs=2, batch=4, rate=1e-3))
 
 
 def made(correct: dict[str, list[int]], tested: int = 100) -> report.Results:
     """Results of two epochs with these last values."""
     runs = {arm: tuple(History((2.0, 1.0), (0, value)) for value in values) for arm, values in correct.items()}
-    probes = {"ot": (Probe(50, 40, 39, 41, 0.3, 0.2, 0.1), Probe(50, 40, 39, None, 0.3, 0.2, None),)}
+    probes = {"ot": (Probe(50, 40, 39, 41, 0.3, 0.2, 0.1), Probe(50, 40, 39, None, 0.3, 0.2, None))}
     return report.results(CONFIGURATION, Machine().described(), tested, runs, probes)
 
 
@@ -86,8 +102,7 @@ def test_every_contrast_has_arms_and_adds_up_to_nothing() -> None:
 
 
 def test_only_contrasts_whose_arms_are_there() -> None:
-    assert made({"vit": [1, 2], "ot": [3, 4]}).contrasts() == (
-        Contrast("OT attention, alone", ("ot",), ("vit",)),)
+    assert made({"vit": [1, 2], "ot": [3, 4]}).contrasts() == (Contrast("OT attention, alone", ("ot",), ("vit",)),)
 
 
 def test_unfinished_or_unpaired_runs_are_refused() -> None:
@@ -129,7 +144,11 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_command(uninterrupted: Path) -> None:
     assert {path.name for path in uninterrupted.iterdir() if path.suffix != ".safetensors"} == {
-        "study.json", "results.json", "curves.png", "curves.svg"}
+        "study.json",
+        "results.json",
+        "curves.png",
+        "curves.svg",
+    }
     results_read = report.parse((uninterrupted / "results.json").read_text())
     assert results_read.configuration["architecture"]["hidden"] == 8
     assert list(results_read.runs) == ["vit", "ot-vit"]
@@ -154,19 +173,22 @@ def test_interrupted_and_resumed_gives_the_same_bytes(
     assert ("the same command goes on" in " ".join(output.split())) == (sent == signal.SIGINT)
     result = CliRunner().invoke(main, ["ot-vit", *TINY, "--out", str(tmp_path)])
     assert result.exit_code == 0, result.output
-    assert "vit, seed 0" not in result.output.replace("ot-vit, seed 0", "")     # that run was finished before
+    assert "vit, seed 0" not in result.output.replace("ot-vit, seed 0", "")  # that run was finished before
     written = tmp_path / "digits" / "results.json"
     assert written.read_bytes() == (uninterrupted / "results.json").read_bytes()
 
 
-@pytest.mark.parametrize(("arguments", "named"), [
-    (("--dataset", "imagenet"), "imagenet"),
-    (("--arm", "bert"), "bert"),
-    (("--seeds", "0"), "seeds"),
-    (("--hidden", "9"), "hidden: expected a multiple of the 2 heads"),
-    (("--dataset", "cifar10", "--data", "nowhere"), "nowhere"),
-    (("--rate", "0"), "rate"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("--dataset", "imagenet"), "imagenet"),
+        (("--arm", "bert"), "bert"),
+        (("--seeds", "0"), "seeds"),
+        (("--hidden", "9"), "hidden: expected a multiple of the 2 heads"),
+        (("--dataset", "cifar10", "--data", "nowhere"), "nowhere"),
+        (("--rate", "0"), "rate"),
+    ],
+)
 def test_bad_input_is_one_line(tmp_path: Path, arguments: tuple[str, ...], named: str) -> None:
     result = CliRunner().invoke(main, ["ot-vit", "--out", str(tmp_path / "out"), *arguments])
     assert result.exit_code == 2
@@ -212,8 +234,12 @@ def test_recorded_results_are_of_the_present_configuration(digits: Dataset) -> N
 def test_recorded_runs_begin_as_they_do_here(digits: Dataset, arm: str) -> None:
     """The present code recorded the results: two epochs again, up to the rounding of another processor."""
     again = first_epochs(digits, arm, 1, 2).losses
-    alike = [(name, seed) for name, histories in report.recorded(digits).runs.items() for seed, history in enumerate(histories)
-             if again == pytest.approx(history.losses[:2], rel=1e-4)]
+    alike = [
+        (name, seed)
+        for name, histories in report.recorded(digits).runs.items()
+        for seed, history in enumerate(histories)
+        if again == pytest.approx(history.losses[:2], rel=1e-4)
+    ]
     assert alike == [(arm, 1)]
 
 
@@ -223,8 +249,14 @@ def test_results_of_another_configuration_are_refused(digits: Dataset, tmp_path:
     with pytest.raises(ValueError, match=r"digits.json: expected results of the configuration .*, got those of"):
         report.recorded(digits, tmp_path)
     results = report.recorded(digits)
-    altered = report.Results(results.configuration, results.sha256, results.machine, results.tested,
-                             {arm: results.runs[arm] for arm in ("vit", "ot-vit")}, {})
+    altered = report.Results(
+        results.configuration,
+        results.sha256,
+        results.machine,
+        results.tested,
+        {arm: results.runs[arm] for arm in ("vit", "ot-vit")},
+        {},
+    )
     path.write_text(altered.text())
     with pytest.raises(ValueError, match=r"digits.json: expected results of the arms vit, vit-shared, .*, got .* vit, ot-vit"):
         report.recorded(digits, tmp_path)

@@ -34,8 +34,10 @@ def cifar_files(labels: int, images: int = 2) -> dict[str, bytes]:
     train = [f"data_batch_{k}.bin" for k in range(1, 6)] if labels == 1 else ["train.bin"]
     files = [*train, "test_batch.bin" if labels == 1 else "test.bin"]
     pixels = np.arange(images * 3072, dtype=np.int64).reshape(images, 3072) % 251
-    return {file: b"".join(bytes([99] * (labels - 1) + [number]) + row.astype(np.uint8).tobytes() for row in pixels)
-            for number, file in enumerate(files)}
+    return {
+        file: b"".join(bytes([99] * (labels - 1) + [number]) + row.astype(np.uint8).tobytes() for row in pixels)
+        for number, file in enumerate(files)
+    }
 
 
 def archive(files: dict[str, bytes], inner: str) -> bytes:
@@ -88,8 +90,9 @@ def test_fashion_mnist(tmp_path: Path, packed: bool) -> None:
     assert data.classes == 10
 
 
-@pytest.mark.parametrize(("name", "labels", "inner"), [
-    ("cifar10", 1, "cifar-10-batches-bin"), ("cifar100", 2, "cifar-100-binary")])
+@pytest.mark.parametrize(
+    ("name", "labels", "inner"), [("cifar10", 1, "cifar-10-batches-bin"), ("cifar100", 2, "cifar-100-binary")]
+)
 @pytest.mark.parametrize("location", ["flat", "unpacked", "archive"])
 def test_cifar(tmp_path: Path, name: str, labels: int, inner: str, location: str) -> None:
     files = cifar_files(labels)
@@ -105,7 +108,7 @@ def test_cifar(tmp_path: Path, name: str, labels: int, inner: str, location: str
     assert data.train_labels.tolist() == [number for number in numbers[:-1] for _ in range(2)]
     assert data.test_labels.tolist() == [numbers[-1]] * 2
     assert data.train_images.shape[1:] == (3, 32, 32)
-    assert data.train_images[1, 2, 5, 7] == (3072 + 2 * 1024 + 5 * 32 + 7) % 251        # plane, row, column
+    assert data.train_images[1, 2, 5, 7] == (3072 + 2 * 1024 + 5 * 32 + 7) % 251  # plane, row, column
     assert data.classes == (10 if labels == 1 else 100)
 
 
@@ -138,13 +141,16 @@ def test_a_download_needs_the_published_checksum(tmp_path: Path, monkeypatch: py
     assert [path.name for path in tmp_path.iterdir()] == ["cifar-10-binary.tar.gz"]
 
 
-@pytest.mark.parametrize(("content", "named"), [
-    (b"", "idx file of unsigned bytes"),
-    (b"\0\0\x0d\x01" + bytes(8), "idx file of unsigned bytes"),
-    (b"\x80\x04}q\0.", "idx file of unsigned bytes"),
-    (idx(np.zeros((2, 3), np.uint8))[:-1], r"\(2, 3\) unsigned bytes, got 5"),
-    (b"\0\0\x08\x03\0\0", "unsigned bytes, got 0"),
-])
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        (b"", "idx file of unsigned bytes"),
+        (b"\0\0\x0d\x01" + bytes(8), "idx file of unsigned bytes"),
+        (b"\x80\x04}q\0.", "idx file of unsigned bytes"),
+        (idx(np.zeros((2, 3), np.uint8))[:-1], r"\(2, 3\) unsigned bytes, got 5"),
+        (b"\0\0\x08\x03\0\0", "unsigned bytes, got 0"),
+    ],
+)
 def test_files_in_another_format_are_refused(content: bytes, named: str) -> None:
     with pytest.raises(ValueError, match=f"some-file: expected .*{named}"):
         datasets.read_idx("some-file", content)

@@ -72,7 +72,7 @@ def test_untied_transport_is_the_mixture_that_is_printed() -> None:
     for head in range(SMALL.heads):
         rows = slice(head * width, (head + 1) * width)
         z = query @ last.to_queries.weight[rows].mT @ last.to_keys.weight[rows]
-        each = (seen @ z.mT + seen @ tokens.mT) / math.sqrt(SMALL.hidden)          # C has no influence
+        each = (seen @ z.mT + seen @ tokens.mT) / math.sqrt(SMALL.hidden)  # C has no influence
         p = each.softmax(1).mean(-1, keepdim=True)
         outputs.append((p * seen).sum(1, keepdim=True) @ last.to_values.weight[rows].mT)
     close(last(query, tokens, extra), last.to_output(torch.cat(outputs, -1)))
@@ -110,8 +110,9 @@ def test_the_prior_of_a_companion_matters() -> None:
 
 
 def test_all_kinds_start_with_the_same_other_weights() -> None:
-    first, *others = ({name: value for name, value in model(kind).state_dict().items() if not name.startswith("last.")}
-                      for kind in Kind)
+    first, *others = (
+        {name: value for name, value in model(kind).state_dict().items() if not name.startswith("last.")} for kind in Kind
+    )
     for other in others:
         assert other.keys() == first.keys()
         assert all(torch.equal(other[name], first[name]) for name in first)
@@ -164,7 +165,10 @@ def test_parameters(architecture: Architecture) -> None:
     ordinary = written_out(architecture)
     fewer = ordinary - architecture.hidden**2 - architecture.hidden
     assert {kind: parameters(architecture, kind) for kind in Kind} == {
-        Kind.ORDINARY: ordinary, Kind.TIED: fewer, Kind.TRANSPORT: fewer, Kind.TRANSPORT_EVEN: fewer,
+        Kind.ORDINARY: ordinary,
+        Kind.TIED: fewer,
+        Kind.TRANSPORT: fewer,
+        Kind.TRANSPORT_EVEN: fewer,
         Kind.TRANSPORT_UNTIED: ordinary,
     }
 
@@ -172,7 +176,9 @@ def test_parameters(architecture: Architecture) -> None:
 def test_sizes_with_the_printed_number() -> None:
     by_size = {(each.architecture.hidden, each.architecture.mlp): each for each in sizes.fitting("cifar10", ratios=(2, 4))}
     assert {size: (each.vit, each.transport) for size, each in by_size.items()} == {
-        (256, 512): (3_195_146, 3_129_354), (208, 832): (3_157_658, 3_114_186)}
+        (256, 512): (3_195_146, 3_129_354),
+        (208, 832): (3_157_658, 3_114_186),
+    }
     assert not any(each.both for each in by_size.values())
     hundred = sizes.fitting("cifar100")
     assert [each.architecture.hidden for each in hundred] == [296, 256, 232, 208]
@@ -185,11 +191,14 @@ def test_sizes_with_the_printed_number() -> None:
             assert each.vit < sizes.FEWEST or each.transport >= sizes.MOST
 
 
-@pytest.mark.parametrize(("changed", "named"), [
-    ({"patch": 3}, "patch: expected a divisor of the side 4, got 3"),
-    ({"heads": 3}, "hidden: expected a multiple of the 3 heads, got 8"),
-    ({"layers": 0}, "layers: expected an integer ≥ 1, got 0"),
-])
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [
+        ({"patch": 3}, "patch: expected a divisor of the side 4, got 3"),
+        ({"heads": 3}, "hidden: expected a multiple of the 3 heads, got 8"),
+        ({"layers": 0}, "layers: expected an integer ≥ 1, got 0"),
+    ],
+)
 def test_sizes_that_do_not_fit_are_refused(changed: dict[str, int], named: str) -> None:
     with pytest.raises(ValueError, match=named):
         Architecture(**{**vars(SMALL), **changed})

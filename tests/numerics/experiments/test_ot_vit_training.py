@@ -34,8 +34,9 @@ def tiny_dataset() -> Dataset:
 
 
 DATASET = tiny_dataset()
-CONFIGURATION = Configuration("tiny", DATASET.sha256, Architecture(4, 1, 3, 2, 8, 2, 8, layers=2),
-                              Recipe(epochs=3, batch=4, rate=3e-3))
+CONFIGURATION = Configuration(
+    "tiny", DATASET.sha256, Architecture(4, 1, 3, 2, 8, 2, 8, layers=2), Recipe(epochs=3, batch=4, rate=3e-3)
+)
 
 
 def run(arm: str, seed: int = 0, configuration: Configuration = CONFIGURATION) -> Run:
@@ -129,8 +130,9 @@ def test_training_uses_companions_as_the_model_takes_them(arm: str) -> None:
     bound = 64 * tolerances.rounding("float32", 64, float(expected.detach().abs().max()))
     torch.testing.assert_close(logits, expected, rtol=0, atol=bound)
     parameters = list(made.model.parameters())
-    left, right = (torch.cat([part.flatten() for part in torch.autograd.grad(x.square().sum(), parameters)])
-                   for x in (logits, expected))
+    left, right = (
+        torch.cat([part.flatten() for part in torch.autograd.grad(x.square().sum(), parameters)]) for x in (logits, expected)
+    )
     torch.testing.assert_close(left, right, rtol=0, atol=64 * tolerances.rounding("float32", 64, float(right.abs().max())))
 
 
@@ -173,7 +175,7 @@ def test_companions_are_of_the_class_never_itself_and_equally_likely() -> None:
     labels = torch.tensor([2, 0, 1, 0, 0, 2, 0])
     peers, generator = Peers(labels), torch.Generator().manual_seed(0)
     draws = torch.stack([peers.draw(generator) for _ in range(4000)])
-    assert bool((draws[:, 2] == -1).all())                   # the only one of its class
+    assert bool((draws[:, 2] == -1).all())  # the only one of its class
     assert bool((draws[:, 0] == 5).all())
     for image in (1, 3, 4, 6):
         others = Counter(draws[:, image].tolist())
@@ -196,11 +198,14 @@ def test_the_rate_rises_and_falls_to_zero() -> None:
     assert training._rate(replace(recipe, warmup=0.0), 0.0) == 2.0
 
 
-@pytest.mark.parametrize(("changes", "named"), [
-    ({"epochs": 0}, "epochs: expected an integer ≥ 1, got 0"),
-    ({"batch": 0}, "batch: expected an integer ≥ 1, got 0"),
-    ({"rate": 0.0}, "rate: expected a positive number, got 0"),
-])
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"epochs": 0}, "epochs: expected an integer ≥ 1, got 0"),
+        ({"batch": 0}, "batch: expected an integer ≥ 1, got 0"),
+        ({"rate": 0.0}, "rate: expected a positive number, got 0"),
+    ],
+)
 def test_a_bad_recipe_is_refused(changes: dict[str, float], named: str) -> None:
     with pytest.raises(ValueError, match=named):
         replace(CONFIGURATION.recipe, **changes)
@@ -234,7 +239,7 @@ def test_probe(arm: str) -> None:
     assert 0 < diagnosis.to_exact < 2
     assert 0 < diagnosis.to_without_cost < 2
     assert 0 < diagnosis.to_prior < 2
-    assert torch.equal(made.model(made.normalized(DATASET.test_images)), before)         # the layer is as it was
+    assert torch.equal(made.model(made.normalized(DATASET.test_images)), before)  # the layer is as it was
 
 
 def test_without_evidence_the_closed_form_is_exact() -> None:
@@ -344,7 +349,7 @@ def test_an_interruption_inside_an_epoch_loses_that_epoch_only(tmp_path: Path, m
     def interrupted(self: Run, *arguments: Tensor) -> Tensor:
         nonlocal calls
         calls += 1
-        if calls == 19:                                      # four batches an epoch: the second run, its second epoch
+        if calls == 19:  # four batches an epoch: the second run, its second epoch
             raise KeyboardInterrupt
         return original(self, *arguments)
 
@@ -374,8 +379,10 @@ def test_a_folder_of_another_study_is_refused(tmp_path: Path) -> None:
         study(tmp_path)
 
 
-@pytest.mark.parametrize(("arms", "seeds", "named"), [
-    (("vit", "bert"), 1, "arms: expected some of vit, .* got bert"), ((), 1, "arms: .* got none"), (("vit",), 0, "seeds")])
+@pytest.mark.parametrize(
+    ("arms", "seeds", "named"),
+    [(("vit", "bert"), 1, "arms: expected some of vit, .* got bert"), ((), 1, "arms: .* got none"), (("vit",), 0, "seeds")],
+)
 def test_bad_arms_and_seeds_are_refused(tmp_path: Path, arms: tuple[str, ...], seeds: int, named: str) -> None:
     with pytest.raises(ValueError, match=named):
         study(tmp_path, arms=arms, seeds=seeds)

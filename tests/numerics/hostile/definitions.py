@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 
-Array = Any                                                  # of NumPy's longdouble
+Array = Any  # of NumPy's longdouble
 
 D = 2
 """The width of vectors in the table."""
@@ -76,7 +76,7 @@ def natural_direction(plan: Array, utility: Array, temperature: Any = 1.0) -> Ar
 def random_features(query: Array, key: Array, projections: Array, temperature: Any = 1.0) -> Array:
     root = np.sqrt(np.asarray(temperature))[..., None, None]
     a, b = ((x / root) @ projections.swapaxes(-1, -2) for x in (query, key))
-    b = b - ((key / root) ** 2).sum(-1, keepdims=True) / 2   # the query's shift cancels in its row
+    b = b - ((key / root) ** 2).sum(-1, keepdims=True) / 2  # the query's shift cancels in its row
     return logsumexp((a - a.max(-1, keepdims=True))[..., :, None, :] + b[..., None, :, :])
 
 

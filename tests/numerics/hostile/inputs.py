@@ -20,6 +20,7 @@ def entry(value: float) -> Callable[[Tensor], Tensor]:
         x = x.clone()
         x.view(-1)[0] = value
         return x
+
     return change
 
 
@@ -96,22 +97,46 @@ TENSORS: dict[str, Callable[[Tensor], Any]] = {
 }
 
 NUMBERS: dict[str, Any] = {
-    "1e-3": 1e-3, "1e3": 1e3, "zero": 0.0, "negative": -1.0, "NaN": math.nan, "+inf": math.inf, "denormal": 5e-324, "text": "1",
-    "of NumPy": np.float16(0.5), "zero of NumPy": np.float32(0), "10^400": 10**400, "True": True, "None in its place": [1.0],
-    "tensor": torch.tensor(0.5, dtype=torch.float64), "float32 tensor": torch.tensor(0.5),
-    "tensor 1e-300": torch.tensor(1e-300, dtype=torch.float64), "tensor 1e-20": torch.tensor(1e-20, dtype=torch.float64),
-    "tensor zero": torch.tensor(0.0, dtype=torch.float64), "tensor negative": torch.tensor(-1.0, dtype=torch.float64),
-    "tensor NaN": torch.tensor(math.nan, dtype=torch.float64), "tensor of integers": torch.tensor(1),
-    "tensor of another shape": torch.ones(7, dtype=torch.float64), "meta tensor": torch.ones((), device="meta"),
+    "1e-3": 1e-3,
+    "1e3": 1e3,
+    "zero": 0.0,
+    "negative": -1.0,
+    "NaN": math.nan,
+    "+inf": math.inf,
+    "denormal": 5e-324,
+    "text": "1",
+    "of NumPy": np.float16(0.5),
+    "zero of NumPy": np.float32(0),
+    "10^400": 10**400,
+    "True": True,
+    "None in its place": [1.0],
+    "tensor": torch.tensor(0.5, dtype=torch.float64),
+    "float32 tensor": torch.tensor(0.5),
+    "tensor 1e-300": torch.tensor(1e-300, dtype=torch.float64),
+    "tensor 1e-20": torch.tensor(1e-20, dtype=torch.float64),
+    "tensor zero": torch.tensor(0.0, dtype=torch.float64),
+    "tensor negative": torch.tensor(-1.0, dtype=torch.float64),
+    "tensor NaN": torch.tensor(math.nan, dtype=torch.float64),
+    "tensor of integers": torch.tensor(1),
+    "tensor of another shape": torch.ones(7, dtype=torch.float64),
+    "meta tensor": torch.ones((), device="meta"),
     "sparse tensor": torch.ones(1).to_sparse(),
 }
 
 MASKS: dict[str, Any] = {
-    "all": torch.ones(M, dtype=torch.bool), "some": torch.arange(M) != 1, "none": torch.zeros(M, dtype=torch.bool),
-    "too long": torch.ones(M + 1, dtype=torch.bool), "integers": torch.ones(M, dtype=torch.long), "a list": [True] * M,
-    "causal": causal_upper_left(N, M), "causal from the right": causal_lower_right(N, M), "own": torch.ones(M).as_subclass(Own),
-    "sparse": torch.ones(M).to_sparse(), "meta": torch.ones(M, dtype=torch.bool, device="meta"),
-    "of eight bits": torch.ones(M).to(torch.float8_e5m2), "empty": torch.Tensor(),
+    "all": torch.ones(M, dtype=torch.bool),
+    "some": torch.arange(M) != 1,
+    "none": torch.zeros(M, dtype=torch.bool),
+    "too long": torch.ones(M + 1, dtype=torch.bool),
+    "integers": torch.ones(M, dtype=torch.long),
+    "a list": [True] * M,
+    "causal": causal_upper_left(N, M),
+    "causal from the right": causal_lower_right(N, M),
+    "own": torch.ones(M).as_subclass(Own),
+    "sparse": torch.ones(M).to_sparse(),
+    "meta": torch.ones(M, dtype=torch.bool, device="meta"),
+    "of eight bits": torch.ones(M).to(torch.float8_e5m2),
+    "empty": torch.Tensor(),
 }
 
 

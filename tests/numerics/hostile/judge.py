@@ -54,7 +54,7 @@ def _is_real(x: Any) -> bool:
 
 
 def _wide(x: Any) -> Any:
-    if x is None:                                            # a reference that has no default for it fails
+    if x is None:  # a reference that has no default for it fails
         return None
     if not isinstance(x, Tensor):
         return np.longdouble(x)
@@ -67,7 +67,7 @@ def _compared(function: Function, result: Tensor, arguments: Arguments) -> str:
     dtype = result.dtype
     unit = np.longdouble(torch.finfo(torch.float32 if dtype.itemsize == 2 else dtype).eps)
     arrays = {name: _wide(x) for name, x in arguments.items()}
-    if function.number in arguments:                         # in the dtype of the data, as the conventions say
+    if function.number in arguments:  # in the dtype of the data, as the conventions say
         data = {x.dtype for name, x in arguments.items() if isinstance(x, Tensor) and name in function.shapes}
         narrow = torch.as_tensor(arguments[function.number], dtype=next(iter(data)))
         arrays[str(function.number)] = _wide(narrow)
@@ -78,12 +78,14 @@ def _compared(function: Function, result: Tensor, arguments: Arguments) -> str:
         if tuple(expected.shape) != tuple(result.shape):
             return f"shape {tuple(result.shape)}, expected {tuple(expected.shape)}"
         actual, sensitivity = _wide(result), np.zeros(expected.shape, dtype=np.longdouble)
-        if _entries(actual, expected, sensitivity, dtype, arguments) == "right":     # whatever more is allowed
+        if _entries(actual, expected, sensitivity, dtype, arguments) == "right":  # whatever more is allowed
             return "right"
         random = np.random.default_rng(0)
         for _ in range(_DRAWS):
-            near = {name: x if x is None or x.dtype == bool else x * (1 + unit * random.uniform(-1, 1, x.shape))
-                    for name, x in arrays.items()}
+            near = {
+                name: x if x is None or x.dtype == bool else x * (1 + unit * random.uniform(-1, 1, x.shape))
+                for name, x in arrays.items()
+            }
             sensitivity = np.fmax(sensitivity, np.abs(np.asarray(function.reference(**near)) - expected))
         verdict = _entries(actual, expected, sensitivity, dtype, arguments)
         if verdict.startswith("silent") and function.solves is not None and function.solves(actual, **arrays):

@@ -33,11 +33,24 @@ class Problem:
         gram, none = t @ t.mT, torch.zeros(1, dtype=torch.float64)
         row_norm, _, rank_one = shared_templates.spectrum(gram)
         self.problem = SharedProblem(
-            target, alpha, (prior / prior.sum(-1, keepdim=True)).log(), none, none, torch.zeros(6).double(), t, t.mT, gram,
-            -gram.float(), rank_one.float(), (shared_templates.DIAGONAL_SHARE * (gram.diagonal() - rank_one.square())).float(),
-            radius=float(t.norm(dim=-1).amax()) or 1.0, span=float(t.norm(dim=-1).amax()),
+            target,
+            alpha,
+            (prior / prior.sum(-1, keepdim=True)).log(),
+            none,
+            none,
+            torch.zeros(6).double(),
+            t,
+            t.mT,
+            gram,
+            -gram.float(),
+            rank_one.float(),
+            (shared_templates.DIAGONAL_SHARE * (gram.diagonal() - rank_one.square())).float(),
+            radius=float(t.norm(dim=-1).amax()) or 1.0,
+            span=float(t.norm(dim=-1).amax()),
             sqrt_gram_norm=float(torch.linalg.matrix_norm(gram, 2)) ** 0.5 or 1.0,
-            product_error=tolerances.eps("float32") / 2 * row_norm, underflow_length=0.0, tolerance=1e-30,
+            product_error=tolerances.eps("float32") / 2 * row_norm,
+            underflow_length=0.0,
+            tolerance=1e-30,
         )
 
     @property

@@ -155,7 +155,7 @@ def test_resolvent_solves_its_equation(x: MemProblem) -> None:
 def test_resolvent_of_collinear_templates_is_accurate_or_nan(dtype: torch.dtype) -> None:
     """Across the line λ = αz comes from I alone, which rounding eventually absorbs beside αΣ."""
     line, across = torch.tensor([[1.0, 1.0, 3.0], [1.0, 2.0, -1.0]], dtype=dtype)
-    for n in (2, 3, 5):                                      # fewer than there are dimensions, as many, more
+    for n in (2, 3, 5):  # fewer than there are dimensions, as many, more
         templates = torch.arange(n, dtype=dtype).square().unsqueeze(-1) * line
         size = tolerances.eps(dtype) * float(templates.var(0, correction=0).sum())
         for alpha in (10.0**decade for decade in range(36)):

@@ -50,8 +50,13 @@ def row_by_row(name: str) -> tuple[torch.Size, list[Tensor], list[Tensor], list[
         log_prior = log_prior + (mask.double().log() if mask.dtype == torch.bool else mask)
     a = alpha if isinstance(alpha, Tensor) else double(alpha).squeeze()
     shape = torch.broadcast_shapes(t.shape[:-2], z.shape[:-1], log_prior.shape[:-1], a.shape)
-    return (shape, list(t.expand(*shape, N, D).reshape(-1, N, D)), list(z.expand(*shape, D).reshape(-1, D)),
-            list(log_prior.log_softmax(-1).expand(*shape, N).reshape(-1, N)), a.expand(shape).reshape(-1).tolist())
+    return (
+        shape,
+        list(t.expand(*shape, N, D).reshape(-1, N, D)),
+        list(z.expand(*shape, D).reshape(-1, D)),
+        list(log_prior.log_softmax(-1).expand(*shape, N).reshape(-1, N)),
+        a.expand(shape).reshape(-1).tolist(),
+    )
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
@@ -113,16 +118,20 @@ def test_the_rounding_of_a_prior_and_of_its_mean_is_that_of_the_note(name: str) 
         assert float(error[i]) == pytest.approx(allowed, rel=1e-9, abs=0)
         if mask is None:
             numbers = [1.0] * N if prior is None else prior.expand(*batch.shape, N).reshape(-1, N)[i].tolist()
-            errors = [Fraction(x) - Fraction(z) - y for x, z, y in
-                      zip(rows.target[i].tolist(), evidence[i].tolist(), exact_mean(numbers, t), strict=True)]
+            errors = [
+                Fraction(x) - Fraction(z) - y
+                for x, z, y in zip(rows.target[i].tolist(), evidence[i].tolist(), exact_mean(numbers, t), strict=True)
+            ]
             assert math.hypot(*map(float, errors)) <= float(error[i]) + UNIT * float(rows.target[i].norm())
 
 
 def exact_mean(masses: list[float], templates: Tensor) -> list[Fraction]:
     """The mean of templates under masses as they are given, in rational numbers."""
     exact = [Fraction(x) for x in masses]
-    return [sum((u * Fraction(x) for u, x in zip(exact, column, strict=True)), Fraction(0)) / sum(exact)
-            for column in templates.mT.tolist()]
+    return [
+        sum((u * Fraction(x) for u, x in zip(exact, column, strict=True)), Fraction(0)) / sum(exact)
+        for column in templates.mT.tolist()
+    ]
 
 
 def test_a_target_is_written_to_scratch_unless_it_is_the_evidence() -> None:

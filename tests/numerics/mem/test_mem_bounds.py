@@ -25,8 +25,12 @@ def normal(seed: int, *shape: int) -> Tensor:
 
 
 def problems(n: int, d: int, *, shared: bool) -> Rows:
-    return Rows(normal(0, n, d) if shared else normal(0, 3, n, d), normal(1, 3, n).log_softmax(-1), normal(2, 3, d),
-                double(0.5, 2.0, 30.0).unsqueeze(-1))
+    return Rows(
+        normal(0, n, d) if shared else normal(0, 3, n, d),
+        normal(1, 3, n).log_softmax(-1),
+        normal(2, 3, d),
+        double(0.5, 2.0, 30.0).unsqueeze(-1),
+    )
 
 
 @pytest.mark.parametrize("shared", [True, False])
@@ -48,9 +52,14 @@ def test_bounds_of_a_point_that_is_off(n: int, d: int, shared: bool, size: float
         c = min(alpha, float(inverse.trace())) if n >= d else alpha
         inside = 2 * r * math.sqrt(c * float(gradient @ inverse @ gradient))
         error = min(alpha * length, -math.log1p(-inside) / (2 * r) if inside < 1 else math.inf)
-        expected = {"gradient_norm": length, "dual_norm": float(dual[i].norm()), "error": error, "gap": alpha / 2 * length**2,
-                    "weights_error": min(math.sqrt(alpha) * length / 2, 2 * math.tanh(r * error / 2)),
-                    "mean_error": min(length, error / alpha)}
+        expected = {
+            "gradient_norm": length,
+            "dual_norm": float(dual[i].norm()),
+            "error": error,
+            "gap": alpha / 2 * length**2,
+            "weights_error": min(math.sqrt(alpha) * length / 2, 2 * math.tanh(r * error / 2)),
+            "mean_error": min(length, error / alpha),
+        }
         for name, value in expected.items():
             assert float(getattr(bounds, name)[i]) == pytest.approx(value, rel=1e-8, abs=0), name
         close(bounds.weights[i], p, 1e-14)
@@ -75,8 +84,15 @@ def test_what_is_certified_already_keeps_the_plain_bound() -> None:
 def test_templates_of_length_zero_leave_the_rounding_of_sums_and_logarithms() -> None:
     """All of ∇D is exactly 0: what is left is ρ and η of the note, the errors of b and of log u in them."""
     b, alpha = double(3.0, 4.0).expand(2, 2), double(2.0, 0.5).unsqueeze(-1)
-    rows = Rows(torch.zeros(4, 2, dtype=F64), torch.full((4,), -math.log(4), dtype=F64), b, alpha, None, double(1e-13, 3e-13),
-                double(1e-14, 1e-15))
+    rows = Rows(
+        torch.zeros(4, 2, dtype=F64),
+        torch.full((4,), -math.log(4), dtype=F64),
+        b,
+        alpha,
+        None,
+        double(1e-13, 3e-13),
+        double(1e-14, 1e-15),
+    )
     bounds = bounds_at(rows, alpha * b, 1e-9, 7.0)
     for i in range(2):
         a, rho = float(alpha[i]), UNIT * 2 * (5 + 5) + float(rows.target_error[i])
@@ -107,9 +123,13 @@ def test_logits_that_are_large_and_cancel_are_rounded() -> None:
     eta = UNIT * (14 + 6 * math.log(2) + (16 + 2**1.5 * 2.0 ** (2 - high_bits(2))) * radius * length)
     eta *= math.exp(2 * eta)
     rho = UNIT * (2 * (length + 6 + length) + 6 * 6 + mean_rounding(2, 2) * radius)
-    norm = rho + 8 * eta                                      # 8 is the root of the trace of the covariance
-    for name, value in {"gradient_norm": norm, "error": norm, "mean_error": norm + EPS * radius + 2 * UNIT * (1 + length),
-                        "weights_error": norm / 2 + 2 * eta + 2 * EPS}.items():
+    norm = rho + 8 * eta  # 8 is the root of the trace of the covariance
+    for name, value in {
+        "gradient_norm": norm,
+        "error": norm,
+        "mean_error": norm + EPS * radius + 2 * UNIT * (1 + length),
+        "weights_error": norm / 2 + 2 * eta + 2 * EPS,
+    }.items():
         assert float(getattr(bounds, name)) == pytest.approx(value, rel=1e-12, abs=0), name
 
 
@@ -178,8 +198,11 @@ def test_the_local_bound_counts_the_rounding_of_its_decrement(alpha: float, know
 def test_bounds_that_are_not_known_yet_are_infinite_and_are_overwritten_row_by_row() -> None:
     rows = problems(6, 3, shared=True)
     unknown = Bounds.unknown(rows.weights(rows.target))
-    assert all(bool((x == math.inf).all()) and x.shape == (3,) for name, x in vars(unknown).items()
-               if name not in ("weights", "certified"))
+    assert all(
+        bool((x == math.inf).all()) and x.shape == (3,)
+        for name, x in vars(unknown).items()
+        if name not in ("weights", "certified")
+    )
     assert unknown.certified.tolist() == [False] * 3
     known = bounds_at(rows, maximize(rows, 1e-13), 1e-9, 0.0)
     part = Bounds(**{name: x[:2] for name, x in vars(known).items()})

@@ -36,10 +36,10 @@ def violations(x: MemProblem, certificate: mem.Certificate, solution: mem.Soluti
         "dual_error": dual > certificate.dual_error + noise,
         "dual_distance": dual < certificate.dual_distance - noise,
         "mean_error": mean > certificate.mean_error + rounding + solution.mean_error,
-        "divergence": divergence > (
-            certificate.divergence + blurred + 2 * alpha * certificate.shift * rounding + alpha * rounding**2),
-        "weights_error": weights > (
-            certificate.weights_error + solution.weights_error + (alpha.sqrt() + 1) * rounding + rounding),
+        "divergence": divergence
+        > (certificate.divergence + blurred + 2 * alpha * certificate.shift * rounding + alpha * rounding**2),
+        "weights_error": weights
+        > (certificate.weights_error + solution.weights_error + (alpha.sqrt() + 1) * rounding + rounding),
     }
     return {name: bool(x.any()) for name, x in broken.items()}
 
@@ -127,12 +127,19 @@ def test_bounds_agree_with_the_claims(name: str, kappa: float, evidence: float) 
     alpha = kappa / radius**2
     terms = [(t, u * math.exp(alpha * t * evidence)) for t, u in ROWS[name] if u > 0]
     a = sum(t * x for t, x in terms) / sum(x for _, x in terms)
-    jeffreys = min([alpha * a**2 / 4] + [alpha * a**2 * kappa / (1 + kappa) ** 2] * (kappa <= 1)
-                   + [alpha * evidence**2 * kappa**3 / (1 + kappa) ** 2])
+    jeffreys = min(
+        [alpha * a**2 / 4]
+        + [alpha * a**2 * kappa / (1 + kappa) ** 2] * (kappa <= 1)
+        + [alpha * evidence**2 * kappa**3 / (1 + kappa) ** 2]
+    )
     dual = alpha * min(a, evidence * kappa / (1 + kappa))
     expected = {
-        "shift": a, "dual_error": dual, "dual_distance": alpha * a / (1 + kappa), "mean_error": a * kappa / (1 + kappa),
-        "divergence": jeffreys, "weights_error": min(math.sqrt(jeffreys), 2 * math.tanh(2 * radius * dual / 4)),
+        "shift": a,
+        "dual_error": dual,
+        "dual_distance": alpha * a / (1 + kappa),
+        "mean_error": a * kappa / (1 + kappa),
+        "divergence": jeffreys,
+        "weights_error": min(math.sqrt(jeffreys), 2 * math.tanh(2 * radius * dual / 4)),
         "excess": alpha / 2 * min(a**2, evidence**2 * kappa**3 / (1 + kappa)),
     }
     templates, prior = torch.tensor(ROWS[name], dtype=torch.float64).split(1, -1)

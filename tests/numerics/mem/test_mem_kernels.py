@@ -29,14 +29,14 @@ def one_by_one(exponential: Callable[[Any], Any], x: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize(
     ("curvatures", "factors"),
     [
-        ((2.0, 0.0, 1.0, 2.0, 1.0), (1.0, 1.0)),                          # two directions that do not know each other
-        ((2.0, 1.0, 1.0, 2.0, 1.2), (0.8, 0.4)),                          # two that do
-        ((2.0, 1.0, 0.5, 2.0, 1.0), (1.0, 0.0)),                          # parallel: as if there were but one
-        ((0.0, 0.0, 0.0, 0.0, 0.0), (0.0, 0.0)),                          # nothing to do
-        ((1e-9, 0.0, 1.0, 1.0, 0.0), (0.0, 0.0)),                         # farther than is believed
-        ((1.0, 0.0, 1.0, MAX_STEP, -MAX_STEP), (MAX_STEP, -MAX_STEP)),    # as far as is believed
+        ((2.0, 0.0, 1.0, 2.0, 1.0), (1.0, 1.0)),  # two directions that do not know each other
+        ((2.0, 1.0, 1.0, 2.0, 1.2), (0.8, 0.4)),  # two that do
+        ((2.0, 1.0, 0.5, 2.0, 1.0), (1.0, 0.0)),  # parallel: as if there were but one
+        ((0.0, 0.0, 0.0, 0.0, 0.0), (0.0, 0.0)),  # nothing to do
+        ((1e-9, 0.0, 1.0, 1.0, 0.0), (0.0, 0.0)),  # farther than is believed
+        ((1.0, 0.0, 1.0, MAX_STEP, -MAX_STEP), (MAX_STEP, -MAX_STEP)),  # as far as is believed
         ((1.0, 0.0, 1.0, MAX_STEP, 1.5 * MAX_STEP), (0.0, 0.0)),
-        ((1.0, 0.0, 1.0, -1.0, 0.0), (0.0, 0.0)),                         # uphill
+        ((1.0, 0.0, 1.0, -1.0, 0.0), (0.0, 0.0)),  # uphill
     ],
 )
 def test_the_best_point_of_a_plane(curvatures: tuple[float, ...], factors: tuple[float, float]) -> None:
@@ -103,8 +103,10 @@ def test_blocks_are_for_cores_whose_products_need_no_packing(monkeypatch: pytest
             self.info = lambda: about
 
     for libraries, block_size in (
-        ([Library(architecture="Haswell"), Library(architecture="SkylakeX")], 100**3), ([Library(architecture="Zen")], 0),
-        ([Library()], 0), ([], 0),
+        ([Library(architecture="Haswell"), Library(architecture="SkylakeX")], 100**3),
+        ([Library(architecture="Zen")], 0),
+        ([Library()], 0),
+        ([], 0),
     ):
         monkeypatch.setattr(pcg_threads, "_blas", lambda libraries=libraries: libraries)
         assert pcg_threads._block_size.__wrapped__() == block_size
@@ -129,7 +131,7 @@ def test_products_take_one_thread_each(monkeypatch: pytest.MonkeyPatch) -> None:
         before = threads_of_blas()
         mem.solve(templates, evidence)
         assert threads_of_blas() == before
-        mem.solve(templates, evidence)                       # and the next call as well
+        mem.solve(templates, evidence)  # and the next call as well
     assert 2 in before
     assert set(counts[0]) == set(counts[-1]) == {1}
 
@@ -143,7 +145,7 @@ def test_a_solve_takes_no_more_threads_than_it_is_given(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(pcg_numba, "solve", solve)
     monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
-    monkeypatch.setattr(pcg_threads, "_CALL_NUMBERS", 64)    # of many short calls
+    monkeypatch.setattr(pcg_threads, "_CALL_NUMBERS", 64)  # of many short calls
     mem.solve(*bench_mem.normal_problems(8, 6, 400))
     assert len(threads) == 2
 
@@ -187,11 +189,11 @@ def test_a_workspace_is_reused_only_for_tiles_of_its_size(monkeypatch: pytest.Mo
         assert larger.refined.shape == (8, 6)
     assert len(pcg_threads.spare_workspaces) <= 2
     pcg_threads.spare_workspaces.clear()
-    for sizes in ((8, 1024, 1), (8192, 1, 1)):               # as large as is kept
+    for sizes in ((8, 1024, 1), (8192, 1, 1)):  # as large as is kept
         with pcg_threads._workspace(*sizes) as one:
             pass
         assert pcg_threads.spare_workspaces.pop() == (sizes, one)
-    for sizes in ((8, 1025, 1), (8193, 1, 1)):               # too large to keep
+    for sizes in ((8, 1025, 1), (8193, 1, 1)):  # too large to keep
         with pcg_threads._workspace(*sizes):
             pass
         assert not pcg_threads.spare_workspaces

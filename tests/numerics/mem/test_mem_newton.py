@@ -57,13 +57,13 @@ def test_every_row_is_solved_in_few_steps_whatever_its_alpha(n: int, d: int, sha
     dual = maximize(x, 1e-9)
     assert (distance(x, dual, x.alpha) <= 1e-8).all()
     assert steps[0] == 5
-    assert steps == sorted(steps, reverse=True)              # a row that is done is left out
+    assert steps == sorted(steps, reverse=True)  # a row that is done is left out
     assert len(steps) <= MOST[n, shared][0]
     assert sum(steps) <= MOST[n, shared][1]
     steps.clear()
     again = maximize(x, 1e-9, near=torch.where(ALPHAS < 1e6, dual, math.nan))
     assert (distance(x, again, x.alpha) <= 1e-8).all()
-    assert sum(steps) <= MOST[n, shared][2]                  # only the last must be recomputed
+    assert sum(steps) <= MOST[n, shared][2]  # only the last must be recomputed
 
 
 def test_a_rough_tolerance_takes_fewer_steps(steps: list[int]) -> None:

@@ -50,7 +50,7 @@ def test_large_templates_are_not_cached(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(prepared, "_MAX_STORED_NUMBERS", 48)
     assert prepared.prepared(*drawn(7, 7)) is not prepared.prepared(*drawn(7, 7))
     assert prepared.prepared(*drawn(6, 8)) is prepared.prepared(*drawn(6, 8))
-    assert prepared.prepared(*drawn(8, 1)) is not prepared.prepared(*drawn(8, 1))   # their Gram matrix is large
+    assert prepared.prepared(*drawn(8, 1)) is not prepared.prepared(*drawn(8, 1))  # their Gram matrix is large
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])

@@ -21,8 +21,12 @@ def normal(seed: int, *shape: int) -> Tensor:
 
 
 def problems(n: int, d: int, *, shared: bool, r: int = 3) -> Rows:
-    return Rows(normal(0, n, d) if shared else normal(0, r, n, d), normal(1, r, n).log_softmax(-1), normal(2, r, d),
-                torch.tensor([[0.5], [2.0], [30.0]], dtype=F64))
+    return Rows(
+        normal(0, n, d) if shared else normal(0, r, n, d),
+        normal(1, r, n).log_softmax(-1),
+        normal(2, r, d),
+        torch.tensor([[0.5], [2.0], [30.0]], dtype=F64),
+    )
 
 
 def exactly(row: Tensor, matrix: Tensor) -> list[Fraction]:

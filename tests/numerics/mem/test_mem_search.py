@@ -268,7 +268,7 @@ def test_pytorch_certifies_the_results_of_numba(alpha: float, monkeypatch: pytes
     plain = mem.solve(templates, evidence, None, alpha)
     monkeypatch.setattr(shared_templates, "_low_precision", lambda device: torch.float64)
     wide = mem.solve(templates, evidence, None, alpha)
-    if alpha == 1.0:                                         # else Newton's method may have had the last word
+    if alpha == 1.0:  # else Newton's method may have had the last word
         assert not torch.equal(ours.dual, plain.dual)
         assert not torch.equal(plain.dual, wide.dual)
     for other in (plain, wide):
@@ -299,8 +299,10 @@ def test_rows_divided_among_threads_give_the_same_results(own_alpha: bool) -> No
     before = torch.get_num_threads()
     try:
         torch.set_num_threads(1)
-        separate = [mem.solve(templates, evidence[rows], None, alpha[rows] if isinstance(alpha, Tensor) else alpha)
-                    for rows in (slice(0, 350), slice(350, 700))]
+        separate = [
+            mem.solve(templates, evidence[rows], None, alpha[rows] if isinstance(alpha, Tensor) else alpha)
+            for rows in (slice(0, 350), slice(350, 700))
+        ]
         torch.set_num_threads(2)
         two = mem.solve(templates, evidence, None, alpha)
     finally:

@@ -125,9 +125,7 @@ def test_missing_weights_of_the_encoder(tmp_path):
 
 def test_local_folder(folder):
     loaded = load_model(str(folder))
-    assert torch.equal(
-        loaded.model.embeddings.word_embeddings.weight, zoo()["bert"]().model.get_input_embeddings().weight
-    )
+    assert torch.equal(loaded.model.embeddings.word_embeddings.weight, zoo()["bert"]().model.get_input_embeddings().weight)
     assert not loaded.model.training
 
 

@@ -72,19 +72,23 @@ def nested(path: Path) -> None:
     (path / "model.safetensors.index.json").write_text("[" * 100_000)
 
 
-@pytest.mark.parametrize(("damage", "message"), [
-    (pickled, r"expected the name of a \.safetensors file beside it for 'x', got 'pytorch_model\.bin'"),
-    (outside, r"expected the name of a \.safetensors file beside it for 'x', got '\.\./other\.safetensors'"),
-    (absolute, r"expected the name of a \.safetensors file beside it for 'x', got '/.*'"),
-    (missing, "nothing.safetensors"),
-    (nested, ""),
-    (lambda path: shards(path, {}), "expected metadata and a weight_map"),
-    (lambda path: shards(path, {"x": 3}), "beside it for 'x', got '3'"),
-    (lambda path: shards(path, {"x": "a.safetensors"}, metadata=[]), "expected metadata and a weight_map"),
-    (lambda path: write(path / "config.json", hidden_size="many"), ""),
-    (lambda path: write(path / "config.json", transformers_weights="../other.bin"), ""),
-    (lambda path: (path / "config.json").write_text("[]"), ""),
-], ids=["pickle", "outside", "absolute", "missing", "nested", "empty", "number", "metadata", "size", "weights", "list"])
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (pickled, r"expected the name of a \.safetensors file beside it for 'x', got 'pytorch_model\.bin'"),
+        (outside, r"expected the name of a \.safetensors file beside it for 'x', got '\.\./other\.safetensors'"),
+        (absolute, r"expected the name of a \.safetensors file beside it for 'x', got '/.*'"),
+        (missing, "nothing.safetensors"),
+        (nested, ""),
+        (lambda path: shards(path, {}), "expected metadata and a weight_map"),
+        (lambda path: shards(path, {"x": 3}), "beside it for 'x', got '3'"),
+        (lambda path: shards(path, {"x": "a.safetensors"}, metadata=[]), "expected metadata and a weight_map"),
+        (lambda path: write(path / "config.json", hidden_size="many"), ""),
+        (lambda path: write(path / "config.json", transformers_weights="../other.bin"), ""),
+        (lambda path: (path / "config.json").write_text("[]"), ""),
+    ],
+    ids=["pickle", "outside", "absolute", "missing", "nested", "empty", "number", "metadata", "size", "weights", "list"],
+)
 def test_a_folder_that_points_outside_gives_one_clear_error(folder: Path, damage: Any, message: str) -> None:
     damage(folder)
     with pytest.raises(ModelUnavailableError, match=f"^cannot load .*{message}") as error:
@@ -99,7 +103,10 @@ def test_shards_beside_their_list_are_read(folder: Path) -> None:
     parts = {"a.safetensors": names[::2], "b.safetensors": names[1::2]}
     for file, part in parts.items():
         save_file({name: original[name].clone() for name in part}, folder / file, metadata={"format": "pt"})
-    write(folder / "model.safetensors.index.json", metadata={"total_size": 0},
-          weight_map={name: file for file, part in parts.items() for name in part})
+    write(
+        folder / "model.safetensors.index.json",
+        metadata={"total_size": 0},
+        weight_map={name: file for file, part in parts.items() for name in part},
+    )
     loaded = load_model(str(folder)).model.state_dict()
     assert all(torch.equal(loaded[name], original[name]) for name in names)

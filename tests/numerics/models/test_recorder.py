@@ -15,13 +15,16 @@ def rebuilt(product: Product) -> Tensor:
     return plain if product.addend is None else product.beta * product.addend + plain
 
 
-@pytest.mark.parametrize("operation", [
-    lambda: LEFT @ RIGHT,
-    lambda: torch.matmul(LEFT, RIGHT),
-    lambda: torch.bmm(LEFT, RIGHT),
-    lambda: torch.baddbmm(ADDEND, LEFT, RIGHT),
-    lambda: ADDEND.baddbmm(batch1=LEFT, batch2=RIGHT, beta=0.5, alpha=0.25),
-])
+@pytest.mark.parametrize(
+    "operation",
+    [
+        lambda: LEFT @ RIGHT,
+        lambda: torch.matmul(LEFT, RIGHT),
+        lambda: torch.bmm(LEFT, RIGHT),
+        lambda: torch.baddbmm(ADDEND, LEFT, RIGHT),
+        lambda: ADDEND.baddbmm(batch1=LEFT, batch2=RIGHT, beta=0.5, alpha=0.25),
+    ],
+)
 def test_a_product_is_noted_with_its_factors(operation) -> None:
     with Recorder(differentiable=False) as recorder:
         result = operation()

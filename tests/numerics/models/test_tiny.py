@@ -89,7 +89,7 @@ def test_a_model_is_written_in_place_of_an_older_one(tmp_path: Path, monkeypatch
         assert json.loads(written)["loss"] == {"trained": seed}
     assert [path.name for path in tmp_path.iterdir()] == ["made"]
     monkeypatch.setattr(tiny, "MEGABYTES", (tmp_path / "made" / "model.safetensors").stat().st_size / 2**20)
-    tiny.save(recipe, tiny.untrained(recipe), {}, tmp_path / "other")    # as large as is allowed
+    tiny.save(recipe, tiny.untrained(recipe), {}, tmp_path / "other")  # as large as is allowed
 
 
 def test_validation_bytes_are_not_trained_on() -> None:

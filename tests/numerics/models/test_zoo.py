@@ -31,7 +31,10 @@ def test_text_is_padded(name):
 
 TEXT = {"input_ids": (2, 7), "attention_mask": (2, 7)}
 SIZES = {
-    "bert": (36704, 4, TEXT), "bloom": (27584, 4, TEXT), "gpt2": (60288, 4, TEXT), "llama": (20640, 4, TEXT),
+    "bert": (36704, 4, TEXT),
+    "bloom": (27584, 4, TEXT),
+    "gpt2": (60288, 4, TEXT),
+    "llama": (20640, 4, TEXT),
     "t5": (43648, 4, TEXT | {"decoder_input_ids": (2, 5), "decoder_attention_mask": (2, 5)}),
     "vit": (24576, 4, {"pixel_values": (2, 3, 16, 16)}),
 }

@@ -209,7 +209,7 @@ def test_features_of_large_scores_have_derivatives() -> None:
 
 @pytest.mark.parametrize("kind", [*KINDS, Entmax(2.5), OptimalTransport(exact=True), Sinkhorn(math.inf)], ids=str)
 def test_derivatives(kind: Any) -> None:
-    kind = MaximumEntropy(tolerance=1e-12) if kind == "maximum-entropy" else kind      # differences are taken of solutions
+    kind = MaximumEntropy(tolerance=1e-12) if kind == "maximum-entropy" else kind  # differences are taken of solutions
     inputs = [normal(3, 2).requires_grad_(), normal(3, 2).requires_grad_(), normal(3, 2).requires_grad_()]
 
     def function(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
@@ -231,8 +231,13 @@ def test_the_kernel_has_the_derivatives_of_the_weights(kind: str) -> None:
     query, key, value = normal(2, 3, 4, 5), normal(2, 1, 6, 5), normal(1, 3, 6, 5)
     allowed = torch.rand(4, 6, generator=GENERATOR) > 0.4
     allowed[2] = False
-    masks = {"none": None, "keys": torch.tensor([[True] * 4 + [False] * 2]), "rows": allowed,
-             "floating": normal(4, 6).masked_fill(~allowed, -torch.inf), "of heads": normal(2, 3, 4, 6)}
+    masks = {
+        "none": None,
+        "keys": torch.tensor([[True] * 4 + [False] * 2]),
+        "rows": allowed,
+        "floating": normal(4, 6).masked_fill(~allowed, -torch.inf),
+        "of heads": normal(2, 3, 4, 6),
+    }
     mask = masks[kind]
     floats = [x.requires_grad_() for x in (query, key, value, mask) if x is not None and x.is_floating_point()]
     weight, direction = normal(2, 3, 4, 5), [normal(*x.shape) for x in floats]
@@ -378,12 +383,16 @@ def test_a_causal_bias_is_its_triangle(name: str, make: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:The PyTorch API of MaskedTensors:UserWarning")
-@pytest.mark.parametrize("make", [
-    lambda: masked_tensor(torch.ones(4, 4), torch.ones(4, 4) > 0),
-    lambda: create_block_mask(lambda b, h, i, j: j <= i, None, None, 4, 4, "cpu"),
-    lambda: torch.nested.nested_tensor([torch.zeros(4), torch.zeros(4)], layout=torch.jagged),
-    nn.UninitializedParameter,
-], ids=["masked", "blocks", "nested", "uninitialized"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: masked_tensor(torch.ones(4, 4), torch.ones(4, 4) > 0),
+        lambda: create_block_mask(lambda b, h, i, j: j <= i, None, None, 4, 4, "cpu"),
+        lambda: torch.nested.nested_tensor([torch.zeros(4), torch.zeros(4)], layout=torch.jagged),
+        nn.UninitializedParameter,
+    ],
+    ids=["masked", "blocks", "nested", "uninitialized"],
+)
 def test_other_masks_with_a_meaning_of_their_own_are_refused_by_name(make: Any) -> None:
     mask, x = make(), normal(2, 4, 8)
     with pytest.raises(ValueError, match=r"^attn_mask: expected a boolean or floating tensor .*, got [^\n]*$"):

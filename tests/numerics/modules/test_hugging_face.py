@@ -144,14 +144,21 @@ def test_the_library_calls_the_registered_implementation():
     register("softmax")
     forward = AttentionInterface()["numerics_softmax"]
     draw = torch.Generator().manual_seed(0)
-    query, key, value = (torch.randn(2, heads, length, width, generator=draw, dtype=torch.float64)
-                         for heads, length, width in ((6, 4, 8), (3, 5, 8), (3, 5, 7)))
+    query, key, value = (
+        torch.randn(2, heads, length, width, generator=draw, dtype=torch.float64)
+        for heads, length, width in ((6, 4, 8), (3, 5, 8), (3, 5, 7))
+    )
     wide = [x.repeat_interleave(2, 1) for x in (key, value)]
     module, causal = torch.nn.Module(), torch.ones(4, 5, dtype=torch.bool).tril()
     other = torch.rand(2, 1, 4, 5, generator=draw) > 0.3
     other[..., 0] = True
-    for options, mask, seen in (({"is_causal": False}, None, None), ({"is_causal": True}, None, causal), ({}, None, causal),
-                                ({"is_causal": True}, other, other), ({"is_causal": None}, None, causal)):
+    for options, mask, seen in (
+        ({"is_causal": False}, None, None),
+        ({"is_causal": True}, None, causal),
+        ({}, None, causal),
+        ({"is_causal": True}, other, other),
+        ({"is_causal": None}, None, causal),
+    ):
         output, weights = forward(module, query, key, value, mask, scaling=0.3, **options)
         expected = scaled_dot_product_attention(query, *wide, attn_mask=seen, scale=0.3)
         assert_close(output, expected.transpose(1, 2))
@@ -161,8 +168,10 @@ def test_the_library_calls_the_registered_implementation():
     for mask in (None, other, torch.where(other, 0.25, -math.inf).double()):
         added = bias if mask is None else bias + (mask.double().log() if mask.dtype == torch.bool else mask)
         expected = scaled_dot_product_attention(query, *wide, attn_mask=added)
-        assert_close(forward(module, query, key, value, mask, is_causal=False, position_bias=bias.expand(2, 6, 4, 5))[0],
-                     expected.transpose(1, 2))
+        assert_close(
+            forward(module, query, key, value, mask, is_causal=False, position_bias=bias.expand(2, 6, 4, 5))[0],
+            expected.transpose(1, 2),
+        )
     module.is_causal = False
     assert_close(forward(module, query, key, value, None)[0], forward(module, query, key, value, None, is_causal=False)[0])
     assert_close(forward(module, query, *wide, None)[0], forward(module, query, key, value, None)[0])

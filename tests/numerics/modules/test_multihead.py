@@ -315,8 +315,16 @@ class Ours(MultiheadAttention):
 def dressed(model: nn.Module) -> list[str]:
     """Hooks of every kind, which say that they ran."""
     ran: list[str] = []
-    for kind in ("forward_pre", "forward", "full_backward_pre", "full_backward", "state_dict_pre", "state_dict_post",
-                 "load_state_dict_pre", "load_state_dict_post"):
+    for kind in (
+        "forward_pre",
+        "forward",
+        "full_backward_pre",
+        "full_backward",
+        "state_dict_pre",
+        "state_dict_post",
+        "load_state_dict_pre",
+        "load_state_dict_post",
+    ):
         getattr(model, f"register_{kind}_hook")(lambda *_, kind=kind: ran.append(kind))
     return ran
 
@@ -336,8 +344,16 @@ def test_what_a_replaced_module_has_is_kept() -> None:
         assert (kept.note, kept.training, kept.out_proj.weight.requires_grad) == ("kept", True, False)
         kept(x, x, x)[0].sum().backward()
         kept.load_state_dict(kept.state_dict())
-    assert set(ran) == {"forward_pre", "forward", "full_backward_pre", "full_backward", "state_dict_pre", "state_dict_post",
-                        "load_state_dict_pre", "load_state_dict_post"}
+    assert set(ran) == {
+        "forward_pre",
+        "forward",
+        "full_backward_pre",
+        "full_backward",
+        "state_dict_pre",
+        "state_dict_post",
+        "load_state_dict_pre",
+        "load_state_dict_post",
+    }
     assert len(ran) >= 2 * 8
     close(layer(x), before)
     attention.eval()
@@ -374,8 +390,12 @@ def test_modules_that_would_lose_something_are_refused_and_nothing_changes() -> 
         def forward(self, *x: Any, **options: Any) -> Any:
             return super().forward(*x, **options)
 
-    for bad, got in ((Doubled(EMBED, 2), "Doubled, a subclass"), (patched, "one with another forward"),
-                     (parametrized, "ParametrizedMultiheadAttention, a subclass"), (Other(EMBED, 2), "Other, a subclass")):
+    for bad, got in (
+        (Doubled(EMBED, 2), "Doubled, a subclass"),
+        (patched, "one with another forward"),
+        (parametrized, "ParametrizedMultiheadAttention, a subclass"),
+        (Other(EMBED, 2), "Other, a subclass"),
+    ):
         model = nn.Sequential(nn.MultiheadAttention(EMBED, 2), nn.ModuleDict({"inner": bad}))
         with pytest.raises(ValueError, match=rf"^model\.1\.inner: expected a torch\.nn\.MultiheadAttention, got {got}"):
             replace(model, "sparsemax")

@@ -40,8 +40,23 @@ def agree(*arguments: Tensor, **options: Any) -> None:
 
 # ── scaled_dot_product_attention ────────────────────────────────────────────────────────────────────────────────────
 
-SHAPES = [(1, 1), (1, M), (N, 1), (N, M), (1, N, M), (H, 1, M), (H, N, 1), (H, N, M), (B, 1, 1, M), (B, 1, N, M), (1, H, N, M),
-          (B, H, 1, M), (B, H, N, 1), (1, 1, 1, 1), (B, H, N, M)]
+SHAPES = [
+    (1, 1),
+    (1, M),
+    (N, 1),
+    (N, M),
+    (1, N, M),
+    (H, 1, M),
+    (H, N, 1),
+    (H, N, M),
+    (B, 1, 1, M),
+    (B, 1, N, M),
+    (1, H, N, M),
+    (B, H, 1, M),
+    (B, H, N, 1),
+    (1, 1, 1, 1),
+    (B, H, N, M),
+]
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
@@ -66,7 +81,7 @@ def test_masks_without_axes(mask: Tensor) -> None:
 def test_every_dtype(option: str, dtype: torch.dtype) -> None:
     masks = {"boolean": some(N, M), "same": normal(N, M, dtype=dtype), "float32": normal(N, M, dtype=torch.float32)}
     if dtype == torch.float64 and option == "float32":
-        masks["float32"] = masks["float32"].double()         # PyTorch's function takes no other
+        masks["float32"] = masks["float32"].double()  # PyTorch's function takes no other
     agree(*inputs(B, H, dtype=dtype), *([masks[option]] if option in masks else []), is_causal=option == "causal")
 
 
@@ -84,7 +99,7 @@ def test_leading_axes(lead: tuple[int, ...], is_causal: bool) -> None:
 @pytest.mark.parametrize(("n", "m"), [(0, 5), (4, 0), (0, 0)])
 def test_nothing_to_attend_to_or_from(n: int, m: int) -> None:
     for options in ({}, {"is_causal": True}, {"attn_mask": torch.ones(n, m, dtype=torch.bool)}):
-        agree(*inputs(B, H, n=n, m=m), **options)            # type: ignore[arg-type]
+        agree(*inputs(B, H, n=n, m=m), **options)  # type: ignore[arg-type]
 
 
 def test_batches_and_heads_that_broadcast() -> None:
@@ -108,8 +123,11 @@ def test_rows_with_nothing_left() -> None:
 
 
 @pytest.mark.parametrize("heads", [1, 2, 3, 6])
-@pytest.mark.parametrize("options", [{}, {"is_causal": True}, {"attn_mask": some(B, 6, N, M)}, {"attn_mask": some(N, M)}],
-                         ids=["none", "causal", "each head", "one mask"])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"is_causal": True}, {"attn_mask": some(B, 6, N, M)}, {"attn_mask": some(N, M)}],
+    ids=["none", "causal", "each head", "one mask"],
+)
 def test_grouped_queries(heads: int, options: dict[str, Any]) -> None:
     q, (_, k, v) = normal(B, 6, N, E), inputs(B, heads)
     agree(q, k, v, enable_gqa=True, **options)
@@ -136,9 +154,16 @@ def nested(layout: torch.layout) -> Tensor:
 
 
 @pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
-@pytest.mark.parametrize("make", [lambda: nested(torch.strided), lambda: nested(torch.jagged),
-                                  lambda: normal(2, N, E).to_sparse(), lambda: torch.empty(2, N, E, device="meta")],
-                         ids=["nested", "jagged", "sparse", "meta"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: nested(torch.strided),
+        lambda: nested(torch.jagged),
+        lambda: normal(2, N, E).to_sparse(),
+        lambda: torch.empty(2, N, E, device="meta"),
+    ],
+    ids=["nested", "jagged", "sparse", "meta"],
+)
 @pytest.mark.parametrize("enable_gqa", [False, True])
 def test_other_layouts_are_refused(make: Callable[[], Tensor], enable_gqa: bool) -> None:
     x = make()
@@ -153,8 +178,10 @@ def test_refusals_name_the_argument() -> None:
     for arguments, message in (
         ((q, k, v, torch.ones(N, M + 1).bool()), r"attn_mask: expected a boolean or floating tensor that broadcasts"),
         ((q, k, v, torch.ones(N, M, dtype=torch.long)), "attn_mask: expected a boolean or floating tensor"),
-        ((q, k, v[..., :-1, :]), "value: expected"), ((q, k.float(), v), "key: expected the dtype torch.float64"),
-        ((q.long(), k, v), "query: expected a dense floating tensor"), ((q[0, 0, 0], k, v), "query: expected a dense"),
+        ((q, k, v[..., :-1, :]), "value: expected"),
+        ((q, k.float(), v), "key: expected the dtype torch.float64"),
+        ((q.long(), k, v), "query: expected a dense floating tensor"),
+        ((q[0, 0, 0], k, v), "query: expected a dense"),
     ):
         with pytest.raises(ValueError, match=message):
             scaled_dot_product_attention(*arguments)
@@ -174,12 +201,17 @@ def pair(dtype: torch.dtype = torch.float64, **options: Any) -> tuple[nn.Multihe
 def masks() -> dict[str, dict[str, Any]]:
     padding, attn, each = some(B, M, share=0.4), some(N, M, share=0.4), some(B * HEADS, N, M, share=0.4)
     for mask in (padding, attn, each):
-        mask[..., 0] = False                                 # PyTorch's module gives NaN where nothing is left
+        mask[..., 0] = False  # PyTorch's module gives NaN where nothing is left
     infinite = torch.zeros(B, M).double().masked_fill(padding, -math.inf)
     return {
-        "none": {}, "padding": {"key_padding_mask": padding}, "floating padding": {"key_padding_mask": infinite},
-        "attn": {"attn_mask": attn}, "each head": {"attn_mask": each}, "floating": {"attn_mask": normal(N, M)},
-        "floating, each head": {"attn_mask": normal(B * HEADS, N, M)}, "both": {"key_padding_mask": padding, "attn_mask": attn},
+        "none": {},
+        "padding": {"key_padding_mask": padding},
+        "floating padding": {"key_padding_mask": infinite},
+        "attn": {"attn_mask": attn},
+        "each head": {"attn_mask": each},
+        "floating": {"attn_mask": normal(N, M)},
+        "floating, each head": {"attn_mask": normal(B * HEADS, N, M)},
+        "both": {"key_padding_mask": padding, "attn_mask": attn},
         "both floating": {"key_padding_mask": infinite, "attn_mask": normal(N, M)},
         "both, each head": {"key_padding_mask": padding, "attn_mask": each},
     }
@@ -187,16 +219,27 @@ def masks() -> dict[str, dict[str, Any]]:
 
 @pytest.mark.filterwarnings("ignore:Support for mismatched key_padding_mask:UserWarning")
 @pytest.mark.parametrize("name", list(masks()))
-@pytest.mark.parametrize("options", [
-    {}, {"batch_first": True}, {"add_bias_kv": True}, {"add_zero_attn": True}, {"kdim": 6, "vdim": 7},
-    {"batch_first": True, "add_bias_kv": True, "add_zero_attn": True, "kdim": 6, "vdim": 7}, {"bias": False}], ids=str)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"batch_first": True},
+        {"add_bias_kv": True},
+        {"add_zero_attn": True},
+        {"kdim": 6, "vdim": 7},
+        {"batch_first": True, "add_bias_kv": True, "add_zero_attn": True, "kdim": 6, "vdim": 7},
+        {"bias": False},
+    ],
+    ids=str,
+)
 def test_the_module_with_every_mask_and_option(options: dict[str, Any], name: str) -> None:
     theirs, ours = pair(**options)
     data = [normal(B, size, width) for size, width in ((N, E), (M, options.get("kdim", E)), (M, options.get("vdim", E)))]
     data = data if options.get("batch_first") else [x.transpose(0, 1) for x in data]
     for need, average in ((True, True), (True, False), (False, True)):
         (out, weights), (their_out, their_weights) = (
-            module(*data, need_weights=need, average_attn_weights=average, **masks_of(name)) for module in (ours, theirs))
+            module(*data, need_weights=need, average_attn_weights=average, **masks_of(name)) for module in (ours, theirs)
+        )
         assert_close(out, their_out, rtol=0.0, atol=1e-12)
         assert (weights is None) == (their_weights is None) == (not need)
         if need:

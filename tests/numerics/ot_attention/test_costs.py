@@ -43,13 +43,17 @@ def test_mass_stays_in_its_group() -> None:
     assert_close(group_cost(groups)[1], group_cost(groups[1]))
 
 
-@pytest.mark.parametrize(("call", "name"), [
-    (lambda: squared_distance(T[0, 0]), "templates"), (lambda: squared_distance(T, S[0, 0]), "sources"),
-    (lambda: negative_inner_product(T, S[..., :1]), "sources"),
-    (lambda: squared_distance(T, S[[0, 1, 1]]), "sources"),
-    (lambda: group_cost(torch.zeros(3)), "groups"),
-    (lambda: group_cost(torch.zeros(3).long(), torch.tensor(1)), "source_groups"),
-])
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: squared_distance(T[0, 0]), "templates"),
+        (lambda: squared_distance(T, S[0, 0]), "sources"),
+        (lambda: negative_inner_product(T, S[..., :1]), "sources"),
+        (lambda: squared_distance(T, S[[0, 1, 1]]), "sources"),
+        (lambda: group_cost(torch.zeros(3)), "groups"),
+        (lambda: group_cost(torch.zeros(3).long(), torch.tensor(1)), "source_groups"),
+    ],
+)
 def test_refusals(call: Callable[[], Tensor], name: str) -> None:
     with pytest.raises(ValueError, match=f"^{name}: expected .*, got "):
         call()

@@ -110,9 +110,7 @@ def test_the_leading_term_with_its_remainder(x: OtProblem) -> None:
     errors = deviations(x, x.alpha, x.gamma)
     expected = [x.alpha**2 * term for term in leading(x, x.gamma)]
     gaps = sizes(*(a - b for a, b in zip(errors[:3], expected, strict=True)))
-    for gap, bound, slack in zip(
-        gaps, remainder(x, x.alpha, x.gamma), noise(x, x.alpha, x.gamma, errors[3]), strict=True
-    ):
+    for gap, bound, slack in zip(gaps, remainder(x, x.alpha, x.gamma), noise(x, x.alpha, x.gamma, errors[3]), strict=True):
         assert (gap <= bound * (1 + 1e-12) + 2 * slack).all()
 
 
@@ -185,8 +183,9 @@ def test_bounds_known_before_the_pass_are_attained(alpha: float) -> None:
     """``beyond.ot-query-bound`` for ±1 and small z, where one pass alone says 1 + q times as much."""
     errors, bounds = pair(1e-6, alpha, 1.0)
     assert errors[0] == pytest.approx(bounds[0], rel=1e-6)
-    by_pass = ot.approximation_bound(PAIR, torch.tensor([1e-6], dtype=F64), ONE, FREE, alpha, 1.0,
-                                     torch.tensor([alpha * 1e-6], dtype=F64))
+    by_pass = ot.approximation_bound(
+        PAIR, torch.tensor([1e-6], dtype=F64), ONE, FREE, alpha, 1.0, torch.tensor([alpha * 1e-6], dtype=F64)
+    )
     assert float(by_pass.dual) == pytest.approx((1 + alpha) * bounds[0], rel=1e-6)
 
 

@@ -22,8 +22,10 @@ F64 = torch.float64
 def singles(x: OtProblem) -> Iterator[tuple[list[list[mp.mpf]], list[mp.mpf], list[mp.mpf], list[list[mp.mpf]]]]:
     """Each problem of a batch: templates, evidence, prior and cost as exact numbers."""
     sizes = (2, 1, 1, 2)
-    flat = (t.cpu().double().flatten(0, t.ndim - size - 1) if t.ndim > size else t.cpu().double()[None]
-            for t, size in zip(x.tensors, sizes, strict=True))
+    flat = (
+        t.cpu().double().flatten(0, t.ndim - size - 1) if t.ndim > size else t.cpu().double()[None]
+        for t, size in zip(x.tensors, sizes, strict=True)
+    )
     for t, z, u, M in zip(*flat, strict=True):
         yield exact(t), exact(z), exact(u), exact(M)
 

@@ -149,27 +149,46 @@ def test_leading_dimensions_broadcast_and_scalars_may_be_tensors() -> None:
 def test_every_function_of_a_batch_is_that_of_its_problems() -> None:
     """More templates than sources, and separate leading axes for each tensor; all axes have different lengths."""
     g = torch.Generator().manual_seed(9)
-    t, z, M, potential, dual, s = (torch.randn(*shape, generator=g, dtype=F64) for shape in (
-        (2, 1, 6, 3), (3, 3), (4, 1, 1, 6, 5), (2, 1, 6), (3, 3), (2, 1, 5, 3)))
+    t, z, M, potential, dual, s = (
+        torch.randn(*shape, generator=g, dtype=F64)
+        for shape in ((2, 1, 6, 3), (3, 3), (4, 1, 1, 6, 5), (2, 1, 6), (3, 3), (2, 1, 5, 3))
+    )
     u = torch.rand(3, 5, generator=g, dtype=F64)
     M[0, 0, 0, 2, 1] = torch.inf
     alpha, gamma = torch.tensor([0.5, 1.0, 2.0], dtype=F64), torch.tensor([[0.7], [1.5]], dtype=F64)
-    everything, functions = (t, z, u, M, alpha, gamma), {
-        "weights": ot.weights, "attend": ot.attend, "resolvent": ot.resolvent, "solve": ot.solve,
-        "approximation_bound": ot.approximation_bound, "bound at": lambda *x: ot.approximation_bound(*x, dual=dual),
-    }
+    everything, functions = (
+        (t, z, u, M, alpha, gamma),
+        {
+            "weights": ot.weights,
+            "attend": ot.attend,
+            "resolvent": ot.resolvent,
+            "solve": ot.solve,
+            "approximation_bound": ot.approximation_bound,
+            "bound at": lambda *x: ot.approximation_bound(*x, dual=dual),
+        },
+    )
     at_potential = {
         "kernel": (lambda: ot.kernel(M, gamma), lambda i, k, j: ot.kernel(M[j, 0, 0], float(gamma[i, 0]))),
-        "true_preference": (lambda: ot.true_preference(u, M, gamma),
-                            lambda i, k, j: ot.true_preference(u[k], M[j, 0, 0], float(gamma[i, 0]))),
-        "mean_covariance": (lambda: ot.mean_covariance(t, u, M, gamma),
-                            lambda i, k, j: ot.mean_covariance(t[i, 0], u[k], M[j, 0, 0], float(gamma[i, 0]))),
-        "inner products": (lambda: ot.attend_by_inner_products(t, z, u, alpha, gamma, s), lambda i, k, j:
-                           ot.attend_by_inner_products(t[i, 0], z[k], u[k], float(alpha[k]), float(gamma[i, 0]), s[i, 0])),
+        "true_preference": (
+            lambda: ot.true_preference(u, M, gamma),
+            lambda i, k, j: ot.true_preference(u[k], M[j, 0, 0], float(gamma[i, 0])),
+        ),
+        "mean_covariance": (
+            lambda: ot.mean_covariance(t, u, M, gamma),
+            lambda i, k, j: ot.mean_covariance(t[i, 0], u[k], M[j, 0, 0], float(gamma[i, 0])),
+        ),
+        "inner products": (
+            lambda: ot.attend_by_inner_products(t, z, u, alpha, gamma, s),
+            lambda i, k, j: ot.attend_by_inner_products(t[i, 0], z[k], u[k], float(alpha[k]), float(gamma[i, 0]), s[i, 0]),
+        ),
     }
-    at_potential |= {name: (lambda f=f: f(potential, u, M, gamma),
-                            lambda i, k, j, f=f: f(potential[i, 0], u[k], M[j, 0, 0], float(gamma[i, 0])))
-                     for name, f in (("conjugate", ot.conjugate), ("coupling", ot.coupling), ("transported", ot.transported))}
+    at_potential |= {
+        name: (
+            lambda f=f: f(potential, u, M, gamma),
+            lambda i, k, j, f=f: f(potential[i, 0], u[k], M[j, 0, 0], float(gamma[i, 0])),
+        )
+        for name, f in (("conjugate", ot.conjugate), ("coupling", ot.coupling), ("transported", ot.transported))
+    }
 
     def values(x: object) -> dict[str, Tensor]:
         return {"": x} if isinstance(x, Tensor) else {k: v for k, v in vars(x).items() if v.dtype == F64 and k != "residual"}
@@ -199,8 +218,14 @@ def test_units_of_lengths_and_of_costs_change_nothing(power: int) -> None:
     dearer = (t, z, u, unit * M, 3.0 * unit, 0.5 * unit)
     for data, length, price in ((longer, unit, 1.0), (dearer, 1.0, unit)):
         other, others = ot.solve(*data), ot.approximation_bound(*data)
-        scales = {"dual": price / length, "weights": 1.0, "mean": length, "residual": length, "gap": price,
-                  "distance": price / length}
+        scales = {
+            "dual": price / length,
+            "weights": 1.0,
+            "mean": length,
+            "residual": length,
+            "gap": price,
+            "distance": price / length,
+        }
         for name, scale in scales.items():
             close(getattr(other, name), scale * getattr(solution, name), 0.0)
         for name in ("dual", "mean", "weights"):
@@ -230,7 +255,7 @@ def test_a_covariance_may_be_summed_in_blocks_of_sources(monkeypatch: pytest.Mon
 
 def test_a_covariance_keeps_its_digits_far_from_the_origin() -> None:
     x = many_problems(5, 3, symmetric=False)
-    near = (x.templates * 2.0**20).round() / 2.0**20         # so that the offset loses nothing
+    near = (x.templates * 2.0**20).round() / 2.0**20  # so that the offset loses nothing
     far = ot.mean_covariance(near + 2.0**30, x.prior, x.cost)
     close(far, ot.mean_covariance(near, x.prior, x.cost), 1e-13)
 

@@ -127,7 +127,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
-    assert int(run.stdout) < 190                             # MB: one matrix of all tokens for both queries is 200, of ten
+    assert int(run.stdout) < 190  # MB: one matrix of all tokens for both queries is 200, of ten
 
 
 def test_defaults_agree_with_the_experiment() -> None:

@@ -177,8 +177,11 @@ def test_a_cost_of_the_destination_only_is_ordinary_attention(x: OtProblem) -> N
     cost = (-x.gamma * v.log()).unsqueeze(-1).expand(x.cost.shape)
     scores = x.alpha / x.gamma * (x.templates @ x.evidence.unsqueeze(-1)).squeeze(-1)
     rise = v * scores.exp()
-    close(ot.weights(x.templates, x.evidence, x.prior, cost, x.alpha, x.gamma), rise / rise.sum(-1, keepdim=True),
-          x.rounding + tolerances.plan("float64", x.N, 40))
+    close(
+        ot.weights(x.templates, x.evidence, x.prior, cost, x.alpha, x.gamma),
+        rise / rise.sum(-1, keepdim=True),
+        x.rounding + tolerances.plan("float64", x.N, 40),
+    )
 
 
 @PATIENT

@@ -124,10 +124,19 @@ def test_a_power_of_zero() -> None:
 def test_errors_of_operations() -> None:
     """To first order: what an argument is off by, times the slope, and u of the result."""
     x, y = exactly(3.0, error=2.0), exactly(-0.5, error=8.0)
-    for actual, passed_on in ((x + y, 10), (x - y, 10), (x * y, 2 * 0.5 + 8 * 3), (x / y, 2 / 0.5 + 8 * 3 / 0.25),
-                              (1.0 - x, 2), (1.0 / x, 2 / 9), (x.exp(), 2 * math.e**3), (x.log(), 2 / 3),
-                              (x.expm1(), 2 * math.e**3), (x.square(), 12),
-                              (x.power(y), 3**-0.5 * (2 * 0.5 / 3 + math.log(3) * (8 + 0.5)))):
+    for actual, passed_on in (
+        (x + y, 10),
+        (x - y, 10),
+        (x * y, 2 * 0.5 + 8 * 3),
+        (x / y, 2 / 0.5 + 8 * 3 / 0.25),
+        (1.0 - x, 2),
+        (1.0 / x, 2 / 9),
+        (x.exp(), 2 * math.e**3),
+        (x.log(), 2 / 3),
+        (x.expm1(), 2 * math.e**3),
+        (x.square(), 12),
+        (x.power(y), 3**-0.5 * (2 * 0.5 / 3 + math.log(3) * (8 + 0.5))),
+    ):
         assert actual.error[0] == pytest.approx(passed_on + abs(float(actual.value[0])))
     assert exactly(3.0, -4.0, error=2.0).sum().error.tolist() == [2 + 2 + 2 * 7]
 
@@ -140,8 +149,11 @@ def test_long_rows_have_several_tiles_and_a_shorter_one(trial: Any, calls: int, 
     tiles = []
     for name in ("tiled_attention", "tiled_gradients"):
         original = getattr(flash, name)
-        monkeypatch.setattr(flash, name, lambda *args, tile, original=original, **rest: (
-            tiles.append(tile), original(*args, tile=tile, **rest))[1])
+        monkeypatch.setattr(
+            flash,
+            name,
+            lambda *args, tile, original=original, **rest: (tiles.append(tile), original(*args, tile=tile, **rest))[1],
+        )
     trial(Data(Setting(0, "normal", 17, "float64"))).computed()
     assert len(tiles) == calls
     assert all(17 // tile >= 3 and 1 < 17 % tile < tile for tile in tiles)

@@ -59,16 +59,19 @@ def test_in_the_middle_of_the_ranges_right_numbers_are_told_from_nearby_ones(fun
     assert measure(function.name, middle, off).state == SILENT
 
 
-@pytest.mark.parametrize(("name", "setting"), [
-    ("fenchel_young.entmax_bisect_loss", Setting(0, "far", 2, "float64")),
-    ("fenchel_young.entmax_bisect_loss near α = 1", Setting(-6, "normal", 2, "float32")),
-    ("fenchel_young.entmax_bisect_loss near α = 1, derivative in X", Setting(-6, "tied", 2, "float32")),
-    ("fenchel_young.entmax_bisect_loss, derivative in X", Setting(5, "tied", 2, "float32")),
-    ("fenchel_young.normmax_bisect_loss", Setting(1, "far", 17, "float32")),
-    ("regularizers.entmax_bisect", Setting(5, "tied", 2, "float64")),
-    ("regularizers.entmax_bisect, derivatives in X and α", Setting(3, "tied", 17, "float32")),
-    ("transport.unbalanced, derivatives in cost and temperature", Setting(-6, "normal", 3, "float64")),
-])
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [
+        ("fenchel_young.entmax_bisect_loss", Setting(0, "far", 2, "float64")),
+        ("fenchel_young.entmax_bisect_loss near α = 1", Setting(-6, "normal", 2, "float32")),
+        ("fenchel_young.entmax_bisect_loss near α = 1, derivative in X", Setting(-6, "tied", 2, "float32")),
+        ("fenchel_young.entmax_bisect_loss, derivative in X", Setting(5, "tied", 2, "float32")),
+        ("fenchel_young.normmax_bisect_loss", Setting(1, "far", 17, "float32")),
+        ("regularizers.entmax_bisect", Setting(5, "tied", 2, "float64")),
+        ("regularizers.entmax_bisect, derivatives in X and α", Setting(3, "tied", 17, "float32")),
+        ("transport.unbalanced, derivatives in cost and temperature", Setting(-6, "normal", 3, "float64")),
+    ],
+)
 def test_recorded_regressions(name: str, setting: Setting) -> None:
     function = next(f for f in FUNCTIONS if f.name == name)
     cell = measure(name, setting, function.trial(Data(setting)))
@@ -112,16 +115,19 @@ def divided_before_shift(s: Tensor, tau: float) -> Tensor:
     return (x - x.max()).softmax(-1)
 
 
-@pytest.mark.parametrize(("wrong", "setting"), [
-    (lambda s, tau: one_sided.plan(s, 1.001 * tau), SETTING),
-    (lambda s, tau: one_sided.plan(s.float(), tau).double(), SETTING),
-    (lambda s, tau: one_sided.plan(s, tau) * (1 + 1e-13), SETTING),
-    (lambda s, tau: one_sided.plan(s, tau)[:-1], SETTING),
-    (lambda s, tau: one_sided.plan(s, tau) * torch.nan, SETTING),
-    (divided_before_shift, Setting(-1, "far", 17, "float32")),
-    (unshifted, Setting(0, "far", 17, "float64")),
-    (lambda s, tau: (_ for _ in ()).throw(RuntimeError("no argument is named")), SETTING),
-])
+@pytest.mark.parametrize(
+    ("wrong", "setting"),
+    [
+        (lambda s, tau: one_sided.plan(s, 1.001 * tau), SETTING),
+        (lambda s, tau: one_sided.plan(s.float(), tau).double(), SETTING),
+        (lambda s, tau: one_sided.plan(s, tau) * (1 + 1e-13), SETTING),
+        (lambda s, tau: one_sided.plan(s, tau)[:-1], SETTING),
+        (lambda s, tau: one_sided.plan(s, tau) * torch.nan, SETTING),
+        (divided_before_shift, Setting(-1, "far", 17, "float32")),
+        (unshifted, Setting(0, "far", 17, "float64")),
+        (lambda s, tau: (_ for _ in ()).throw(RuntimeError("no argument is named")), SETTING),
+    ],
+)
 def test_a_wrong_function_is_beyond_one_unit(wrong: Any, setting: Setting) -> None:
     assert measure("plan", setting, trial(one_sided.plan, setting)).state == RIGHT
     cell = measure("wrong", setting, trial(wrong, setting))
@@ -135,8 +141,11 @@ def test_refusals_name_an_argument() -> None:
 
 def test_an_infinity_is_right_only_beyond_the_dtype() -> None:
     def cell(actual: float, expected: float) -> Cell:
-        return measure("x", Setting(0, "normal", 1, "float16"),
-                       Trial(lambda: torch.tensor([actual]), lambda peak: Exact.of([expected], peak)))
+        return measure(
+            "x",
+            Setting(0, "normal", 1, "float16"),
+            Trial(lambda: torch.tensor([actual]), lambda peak: Exact.of([expected], peak)),
+        )
 
     assert cell(math.inf, 1e6).state == RIGHT
     assert cell(-math.inf, 1e6).state == SILENT
@@ -187,8 +196,11 @@ def test_solutions_solve() -> None:
         assert abs(sum(P[3 * i : 3 * i + 3]) - a[i]) < 1e-55
     for j in range(m):
         assert abs(P[j] + P[3 + j] - b[j]) < 1e-55
-    assert all(abs(P[3 * i + j] - a[i] * b[j] * ((f[i] + g[j] - C[3 * i + j]) / 0.125).exp()) < 1e-55
-               for i in range(n) for j in range(m))
+    assert all(
+        abs(P[3 * i + j] - a[i] * b[j] * ((f[i] + g[j] - C[3 * i + j]) / 0.125).exp()) < 1e-55
+        for i in range(n)
+        for j in range(m)
+    )
     sparse = solutions.quadratic(n, m)([*data[:11], flint.arb(0.125)])
     assert any(p == 0 for p in sparse)
     assert all(abs(sum(sparse[3 * i : 3 * i + 3]) - a[i]) < 1e-55 for i in range(n))
@@ -222,7 +234,7 @@ def test_the_command_resumes(tmp_path: Path) -> None:
     name = next(iter(known["groups"]))
     known["groups"][name][0]["state"] = SILENT
     record.write_text(json.dumps(known), encoding="utf-8")
-    assert CliRunner().invoke(main, arguments).exit_code == 1            # cached results are not measured again
+    assert CliRunner().invoke(main, arguments).exit_code == 1  # cached results are not measured again
     record.write_text(json.dumps(known | {"sources": "others"}), encoding="utf-8")
     assert CliRunner().invoke(main, arguments).exit_code == 0
 

@@ -30,7 +30,8 @@ def made(numbers: Sequence[Any]) -> Exact:
 
 def agree(actual: Exact, expected: Sequence[Any]) -> bool:
     return len(actual) == len(expected) and all(
-        abs(x - y) < 1e-50 * (1 + abs(y)) for x, y in zip(actual.value, expected, strict=True))
+        abs(x - y) < 1e-50 * (1 + abs(y)) for x, y in zip(actual.value, expected, strict=True)
+    )
 
 
 def differences(f: Callable[[Balls], Any], at: Balls) -> Balls:
@@ -70,23 +71,30 @@ ADVANTAGE = [p * (u - inner(P, U)) for p, u in zip(P, U, strict=True)]
 SLOPES = differences(lambda at: partition(at[:3], at[3]).log(), [*S, TAU])
 
 
-@pytest.mark.parametrize(("actual", "expected"), [
-    (rows.plan(made(S), made([TAU])), softmax(S, TAU)),
-    (rows.softmax(made(S)), softmax(S, flint.arb(1))),
-    (rows.log_partition(made(S), made([TAU])), [partition(S, TAU).log()]),
-    (rows.potential(made(S), made([TAU])), [TAU * partition(S, TAU).log()]),
-    (rows.entropy(made(P)), [entropy(P)]),
-    (rows.objective(made(P), made(U), made([TAU])), [-inner(P, U) - TAU * entropy(P)]),
-    (rows.score_gradient(made(P), made(U), made([TAU])), [-x / TAU for x in ADVANTAGE]),
-    (rows.fisher_product(made(P), made(U), made([TAU])), [x / TAU / TAU for x in ADVANTAGE]),
-    (rows.covariance(made(P)), [(p if i == j else 0) - p * q for i, p in enumerate(P) for j, q in enumerate(P)]),
-    (rows.plan_backward(made(S), made([TAU]), made(W)),
-     differences(lambda at: inner(W, softmax(at[:3], at[3])), [*S, TAU])),
-    (rows.log_partition_backward(made(S), made([TAU])), SLOPES),
-    (rows.log_partition_hessian(made(S), made([TAU]), made(W)),
-     differences(lambda at: inner(W, softmax(at, TAU)) / TAU, S)),
-    (rows.entropy_backward(made(S), made([TAU])), differences(lambda at: entropy(softmax(at[:3], at[3])), [*S, TAU])),
-])
+@pytest.mark.parametrize(
+    ("actual", "expected"),
+    [
+        (rows.plan(made(S), made([TAU])), softmax(S, TAU)),
+        (rows.softmax(made(S)), softmax(S, flint.arb(1))),
+        (rows.log_partition(made(S), made([TAU])), [partition(S, TAU).log()]),
+        (rows.potential(made(S), made([TAU])), [TAU * partition(S, TAU).log()]),
+        (rows.entropy(made(P)), [entropy(P)]),
+        (rows.objective(made(P), made(U), made([TAU])), [-inner(P, U) - TAU * entropy(P)]),
+        (rows.score_gradient(made(P), made(U), made([TAU])), [-x / TAU for x in ADVANTAGE]),
+        (rows.fisher_product(made(P), made(U), made([TAU])), [x / TAU / TAU for x in ADVANTAGE]),
+        (rows.covariance(made(P)), [(p if i == j else 0) - p * q for i, p in enumerate(P) for j, q in enumerate(P)]),
+        (
+            rows.plan_backward(made(S), made([TAU]), made(W)),
+            differences(lambda at: inner(W, softmax(at[:3], at[3])), [*S, TAU]),
+        ),
+        (rows.log_partition_backward(made(S), made([TAU])), SLOPES),
+        (
+            rows.log_partition_hessian(made(S), made([TAU]), made(W)),
+            differences(lambda at: inner(W, softmax(at, TAU)) / TAU, S),
+        ),
+        (rows.entropy_backward(made(S), made([TAU])), differences(lambda at: entropy(softmax(at[:3], at[3])), [*S, TAU])),
+    ],
+)
 def test_rows_by_their_definitions(actual: Exact, expected: Balls) -> None:
     assert agree(actual, expected)
 
@@ -99,8 +107,10 @@ def test_the_pseudo_inverse_is_one_on_the_live_positions() -> None:
     assert agree(y.sum(), [flint.arb(0)])
     assert agree(rows.fisher_product(made(P), y, made([TAU])), [U[i] - centre if i in LIVE else flint.arb(0) for i in range(4)])
     gradient = [x / TAU for x in ADVANTAGE]
-    assert agree(rows.natural_direction(made(P), made(U), made([TAU])),
-                 rows.pseudo_inverse_product(made(P), made(gradient), made([TAU])).value)
+    assert agree(
+        rows.natural_direction(made(P), made(U), made([TAU])),
+        rows.pseudo_inverse_product(made(P), made(gradient), made([TAU])).value,
+    )
 
 
 def test_the_covariance_carries_the_error_of_the_plan() -> None:
@@ -154,25 +164,41 @@ BOTH = [x + y for x, y in zip(QUERY, KEYS[0], strict=True)]
 PROBLEM = matrix(KEYS), made(EVIDENCE), made(PRIOR), made([ALPHA])
 
 
-@pytest.mark.parametrize(("actual", "expected"), [
-    (attention.attention(made(QUERY), matrix(KEYS), matrix(VALUES), made([TAU])),
-     [*output(FLAT), partition(KERNEL, TAU).log()]),
-    (attention.attention_backward(made(QUERY), matrix(KEYS), matrix(VALUES), made([TAU]), made(UPWARD)),
-     differences(lambda at: inner(UPWARD, output(at)), FLAT)),
-    (attention.kernel_weights(made(QUERY), matrix(KEYS)), [x / total(KERNEL) for x in KERNEL]),
-    (attention.linear_attention(made(QUERY), matrix(KEYS), matrix(VALUES)), mean([x / total(KERNEL) for x in KERNEL], VALUES)),
-    (attention.random_features(made(QUERY), matrix(OMEGA)), [feature(w, QUERY) / flint.arb(2).sqrt() for w in OMEGA]),
-    (attention.random_feature_attention(made(QUERY), matrix(KEYS), matrix(VALUES), matrix(OMEGA), made([TAU])),
-     mean([x / total(RANDOM) for x in RANDOM], VALUES)),
-    (attention.kernel_variance(made(QUERY), made(KEYS[0]), 3),
-     [((2 * KERNEL[0] + inner(BOTH, BOTH)).exp() - (2 * KERNEL[0]).exp()) / 3]),
-    (attention.tilt(made(DUAL), matrix(KEYS), made(PRIOR)), [x / total(TILTED) for x in TILTED]),
-    (attention.mem_log_partition(made(DUAL), matrix(KEYS), made(PRIOR)), [total(TILTED).log() - total(PRIOR).log()]),
-    (attention.dual_objective(made(DUAL), *PROBLEM), [dual_value(DUAL)]),
-    (attention.dual_gradient(made(DUAL), *PROBLEM), differences(dual_value, DUAL)),
-    (attention.primal_objective(made(WEIGHTS), *PROBLEM),
-     [ALPHA / 2 * inner(RESIDUAL, RESIDUAL) + inner(WEIGHTS[:2], [(WEIGHTS[i] / SHARES[i]).log() for i in range(2)])]),
-])
+@pytest.mark.parametrize(
+    ("actual", "expected"),
+    [
+        (
+            attention.attention(made(QUERY), matrix(KEYS), matrix(VALUES), made([TAU])),
+            [*output(FLAT), partition(KERNEL, TAU).log()],
+        ),
+        (
+            attention.attention_backward(made(QUERY), matrix(KEYS), matrix(VALUES), made([TAU]), made(UPWARD)),
+            differences(lambda at: inner(UPWARD, output(at)), FLAT),
+        ),
+        (attention.kernel_weights(made(QUERY), matrix(KEYS)), [x / total(KERNEL) for x in KERNEL]),
+        (
+            attention.linear_attention(made(QUERY), matrix(KEYS), matrix(VALUES)),
+            mean([x / total(KERNEL) for x in KERNEL], VALUES),
+        ),
+        (attention.random_features(made(QUERY), matrix(OMEGA)), [feature(w, QUERY) / flint.arb(2).sqrt() for w in OMEGA]),
+        (
+            attention.random_feature_attention(made(QUERY), matrix(KEYS), matrix(VALUES), matrix(OMEGA), made([TAU])),
+            mean([x / total(RANDOM) for x in RANDOM], VALUES),
+        ),
+        (
+            attention.kernel_variance(made(QUERY), made(KEYS[0]), 3),
+            [((2 * KERNEL[0] + inner(BOTH, BOTH)).exp() - (2 * KERNEL[0]).exp()) / 3],
+        ),
+        (attention.tilt(made(DUAL), matrix(KEYS), made(PRIOR)), [x / total(TILTED) for x in TILTED]),
+        (attention.mem_log_partition(made(DUAL), matrix(KEYS), made(PRIOR)), [total(TILTED).log() - total(PRIOR).log()]),
+        (attention.dual_objective(made(DUAL), *PROBLEM), [dual_value(DUAL)]),
+        (attention.dual_gradient(made(DUAL), *PROBLEM), differences(dual_value, DUAL)),
+        (
+            attention.primal_objective(made(WEIGHTS), *PROBLEM),
+            [ALPHA / 2 * inner(RESIDUAL, RESIDUAL) + inner(WEIGHTS[:2], [(WEIGHTS[i] / SHARES[i]).log() for i in range(2)])],
+        ),
+    ],
+)
 def test_vectors_by_their_definitions(actual: Exact, expected: Balls) -> None:
     assert agree(actual, expected)
 
@@ -196,8 +222,11 @@ ROUNDED = flint.arb(2) ** -60
 BY_NAME = {f.name: f for f in FUNCTIONS}
 SOLVED = ("regularizers", "sparse_maps", "fenchel_young", "transport", "mem.solve")
 PROPAGATED = [name for name in BY_NAME if not name.startswith(SOLVED)] + [
-    "fenchel_young.logistic_loss", "fenchel_young.logistic_ova_loss", "transport.one_sided_plan",
-    "transport.sinkhorn_weights, two half-steps"]
+    "fenchel_young.logistic_loss",
+    "fenchel_young.logistic_ova_loss",
+    "transport.one_sided_plan",
+    "transport.sinkhorn_weights, two half-steps",
+]
 
 
 def roundings(function: Function, monkeypatch: pytest.MonkeyPatch) -> np.ndarray:
@@ -210,8 +239,9 @@ def roundings(function: Function, monkeypatch: pytest.MonkeyPatch) -> np.ndarray
 
     exact = trial.expected(Peak(0.0))
     monkeypatch.setattr(Exact, "_made", lambda self, value, error: operation(self, [off(x) for x in value], error))
-    monkeypatch.setattr(Exact, "sum", lambda self: addition(
-        Exact([off(x, len(self)) for x in self.value], self.error, self.peak)))
+    monkeypatch.setattr(
+        Exact, "sum", lambda self: addition(Exact([off(x, len(self)) for x in self.value], self.error, self.peak))
+    )
     ratios = []
     for _ in range(8):
         changes = [float(abs(x - y) / ROUNDED) for x, y in zip(trial.expected(Peak(0.0)).value, exact.value, strict=True)]

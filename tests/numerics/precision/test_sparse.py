@@ -15,7 +15,7 @@ from numerics.precision.exact import BITS, Exact, Peak
 
 S = (2.0, 1.75, 1.0, -3.0, 2.0)
 STEP = flint.arb(2) ** -60
-SEEN = 1e-30                                                 # a difference, of what is known to 2^-200
+SEEN = 1e-30  # a difference, of what is known to 2^-200
 ALPHAS = (1.001, 1.25, 1.5, 2.0, 3.5, 40.0)
 
 
@@ -36,8 +36,10 @@ def is_optimal(p: Exact, slopes: list[Any], most: float = 1.0) -> bool:
     """Whether scores less slopes of Ω are one number λ where 0 < p < most, at most λ where p = 0, at least where p = most."""
     gains = [s - g for s, g in zip(S, slopes, strict=True)]
     level = next(y for y, x in zip(gains, p.value, strict=True) if 0 < x < most)
-    return all(y <= level if x == 0 else y >= level if x == most else abs(y - level) < 1e-50
-               for y, x in zip(gains, p.value, strict=True))
+    return all(
+        y <= level if x == 0 else y >= level if x == most else abs(y - level) < 1e-50
+        for y, x in zip(gains, p.value, strict=True)
+    )
 
 
 @pytest.mark.parametrize("alpha", [0.25, *ALPHAS])
@@ -97,8 +99,11 @@ def test_slopes_in_the_exponent_for_entries_near_one() -> None:
 @pytest.mark.parametrize("alpha", [0.5, 1.0, 1.5, 3.0])
 def test_the_entropy_of_tsallis_and_a_loss(alpha: float) -> None:
     p, a = made(0.5, 0, 0.125, 0.375), flint.arb(alpha)
-    definition = total(x * x.log() for x in p.value if x > 0) if alpha == 1 else (
-        total(x**a for x in p.value if x > 0) - 1) / (a * (a - 1))
+    definition = (
+        total(x * x.log() for x in p.value if x > 0)
+        if alpha == 1
+        else (total(x**a for x in p.value if x > 0) - 1) / (a * (a - 1))
+    )
     assert abs(sparse.tsallis(p, made(alpha)).value[0] - definition) < 1e-50
     loss = sparse.loss_of(p, made(definition), made(*S[:4]), 2).value[0]
     assert abs(loss - (total(x * s for x, s in zip(p.value, S[:4], strict=True)) - definition - S[2])) < 1e-50
@@ -114,9 +119,14 @@ def test_a_label_is_taken_off(label: int) -> None:
 # ── allowances ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize(("reference", "number"), [
-    *((sparse.entmax, alpha) for alpha in (0.25, *ALPHAS)), *((sparse.normmax, alpha) for alpha in ALPHAS[1:]),
-    *((sparse.budget, share) for share in (0.25, 1.75, 3.4))])
+@pytest.mark.parametrize(
+    ("reference", "number"),
+    [
+        *((sparse.entmax, alpha) for alpha in (0.25, *ALPHAS)),
+        *((sparse.normmax, alpha) for alpha in ALPHAS[1:]),
+        *((sparse.budget, share) for share in (0.25, 1.75, 3.4)),
+    ],
+)
 def test_scores_that_are_off_move_a_map_by_no_more_than_its_allowance(reference: Any, number: float) -> None:
     """Differences of scores are off by u, and so are α and what a row adds up to: a map that is computed is off by as much."""
     u, random = flint.arb(2) ** -60, np.random.default_rng(0)
@@ -146,4 +156,4 @@ def test_thresholds_are_found_by_newtons_method(reference: Any, monkeypatch: pyt
     monkeypatch.setattr(sparse, "_root", counted)
     for alpha in (1.5, 2.5, 4.0):
         reference(made(*S), made(alpha))
-    assert calls[0] < BITS // 4                              # all three together; one bisection takes 3/4 of the bits
+    assert calls[0] < BITS // 4  # all three together; one bisection takes 3/4 of the bits

@@ -45,9 +45,7 @@ def test_no_feasible_plan_beats_the_bound(x: OneSided) -> None:
 
 
 @pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 1e6])
-@pytest.mark.parametrize(
-    "scores", [[0.3, -1.2, 0.9, 0.0], [1.0, 1.0], [2.0, 2.0, -1.0], [1e4, 1e4 - 1.0, 0.0]], ids=str
-)
+@pytest.mark.parametrize("scores", [[0.3, -1.2, 0.9, 0.0], [1.0, 1.0], [2.0, 2.0, -1.0], [1e4, 1e4 - 1.0, 0.0]], ids=str)
 def test_a_second_oracle_agrees(scores: list[float], epsilon: float) -> None:
     # POT knows the problem as unbalanced transport whose target marginal costs nothing. It exponentiates −M/ε without
     # taking off the peak, so that is done for it.
@@ -173,11 +171,7 @@ def transport_problem(n: int, m: int, kind: str) -> tuple[np.ndarray, np.ndarray
 
 problems = pytest.mark.parametrize(
     ("n", "m", "kind"),
-    [
-        (n, m, kind)
-        for n, m in ((1, 1), (1, 4), (3, 3), (5, 7))
-        for kind in ("plain", "ties", "zeros", "negative costs")
-    ],
+    [(n, m, kind) for n, m in ((1, 1), (1, 4), (3, 3), (5, 7)) for kind in ("plain", "ties", "zeros", "negative costs")],
 )
 
 
@@ -188,9 +182,7 @@ def test_the_linear_program_gives_a_certified_vertex(n: int, m: int, kind: str) 
     assert solution.certified, solution
     assert np.count_nonzero(solution.plan) <= n + m - 1
     scale = float(np.abs(cost).max())
-    assert solution.objective == pytest.approx(
-        float(ot.emd2(a, b, cost)), abs=tolerances.rounding("float64", n * m, scale)
-    )
+    assert solution.objective == pytest.approx(float(ot.emd2(a, b, cost)), abs=tolerances.rounding("float64", n * m, scale))
     f, g = solution.potentials
     assert (f[:, None] + g <= cost + tolerances.rounding("float64", 1, 2 * scale)).all()
 
@@ -205,9 +197,7 @@ def test_entropic_couplings_are_certified(n: int, m: int, kind: str, epsilon: fl
     assert (solution.plan[:, b == 0] == 0).all()
     linear = coupling.solve_transport(cost, a, b).objective
     # 0 ≥ Σ P log P ≥ −log nm: the classical value is approached at this rate when ε → 0.
-    assert solution.objective <= linear + solution.gap + tolerances.rounding(
-        "float64", n * m, float(np.abs(cost).max())
-    )
+    assert solution.objective <= linear + solution.gap + tolerances.rounding("float64", n * m, float(np.abs(cost).max()))
     assert solution.objective >= linear - epsilon * math.log(n * m) - 1e-9 * (1 + epsilon)
 
 

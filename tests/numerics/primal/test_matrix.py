@@ -69,8 +69,17 @@ def test_a_wrong_multiplier_is_not_certified(offset: float) -> None:
     assert refused.bound < right.bound
 
 
-@pytest.mark.parametrize("plan", [np.full((3, 4), 0.3), np.eye(4)[:3] * 2, np.full((3, 4), math.nan),
-                                  np.tile([1.5, -0.5, 0.0, 0.0], (3, 1)), np.full((3, 4), 1 / 12)], ids=range(5))
+@pytest.mark.parametrize(
+    "plan",
+    [
+        np.full((3, 4), 0.3),
+        np.eye(4)[:3] * 2,
+        np.full((3, 4), math.nan),
+        np.tile([1.5, -0.5, 0.0, 0.0], (3, 1)),
+        np.full((3, 4), 1 / 12),
+    ],
+    ids=range(5),
+)
 def test_an_infeasible_plan_is_not_certified(plan: np.ndarray) -> None:
     refused = matrix.certify(plan, SCORES, 0.5, np.zeros(3))
     assert not refused.certified
@@ -85,10 +94,18 @@ def test_a_solver_that_stops_early_is_reported(monkeypatch: pytest.MonkeyPatch) 
     assert not solution.certified
 
 
-@pytest.mark.parametrize(("scores", "epsilon", "word"), [
-    ([1.0], 1.0, "scores"), ([[]], 1.0, "scores"), ([[math.inf]], 1.0, "scores"), ([[1.0]], 0.0, "epsilon"),
-    ([[1.0]], math.nan, "epsilon"), ([[0.0, 100.0]], 1.0, "epsilon"), ([[0.0, 1e308]], 1e-8, "epsilon"),
-])
+@pytest.mark.parametrize(
+    ("scores", "epsilon", "word"),
+    [
+        ([1.0], 1.0, "scores"),
+        ([[]], 1.0, "scores"),
+        ([[math.inf]], 1.0, "scores"),
+        ([[1.0]], 0.0, "epsilon"),
+        ([[1.0]], math.nan, "epsilon"),
+        ([[0.0, 100.0]], 1.0, "epsilon"),
+        ([[0.0, 1e308]], 1e-8, "epsilon"),
+    ],
+)
 def test_bad_arguments_are_named(scores: list[object], epsilon: float, word: str) -> None:
     with pytest.raises(ValueError, match=word):
         matrix.solve(scores, epsilon)

@@ -291,14 +291,14 @@ def test_its_multiplier_is_alpha_over_two_at_the_radius_of_the_penalized_one(alp
 
 def test_infeasibility_is_decided_by_the_distance_of_the_hull() -> None:
     square, u = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.full(4, 0.25)
-    z = np.array([2.5, 0.0])                                  # μ + z = (3, 1/2), two from the hull
+    z = np.array([2.5, 0.0])  # μ + z = (3, 1/2), two from the hull
     assert mem_variants.solve_constrained(square, u, z, 3.999).infeasible
     assert not mem_variants.solve_constrained(square, u, z, 4.001).infeasible
     tight = mem_variants.solve_constrained(square, u, z, 4.001)
     assert tight.certified
     assert tight.distance == pytest.approx((2.0, 2.0), abs=1e-6)
     narrow = mem_variants.solve_constrained(square, np.array([0.5, 0.0, 0.5, 0.0]), [1.5, 0.0], 2.0)
-    assert narrow.infeasible                                   # with half the support, (1, 1/2) is no longer in reach
+    assert narrow.infeasible  # with half the support, (1, 1/2) is no longer in reach
 
 
 # --- penalties, refusals, independence -----------------------------------------------------------------------------

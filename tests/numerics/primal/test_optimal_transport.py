@@ -139,7 +139,7 @@ def test_the_marginal_is_the_slope_of_the_conjugate(gamma: float) -> None:
 
 def test_a_cost_that_is_not_symmetric_is_read_from_column_to_row() -> None:
     cost = np.array([[0.0, 3.0], [0.5, 0.0]])
-    u = np.array([1.0, 0.0])                                  # the first column alone: its mass goes by exp(−0), exp(−1/2)
+    u = np.array([1.0, 0.0])  # the first column alone: its mass goes by exp(−0), exp(−1/2)
     x = optimal_transport.minimize_marginal(u, cost, 1.0)
     assert x.marginal[1] / x.marginal[0] == pytest.approx(math.exp(-0.5), rel=1e-9)
     turned = optimal_transport.minimize_marginal(u, cost.T, 1.0)
@@ -253,7 +253,7 @@ def test_a_solver_that_stops_early_is_reported(monkeypatch: pytest.MonkeyPatch) 
 
     def early(program: entropic.Program, x: np.ndarray, weight: float) -> tuple[np.ndarray, np.ndarray]:
         right, multiplier = sharpen(program, x, weight)
-        swap = np.zeros_like(right)                           # along the couplings: entries (0, 0), (0, 1), (1, 0), (1, 1)
+        swap = np.zeros_like(right)  # along the couplings: entries (0, 0), (0, 1), (1, 0), (1, 1)
         swap[[0, 7]], swap[[1, 6]] = 1.0, -1.0
         return right + 0.1 * right[[0, 1, 6, 7]].min() * swap, multiplier
 

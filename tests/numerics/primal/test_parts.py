@@ -44,7 +44,7 @@ def test_a_gap_covers_the_rounding_of_the_residual_to_second_order() -> None:
     half = np.full(1, (cost + epsilon) / 2)
     judged = coupling._certify(np.ones((1, 1)), np.full((1, 1), cost), one, one, (half, half), epsilon, "given")
     rounding = 2 * EPS * cost
-    assert judged.gap >= math.exp(-1) * rounding**2 / epsilon > 1e-6   # C − f − g is rounded to 0
+    assert judged.gap >= math.exp(-1) * rounding**2 / epsilon > 1e-6  # C − f − g is rounded to 0
 
 
 def test_a_gap_covers_the_rounding_of_each_term() -> None:

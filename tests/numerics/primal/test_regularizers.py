@@ -60,9 +60,9 @@ def penalized(s: np.ndarray, penalty: np.ndarray, epsilon: float) -> Problem:
     return Problem(
         lambda: regularizers.solve_penalized(s, penalty, epsilon),
         lambda plan, *multiplier: regularizers.certify_penalized(plan, s, penalty, epsilon, *multiplier),
-        lambda plans: -plans @ s
-        + epsilon * (plans * np.log(plans, where=plans > 0, out=np.zeros_like(plans))).sum(-1)
-        + plans @ penalty,
+        lambda plans: (
+            -plans @ s + epsilon * (plans * np.log(plans, where=plans > 0, out=np.zeros_like(plans))).sum(-1) + plans @ penalty
+        ),
         epsilon,
     )
 

@@ -52,7 +52,7 @@ def connection(plan: Tensor) -> float:
     rows, columns = plan.sum(-1, keepdim=True), plan.sum(-2, keepdim=True)
     scaled = plan / torch.where(plan > 0, (rows * columns).sqrt(), 1.0)
     squares = torch.linalg.svdvals(scaled).square()
-    below = squares[squares < 1 - math.sqrt(tolerances.eps("float64"))]     # closer to 1 half of the digits are gone
+    below = squares[squares < 1 - math.sqrt(tolerances.eps("float64"))]  # closer to 1 half of the digits are gone
     return 1.0 - float(below.max()) if below.numel() else 1.0
 
 

@@ -23,9 +23,13 @@ def test_a_plan_of_three_rows(target: list[float] | None) -> None:
     b = [1 / 3] * 3 if target is None else [0.5, 0.25, 0.25]
     diagnosis = diagnose(PLAN, None if target is None else torch.tensor(target, dtype=F64))
     expected = {
-        "entropy": [1.5 * math.log(2), 0.0, 0.0], "effective_keys": [2**1.5, 1.0, 0.0], "peak": [0.5, 1.0, 0.0], "load": LOAD,
+        "entropy": [1.5 * math.log(2), 0.0, 0.0],
+        "effective_keys": [2**1.5, 1.0, 0.0],
+        "peak": [0.5, 1.0, 0.0],
+        "load": LOAD,
         "concentration": sum(a * divergence(w, b) for a, w in ROWS),
-        "information": sum(a * divergence(w, LOAD) for a, w in ROWS), "imbalance": divergence(LOAD, b),
+        "information": sum(a * divergence(w, LOAD) for a, w in ROWS),
+        "imbalance": divergence(LOAD, b),
     }
     for name, value in expected.items():
         assert_close(getattr(diagnosis, name), torch.tensor(value, dtype=F64), rtol=0.0, atol=1e-15, msg=name)
@@ -71,7 +75,8 @@ def test_nan_is_not_hidden() -> None:
 
 def test_refusals() -> None:
     for plan, target, message in (
-        (PLAN[0], None, "plan: expected"), (PLAN, torch.tensor(1.0), "target: expected"),
+        (PLAN[0], None, "plan: expected"),
+        (PLAN, torch.tensor(1.0), "target: expected"),
         (PLAN, torch.ones(2), r"target: expected \(..., 3\) for a plan \(3, 3\), got \(2,\)"),
         (PLAN.expand(4, 3, 3), torch.ones(2, 3), "target: expected leading axes that broadcast"),
     ):

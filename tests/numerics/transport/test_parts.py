@@ -13,17 +13,21 @@ def allowed(*rows: str) -> Tensor:
     return torch.tensor([[entry == "x" for entry in row] for row in rows])
 
 
-TWO = allowed("x.x.", ".x..", "x...")                        # {0, 2 | 0, 2}, {1 | 1}; column 3 takes part in nothing
-CHAIN = allowed("xx...", ".xx..", "..xx.", "...xx")          # one part, of which the ends have nothing in common
-STAR = allowed("x.x")                                        # one row, and a column that takes part in nothing
+TWO = allowed("x.x.", ".x..", "x...")  # {0, 2 | 0, 2}, {1 | 1}; column 3 takes part in nothing
+CHAIN = allowed("xx...", ".xx..", "..xx.", "...xx")  # one part, of which the ends have nothing in common
+STAR = allowed("x.x")  # one row, and a column that takes part in nothing
 
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_sums_are_taken_within_each_part(turned: bool) -> None:
     for pairs, rows, columns in (
-        (TWO, [5.0, 2.0, 5.0], [5.0, 2.0, 5.0, 0.0]), (CHAIN, [15.0] * 4, [31.0] * 5), (STAR, [1.0], [5.0, 0.0, 5.0]),
-        (allowed("..", "x."), [0.0, 2.0], [1.0, 0.0]), (allowed("xxx", "xxx"), [3.0] * 2, [7.0] * 3),
-        (allowed("."), [0.0], [0.0]), (allowed("x"), [1.0], [1.0]),
+        (TWO, [5.0, 2.0, 5.0], [5.0, 2.0, 5.0, 0.0]),
+        (CHAIN, [15.0] * 4, [31.0] * 5),
+        (STAR, [1.0], [5.0, 0.0, 5.0]),
+        (allowed("..", "x."), [0.0, 2.0], [1.0, 0.0]),
+        (allowed("xxx", "xxx"), [3.0] * 2, [7.0] * 3),
+        (allowed("."), [0.0], [0.0]),
+        (allowed("x"), [1.0], [1.0]),
     ):
         n, m = pairs.shape
         sums = Parts.of(pairs.mT if turned else pairs)

@@ -91,8 +91,14 @@ def test_units_of_costs_and_of_masses_change_nothing(power: int) -> None:
         assert solution.steps == dearer.steps == more.steps
         close(dearer.plan, solution.plan, 0.0)
         close(more.plan, unit * solution.plan, 0.0)
-        for name, one, other in (("row_potential", unit, 1), ("column_potential", unit, 1), ("value", unit, unit),
-                                 ("gap", unit, unit), ("row_error", 1, unit), ("column_error", 1, unit)):
+        for name, one, other in (
+            ("row_potential", unit, 1),
+            ("column_potential", unit, 1),
+            ("value", unit, unit),
+            ("gap", unit, unit),
+            ("row_error", 1, unit),
+            ("column_error", 1, unit),
+        ):
             close(getattr(dearer, name), one * getattr(solution, name), 0.0)
             close(getattr(more, name), other * getattr(solution, name), 0.0)
 
@@ -121,7 +127,7 @@ def test_the_parts_of_the_solver_follow_the_notes() -> None:
     step = quadratic._newton(P > 0, scale, residual, ridge)
     for k in range(3):
         excess = (f[k, :, None] + g[k] - cost[k]).clamp(min=0)
-        close(excess.sum(-1), gamma * a[k], 1e-14)           # f solves for the masses of the rows
+        close(excess.sum(-1), gamma * a[k], 1e-14)  # f solves for the masses of the rows
         close(P[k], excess / gamma, 1e-14)
         close(value[k], (a[k] * f[k]).sum() + (b[k] * g[k]).sum() - excess.square().sum() / (2 * gamma), 1e-14)
         S = (P[k] > 0).double()

@@ -50,9 +50,14 @@ def test_the_dual_and_its_gradient(relaxed: bool, mask: bool, annealing: Tensor 
         factor, b, s = 1.0 if annealing is None else float(annealing[k]), x.target[k], psi[k]
         P, row = plan_of(x, psi, k, factor)
         required, gain = b * (-kappa * s).exp(), s if kappa == 0 else (1 - (-kappa * s).exp()) / kappa
-        for actual, expected in ((plan[k], P), (point.row[k], row), (point.column[k], P.sum(-2)), (point.required[k], required),
-                                 (point.residual[k], required - P.sum(-2)),
-                                 (point.objective[k], (x.source[k] * row).sum() + (b * gain).sum() / factor)):
+        for actual, expected in (
+            (plan[k], P),
+            (point.row[k], row),
+            (point.column[k], P.sum(-2)),
+            (point.required[k], required),
+            (point.residual[k], required - P.sum(-2)),
+            (point.objective[k], (x.source[k] * row).sum() + (b * gain).sum() / factor),
+        ):
             close(actual, expected, 1e-14)
         exponents = x.log_kernel[k] / factor + torch.where(x.source[k] > 0, x.source[k].log() + row, -torch.inf).unsqueeze(-1)
         live = torch.isfinite(exponents).any(-2)
@@ -86,7 +91,7 @@ def test_newtons_step_solves_with_the_hessian(relaxed: bool, n: int, m: int) -> 
         has_mass = x.target[k] > 0
         difference = (step - v)[k, has_mass]
         close(difference - (difference.mean() if kappa == 0 else 0.0), torch.zeros_like(difference), 1e-11)
-        if kappa == 0:                                       # of all solutions the one without the null vector
+        if kappa == 0:  # of all solutions the one without the null vector
             column = point.column[k, has_mass]
             assert abs(float((column * step[k, has_mass]).sum())) <= 1e-11
 
@@ -113,7 +118,7 @@ def test_allowances_add_up_the_rounding_errors(relaxed: bool) -> None:
         limit = share * torch.maximum(point.required[k], point.column[k]) + unit * expected
         close(columns[k], torch.minimum(limit, math.sqrt(unit) * point.required[k]), 1e-24)
     far = solver.allowances(x, 1e9 * psi, solver.evaluate(x, 1e9 * psi))[0]
-    close(far, math.sqrt(unit) * x.source, 0.0)              # of half of the digits nothing is left
+    close(far, math.sqrt(unit) * x.source, 0.0)  # of half of the digits nothing is left
 
 
 def test_potentials_are_centred_where_the_target_is_met() -> None:
@@ -132,7 +137,7 @@ def test_parts_are_shifted_so_that_the_masses_agree() -> None:
     shifted = solver._shift_parts(x, psi, point, parts)
     close(shifted[0], solver.centred(x, psi, parts)[0], 0.0)  # here the target is met
     shift = (point.required[1].sum() / point.column[1].sum()).log() / 0.7
-    has_mass = x.target[1] > 0                               # a column without mass is a part by itself
+    has_mass = x.target[1] > 0  # a column without mass is a part by itself
     close(shifted[1, has_mass], psi[1, has_mass] + shift, 1e-14)
     close(solver.evaluate(x, shifted).required[1].sum(), x.source[1].sum(), 1e-14)
 
@@ -157,7 +162,7 @@ def test_without_a_factorization_the_step_is_nan() -> None:
     x, psi, parts = problems(4, 6, relaxed=False)
     point = solver.evaluate(x, psi)
     ratio = point.ratio.clone()
-    ratio[1] *= 3                                            # I − 9MMᵀ is not positive
+    ratio[1] *= 3  # I − 9MMᵀ is not positive
     hessian = solver._Hessian.at(x, point._replace(ratio=ratio), torch.ones(2, dtype=F64), parts)
     assert hessian.factor.isnan().all(-1).all(-1).tolist() == [False, True]
 

@@ -48,9 +48,11 @@ def test_the_marginals_are_met_and_the_plan_has_the_form_of_an_optimum(x: Transp
     exponents = (f + g - torch.where(x.cost == torch.inf, 0.0, x.cost)) / x.temperature
     reference = x.source.unsqueeze(-1) * x.target.unsqueeze(-2)
     formed = torch.where((x.cost == torch.inf) | (reference == 0), 0.0, reference * exponents.exp())
-    size = float(exponents[formed > 0].abs().max() + (f.abs().max() + g.abs().max() + x.cost[x.cost < torch.inf].abs().max())
-                 / x.temperature)
-    close(result.plan, formed, tolerances.plan("float64", sum(x.cost.shape[-2:]), 2 * size))    # rounded on both sides
+    size = float(
+        exponents[formed > 0].abs().max()
+        + (f.abs().max() + g.abs().max() + x.cost[x.cost < torch.inf].abs().max()) / x.temperature
+    )
+    close(result.plan, formed, tolerances.plan("float64", sum(x.cost.shape[-2:]), 2 * size))  # rounded on both sides
 
 
 @FAIR
@@ -173,8 +175,10 @@ def test_relaxation_leads_from_one_sided_to_balanced() -> None:
 @FAIR
 @given(transports(costs=("plain", "squared"), marginals=("sparse",), temperatures=(1.0, 0.1, 0.01)))
 def test_rows_and_columns_without_mass_have_no_influence(x: TransportProblem) -> None:
-    flat = [part.flatten(0, part.ndim - size - 1) if part.ndim > size else part[None]
-            for part, size in ((x.cost, 2), (x.source, 1), (x.target, 1))]
+    flat = [
+        part.flatten(0, part.ndim - size - 1) if part.ndim > size else part[None]
+        for part, size in ((x.cost, 2), (x.source, 1), (x.target, 1))
+    ]
     for cost, a, b in zip(*flat, strict=True):
         full = sinkhorn(cost, a, b, x.temperature)
         rows, columns = a > 0, b > 0
@@ -204,8 +208,11 @@ def test_three_ways_to_forbid() -> None:
     poisoned = cost.masked_fill(~mask, torch.nan)
     close(sinkhorn(poisoned, a, b, 0.2, mask=mask).plan, boolean.plan, 0.0)
     bias = torch.randn(4, 5, generator=generator(), dtype=F64)
-    close(sinkhorn(cost, a, b, 0.2, mask=bias).plan, sinkhorn(cost - 0.2 * bias, a, b, 0.2).plan,
-          apart(boolean.plan, exponent(TransportProblem(cost - 0.2 * bias, a, b, 0.2, math.inf, ""))))
+    close(
+        sinkhorn(cost, a, b, 0.2, mask=bias).plan,
+        sinkhorn(cost - 0.2 * bias, a, b, 0.2).plan,
+        apart(boolean.plan, exponent(TransportProblem(cost - 0.2 * bias, a, b, 0.2, math.inf, ""))),
+    )
 
 
 def test_a_batch_is_its_problems_and_dimensions_broadcast() -> None:
@@ -223,32 +230,53 @@ def test_a_batch_is_its_problems_and_dimensions_broadcast() -> None:
             close(together.plan[i, k], one.plan, allowed)
             close(together.value[i, k], one.value, allowed * (1 + float(epsilon[k]) * largest))
             # A potential changes by ε times the relative change of the scaled mass, over the connection once more.
-            close(together.column_potential[i, k], one.column_potential,
-                  allowed * float(epsilon[k]) * (1 + largest) / connection(one.plan) / float(b[0].min()))
+            close(
+                together.column_potential[i, k],
+                one.column_potential,
+                allowed * float(epsilon[k]) * (1 + largest) / connection(one.plan) / float(b[0].min()),
+            )
 
 
 # --- infeasible problems are reported ----------------------------------------------------------------------------
 
 IMPOSSIBLE = {
     "unequal masses": (
-        torch.zeros(2, 2, dtype=F64), torch.tensor([0.5, 0.5], dtype=F64), torch.tensor([0.5, 0.6], dtype=F64),
-        r"target: expected the mass of the source, 1, got 1\.1"),
+        torch.zeros(2, 2, dtype=F64),
+        torch.tensor([0.5, 0.5], dtype=F64),
+        torch.tensor([0.5, 0.6], dtype=F64),
+        r"target: expected the mass of the source, 1, got 1\.1",
+    ),
     "nothing allowed for a row": (
-        torch.tensor([[0.0, 1.0], [math.inf, math.inf]], dtype=F64), None, None,
-        r"source: expected no mass in a row whose cost forbids every column with mass, got 0\.5 at \(1,\)"),
+        torch.tensor([[0.0, 1.0], [math.inf, math.inf]], dtype=F64),
+        None,
+        None,
+        r"source: expected no mass in a row whose cost forbids every column with mass, got 0\.5 at \(1,\)",
+    ),
     "nothing allowed for a column": (
-        torch.tensor([[0.0, math.inf], [0.0, math.inf]], dtype=F64), None, None,
-        r"target: expected no mass in a column whose cost forbids every row with mass, got 0\.5 at \(1,\)"),
+        torch.tensor([[0.0, math.inf], [0.0, math.inf]], dtype=F64),
+        None,
+        None,
+        r"target: expected no mass in a column whose cost forbids every row with mass, got 0\.5 at \(1,\)",
+    ),
     "two rows that share one column": (
-        torch.tensor([[0.0, math.inf, math.inf], [0.0, math.inf, math.inf], [0.0, 0.0, 0.0]], dtype=F64), None, None,
+        torch.tensor([[0.0, math.inf, math.inf], [0.0, math.inf, math.inf], [0.0, 0.0, 0.0]], dtype=F64),
+        None,
+        None,
         r"cost: expected rows with as much mass as columns \[0\], all they may reach, have, got 0\.666667 in rows \[0, 1\] and "
-        r"0\.333333 there"),
+        r"0\.333333 there",
+    ),
     "parts of unequal masses": (
-        torch.tensor([[0.0, math.inf], [0.0, math.inf], [math.inf, 0.0]], dtype=F64), None, None,
-        r"cost: expected rows with as much mass as the columns in their reach have, got 0\.666667 in rows \[0, 1\] and 0\.5"),
+        torch.tensor([[0.0, math.inf], [0.0, math.inf], [math.inf, 0.0]], dtype=F64),
+        None,
+        None,
+        r"cost: expected rows with as much mass as the columns in their reach have, got 0\.666667 in rows \[0, 1\] and 0\.5",
+    ),
     "only a column without mass": (
-        torch.tensor([[math.inf, 0.0], [0.0, 0.0]], dtype=F64), None, torch.tensor([1.0, 0.0], dtype=F64),
-        r"source: expected no mass in a row whose cost forbids every column with mass, got 0\.5 at \(0,\)"),
+        torch.tensor([[math.inf, 0.0], [0.0, 0.0]], dtype=F64),
+        None,
+        torch.tensor([1.0, 0.0], dtype=F64),
+        r"source: expected no mass in a row whose cost forbids every column with mass, got 0\.5 at \(0,\)",
+    ),
 }
 
 
@@ -275,8 +303,10 @@ def test_newtons_method_takes_few_steps_at_small_temperatures() -> None:
     g = torch.Generator().manual_seed(7)
     cost, a, b = (torch.rand(*shape, generator=g, dtype=F64) for shape in ((2, 6, 8), (2, 6), (2, 8)))
     a, b = a / a.sum(-1, keepdim=True), b / b.sum(-1, keepdim=True)
-    steps = {rho: sum(sinkhorn(4 * cost, a, b, x, relaxation=rho).steps for x in (1.0, 0.1, 1e-2, 1e-3))
-             for rho in (math.inf, 2.0, 0.01)}
+    steps = {
+        rho: sum(sinkhorn(4 * cost, a, b, x, relaxation=rho).steps for x in (1.0, 0.1, 1e-2, 1e-3))
+        for rho in (math.inf, 2.0, 0.01)
+    }
     assert steps[math.inf] <= 52
     assert steps[2.0] + steps[0.01] <= 72
 
@@ -345,8 +375,15 @@ def test_a_plan_on_the_boundary_is_computed_although_its_potentials_do_not_exist
 @in_dtypes
 def test_converged_means_converged_in_this_dtype(dtype: torch.dtype) -> None:
     @PATIENT
-    @given(transports(max_batch=0, costs=FINITE, marginals=("uniform", "positive", "sparse"), temperatures=(1.0, 0.1, 10.0),
-                      relaxations=RELAXATIONS))
+    @given(
+        transports(
+            max_batch=0,
+            costs=FINITE,
+            marginals=("uniform", "positive", "sparse"),
+            temperatures=(1.0, 0.1, 10.0),
+            relaxations=RELAXATIONS,
+        )
+    )
     def check(x: TransportProblem) -> None:
         computed = torch.float64 if dtype == torch.float64 else torch.float32
         # Half precision has too few digits for two marginals to agree about their mass: they are given in float32.

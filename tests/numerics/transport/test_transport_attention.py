@@ -113,14 +113,19 @@ def test_weights_of_a_batch_agree_with_its_problems(half_steps: float) -> None:
     s, tau = scores_of(0, 3, 4, 5), torch.tensor([[0.5], [2.0]], dtype=F64)
     b = (2 * scores_of(1, 2, 1, 5)).softmax(-1)
     masks = [torch.ones(2, 3, 4, 5, dtype=torch.bool), scores_of(2, 3, 4, 5)]
-    masks[0][1, 2, 3] = masks[0][0, 1, :, 2] = False         # a query and a key that take no part
+    masks[0][1, 2, 3] = masks[0][0, 1, :, 2] = False  # a query and a key that take no part
     for mask, target in ((masks[0], None), (masks[1], b), (None, b)):
         batched = sinkhorn_weights(s, tau, half_steps, target, mask)
         assert batched.shape == (2, 3, 4, 5)
         for i in range(2):
             for h in range(3):
-                one = sinkhorn_weights(s[h], float(tau[i]), half_steps, None if target is None else target[i, 0],
-                                       None if mask is None else mask.expand(2, 3, 4, 5)[i, h])
+                one = sinkhorn_weights(
+                    s[h],
+                    float(tau[i]),
+                    half_steps,
+                    None if target is None else target[i, 0],
+                    None if mask is None else mask.expand(2, 3, 4, 5)[i, h],
+                )
                 close(batched[i, h], one, 1e-12)
     query, key, value = scores_of(3, 2, 1, 4, 3), scores_of(4, 3, 5, 3), scores_of(5, 2, 3, 5, 2)
     weights = sinkhorn_weights(query @ key.mT, tau, half_steps, b, masks[1])
@@ -274,8 +279,10 @@ def test_divergences_of_a_batch_agree_with_its_problems() -> None:
     assert divergence.shape == (2, 3)
     for i in range(2):
         for h in range(3):
-            terms = [sinkhorn(*problem, float(tau[i])).value for problem in (
-                (costs[0][i, h], a[i, 0], b[h]), (costs[1][i, 0], a[i, 0], a[i, 0]), (costs[2][h], b[h], b[h]))]
+            terms = [
+                sinkhorn(*problem, float(tau[i])).value
+                for problem in ((costs[0][i, h], a[i, 0], b[h]), (costs[1][i, 0], a[i, 0], a[i, 0]), (costs[2][h], b[h], b[h]))
+            ]
             close(divergence[i, h], terms[0] - (terms[1] + terms[2]) / 2, 1e-12)
     for short in range(3):
         mixed = [cost.float() if k == short else cost for k, cost in enumerate(costs)]

@@ -27,6 +27,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated
 
 F64 = torch.float64
 
+
 def rounding(cost: Tensor, a: Tensor, b: Tensor, epsilon: float) -> tuple[float, float, float]:
     """How far apart two ways to a plan, to its slopes in C and to its potentials may be.
 
@@ -65,8 +66,13 @@ def relaxed(c: Tensor, a: Tensor, b: Tensor, e: Tensor, r: Tensor, m: Tensor) ->
 
 def blocked(c: Tensor, a: Tensor, b: Tensor, e: Tensor, r: Tensor, m: Tensor) -> tuple[Tensor, ...]:
     """Two blocks that exchange no mass, so that each needs marginals of equal mass."""
-    target = torch.cat((b[..., :2].softmax(-1) * a.softmax(-1)[..., :2].sum(-1, keepdim=True),
-                        b[..., 2:].softmax(-1) * a.softmax(-1)[..., 2:]), -1)
+    target = torch.cat(
+        (
+            b[..., :2].softmax(-1) * a.softmax(-1)[..., :2].sum(-1, keepdim=True),
+            b[..., 2:].softmax(-1) * a.softmax(-1)[..., 2:],
+        ),
+        -1,
+    )
     x = sinkhorn(c, a.softmax(-1), target, e, mask=BLOCKED)
     return x.plan, x.value, x.row_potential, x.column_potential
 
@@ -102,6 +108,7 @@ FUNCTIONS: dict[str, Callable[..., Tensor | tuple[Tensor, ...]]] = {
 
 def of_batches(function: Callable[..., Tensor | tuple[Tensor, ...]]) -> Callable[..., Tensor | tuple[Tensor, ...]]:
     """The function of leaves that may have an axis more in front: what both problems share gets an axis for them."""
+
     def batched(c: Tensor, a: Tensor, b: Tensor, e: Tensor, r: Tensor, m: Tensor) -> Tensor | tuple[Tensor, ...]:
         return function(c, a, b.unsqueeze(-2), e, r.unsqueeze(-1), m.unsqueeze(-3))
 
@@ -165,8 +172,11 @@ def test_transforms() -> None:
     hessian = torch.func.jacfwd(torch.func.jacrev(value))(cost)
     close(hessian, torch.func.jacrev(plan)(cost), slope)
     scores = torch.stack((cost, cost.sin()))
-    close(torch.func.vmap(lambda s: sinkhorn_weights(s, 1.0, 4))(scores), sinkhorn_weights(scores, 1.0, 4),
-          5 * tolerances.plan("float64", 6, 3 * float(scores.max() - scores.min())))
+    close(
+        torch.func.vmap(lambda s: sinkhorn_weights(s, 1.0, 4))(scores),
+        sinkhorn_weights(scores, 1.0, 4),
+        5 * tolerances.plan("float64", 6, 3 * float(scores.max() - scores.min())),
+    )
 
 
 @pytest.mark.parametrize("relaxation", [2.0, math.inf])

@@ -12,14 +12,7 @@ from scipy.optimize import linprog
 from torch import Tensor
 
 from numerics import tolerances
-from numerics.transport import (
-    certified_weights,
-    feasibility,
-    relaxed_weights,
-    sinkhorn,
-    sinkhorn_divergence,
-    sinkhorn_weights,
-)
+from numerics.transport import certified_weights, feasibility, relaxed_weights, sinkhorn, sinkhorn_divergence, sinkhorn_weights
 from tests.numerics.common import HALVES, close
 from tests.numerics.transport.problems import random_problem
 
@@ -116,27 +109,40 @@ COST = torch.tensor([[0.0, 1.0], [2.0, 0.5]])
 HALF = torch.full((2,), 0.5)
 
 
-@pytest.mark.parametrize(("call", "message"), [
-    (lambda: sinkhorn(torch.full((4, 5), math.nan)), r"cost: expected numbers, or \+inf where forbidden, got nan at \(0, 0\)"),
-    (lambda: sinkhorn(torch.tensor([[0.0, -math.inf]])), r"cost: expected numbers, or \+inf .*, got -inf at \(0, 1\)"),
-    (lambda: sinkhorn(COST, torch.tensor([1.5, -0.5])), r"source: expected nonnegative finite masses, got -0\.5 at \(1,\)"),
-    (lambda: sinkhorn(COST, HALF, torch.tensor([math.nan, 1.0])), r"target: expected nonnegative finite masses, got nan"),
-    (lambda: sinkhorn(COST, HALF * math.inf, HALF), r"source: expected nonnegative finite masses, got inf"),
-    (lambda: sinkhorn(COST, temperature=torch.tensor(-1.0)), r"temperature: expected positive numbers"),
-    (lambda: sinkhorn(COST, relaxation=torch.tensor(-1.0)), r"relaxation: expected positive numbers"),
-    (lambda: sinkhorn(COST, mask=torch.full((2, 2), math.nan)), r"mask: expected numbers, or −inf where forbidden, got nan"),
-    (lambda: sinkhorn(1e308 * torch.tensor([[1.0, -1.0]], dtype=F64), temperature=torch.tensor(math.inf)),
-     r"cost: expected costs whose differences are"),
-    (lambda: sinkhorn(COST, mask=COST * math.inf), r"mask: expected numbers, or −inf where forbidden, got nan at \(0, 0\)"),
-    (lambda: sinkhorn(COST, mask=torch.tensor([math.inf, 0.0])), r"mask: .*, got inf at \(0,\)"),
-    (lambda: sinkhorn(COST.expand(3, 2, 2), HALF, torch.stack((HALF, HALF, 2 * HALF))),
-     r"target: expected the mass of the source, 1, got 2 in problem \(2,\)"),
-    (lambda: sinkhorn(COST, mask=torch.tensor([[True, False], [True, False]])), r"target: .* a column whose mask forbids"),
-    (lambda: sinkhorn_weights(COST, 1.0, 3, 2 * HALF), r"target: expected shares with the sum one, got 2"),
-    (lambda: sinkhorn_weights(COST, 1.0, math.inf, 2 * HALF), r"target: expected shares with the sum one, got 2"),
-    (lambda: relaxed_weights(COST, 1.0, 1.0, 2 * HALF), r"target: expected shares with the sum one, got 2"),
-    (lambda: sinkhorn_weights(COST, 1.0, 1, torch.tensor([1.5, -0.5])), r"target: expected nonnegative shares, got -0\.5"),
-])
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: sinkhorn(torch.full((4, 5), math.nan)),
+            r"cost: expected numbers, or \+inf where forbidden, got nan at \(0, 0\)",
+        ),
+        (lambda: sinkhorn(torch.tensor([[0.0, -math.inf]])), r"cost: expected numbers, or \+inf .*, got -inf at \(0, 1\)"),
+        (lambda: sinkhorn(COST, torch.tensor([1.5, -0.5])), r"source: expected nonnegative finite masses, got -0\.5 at \(1,\)"),
+        (lambda: sinkhorn(COST, HALF, torch.tensor([math.nan, 1.0])), r"target: expected nonnegative finite masses, got nan"),
+        (lambda: sinkhorn(COST, HALF * math.inf, HALF), r"source: expected nonnegative finite masses, got inf"),
+        (lambda: sinkhorn(COST, temperature=torch.tensor(-1.0)), r"temperature: expected positive numbers"),
+        (lambda: sinkhorn(COST, relaxation=torch.tensor(-1.0)), r"relaxation: expected positive numbers"),
+        (
+            lambda: sinkhorn(COST, mask=torch.full((2, 2), math.nan)),
+            r"mask: expected numbers, or −inf where forbidden, got nan",
+        ),
+        (
+            lambda: sinkhorn(1e308 * torch.tensor([[1.0, -1.0]], dtype=F64), temperature=torch.tensor(math.inf)),
+            r"cost: expected costs whose differences are",
+        ),
+        (lambda: sinkhorn(COST, mask=COST * math.inf), r"mask: expected numbers, or −inf where forbidden, got nan at \(0, 0\)"),
+        (lambda: sinkhorn(COST, mask=torch.tensor([math.inf, 0.0])), r"mask: .*, got inf at \(0,\)"),
+        (
+            lambda: sinkhorn(COST.expand(3, 2, 2), HALF, torch.stack((HALF, HALF, 2 * HALF))),
+            r"target: expected the mass of the source, 1, got 2 in problem \(2,\)",
+        ),
+        (lambda: sinkhorn(COST, mask=torch.tensor([[True, False], [True, False]])), r"target: .* a column whose mask forbids"),
+        (lambda: sinkhorn_weights(COST, 1.0, 3, 2 * HALF), r"target: expected shares with the sum one, got 2"),
+        (lambda: sinkhorn_weights(COST, 1.0, math.inf, 2 * HALF), r"target: expected shares with the sum one, got 2"),
+        (lambda: relaxed_weights(COST, 1.0, 1.0, 2 * HALF), r"target: expected shares with the sum one, got 2"),
+        (lambda: sinkhorn_weights(COST, 1.0, 1, torch.tensor([1.5, -0.5])), r"target: expected nonnegative shares, got -0\.5"),
+    ],
+)
 def test_invalid_problems_are_refused_at_once(call: Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError, match=f"^{message}"):
         call()
@@ -150,7 +156,7 @@ def test_a_bad_entry_that_the_mask_leaves_out_is_no_problem() -> None:
 
 def test_masses_that_rounding_parts_are_brought_together() -> None:
     cost = torch.arange(12, dtype=F64).reshape(3, 4).sin()
-    target = torch.tensor([0.1, 0.2, 0.3, 0.4])                # float32, with another sum than 1 in float64
+    target = torch.tensor([0.1, 0.2, 0.3, 0.4])  # float32, with another sum than 1 in float64
     shares = target.double() / target.double().sum()
     assert float(target.double().sum()) != 1
     for scale in (0.5, 8.0):
@@ -170,9 +176,10 @@ def test_flows_decide_where_components_cannot(size: int) -> None:
         sinkhorn(torch.zeros(size, size), mask=causal)
 
 
-@pytest.mark.parametrize("pairs", [
-    [[0, 1, 0, 1], [1, 0, 1, 0], [1, 1, 0, 0], [0, 0, 1, 1]], [[0, 1, 0, 1], [0, 0, 1, 1], [0, 1, 1, 0], [1, 0, 1, 1]],
-])
+@pytest.mark.parametrize(
+    "pairs",
+    [[[0, 1, 0, 1], [1, 0, 1, 0], [1, 1, 0, 0], [0, 0, 1, 1]], [[0, 1, 0, 1], [0, 0, 1, 1], [0, 1, 1, 0], [1, 0, 1, 1]]],
+)
 def test_a_flow_that_needs_an_exchange_exists(pairs: list[list[int]]) -> None:
     assert feasibility._short_of(np.full(4, 0.25), np.full(4, 0.25), np.array(pairs, dtype=bool), 1e-13) is None
 
@@ -223,7 +230,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 def test_a_thin_problem_needs_memory_for_its_entries_only(shape: tuple[int, int]) -> None:
     run = subprocess.run([sys.executable, "-c", THIN.format(shape=shape)], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
-    assert int(run.stdout) < 120                             # MB: some twenty arrays of 3.2 MB, and the allocator's own
+    assert int(run.stdout) < 120  # MB: some twenty arrays of 3.2 MB, and the allocator's own
 
 
 @pytest.mark.parametrize("relaxation", [math.inf, 0.5])

@@ -47,7 +47,7 @@ def test_pot_agrees_on_200_problems_wherever_it_converges() -> None:
     assert reached[1.0] == reached[0.1] == 50
     assert reached[0.01] >= 40
     assert reached[0.001] >= 20
-    assert refused >= 120                                    # with one row or column, or at ε → 0, ε does not matter
+    assert refused >= 120  # with one row or column, or at ε → 0, ε does not matter
 
 
 @pytest.mark.parametrize("relaxation", [0.01, 0.3, 5.0])
@@ -56,8 +56,17 @@ def test_pot_agrees_on_the_relaxed_problem(seed: int, relaxation: float) -> None
     cost, a, b = random_problem(seed)
     epsilon = 0.5
     result = sinkhorn(cost, a, b, epsilon, relaxation=relaxation)
-    peer = ot.unbalanced.sinkhorn_unbalanced(a.numpy(), b.numpy(), cost.numpy(), epsilon, (math.inf, relaxation),
-                                             method="sinkhorn", reg_type="kl", numItermax=20000, stopThr=1e-15)
+    peer = ot.unbalanced.sinkhorn_unbalanced(
+        a.numpy(),
+        b.numpy(),
+        cost.numpy(),
+        epsilon,
+        (math.inf, relaxation),
+        method="sinkhorn",
+        reg_type="kl",
+        numItermax=20000,
+        stopThr=1e-15,
+    )
     # The peer's scalings stop where nothing changes in float64; the relaxed problem is the better conditioned one.
     largest = exponent(TransportProblem(cost, a, b, epsilon, relaxation, ""))
     close(result.plan, torch.from_numpy(peer), apart(result.plan, largest))

@@ -59,9 +59,9 @@ def test_solve_envelope() -> None:
     solution = sinkhorn(*ours, 10.0)
     solution.value.backward()
     ot.solve(*theirs, reg=10.0, reg_type="kl", grad="envelope", max_iter=100000, tol=1e-14).value.backward()
-    close(ours[0].grad, theirs[0].grad)                      # type: ignore[arg-type]
+    close(ours[0].grad, theirs[0].grad)  # type: ignore[arg-type]
     for x, y in zip(ours[1:], theirs[1:], strict=True):
-        close(x.grad - x.grad.mean(), y.grad - y.grad.mean(), 1e-8)   # type: ignore[operator,union-attr]
+        close(x.grad - x.grad.mean(), y.grad - y.grad.mean(), 1e-8)  # type: ignore[operator,union-attr]
 
 
 def test_solve_last_step_and_autodiff() -> None:
@@ -71,7 +71,7 @@ def test_solve_last_step_and_autodiff() -> None:
     (sinkhorn(*ours, 10.0).plan * weights).sum().backward()
     plan = ot.solve(*theirs, reg=10.0, reg_type="kl", grad="autodiff", max_iter=2000, tol=1e-14).plan
     (plan * weights).sum().backward()
-    close(ours[0].grad, theirs[0].grad, 1e-9)                # type: ignore[arg-type]
+    close(ours[0].grad, theirs[0].grad, 1e-9)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=lambda x: x.__name__)
@@ -125,8 +125,8 @@ def test_emd2_gradients() -> None:
     solution.value.backward()
     (10 * exact_plan(*ten).value).backward()
     for x, y in zip(once, ten, strict=True):
-        close(10 * x.grad, y.grad)                           # type: ignore[operator,arg-type]
-    close(once[1].grad - once[1].grad.mean(), solution.row_potential - solution.row_potential.mean())   # type: ignore[operator,union-attr]
+        close(10 * x.grad, y.grad)  # type: ignore[operator,arg-type]
+    close(once[1].grad - once[1].grad.mean(), solution.row_potential - solution.row_potential.mean())  # type: ignore[operator,union-attr]
 
 
 def test_emd2_multi() -> None:
@@ -142,7 +142,7 @@ def test_dual_variables() -> None:
     places, others = np.arange(100.0), np.arange(120.0)
     cost = np.abs(places[:, None] - others)
     solution = exact_plan(*tensors(cost, gauss(100, 60, 5), gauss(120, 80, 5)))
-    close(solution.value, 20.0, 1e-6)                        # the closed form for Gaussians
+    close(solution.value, 20.0, 1e-6)  # the closed form for Gaussians
     assert float((solution.row_potential[:, None] + solution.column_potential - torch.from_numpy(cost)).max()) < 1e-8
     assert abs(float(solution.gap)) < 1e-9
 
@@ -158,7 +158,7 @@ def test_wasserstein_1d(p: int, sizes: tuple[int, int]) -> None:
     masses = [x / x.sum() for x in (rng.rand(size) for size in sizes)]
     solution = exact_plan(*tensors(np.abs(u[:, None] - v) ** p, *masses))
     close(solution.value, ot.wasserstein_1d(u, v, *masses, p=p))
-    if p == 2:                                               # else plans are not unique
+    if p == 2:  # else plans are not unique
         close(solution.plan, ot.emd_1d(u, v, *masses, metric="minkowski", p=p), 1e-12)
 
 
@@ -174,7 +174,7 @@ def test_sinkhorn_stabilization(epsilon: float) -> None:
     solution = sinkhorn(*tensors(cost, a, b), epsilon)
     close(solution.plan.sum(-1), a, 1e-14)
     close(solution.plan.sum(-2), b, 1e-14)
-    if epsilon > 1e-3:                                       # POT's iteration has not converged after 20000 steps
+    if epsilon > 1e-3:  # POT's iteration has not converged after 20000 steps
         close(solution.plan, ot.bregman.sinkhorn_stabilized(a, b, cost, epsilon, numItermax=20000, stopThr=1e-12), 1e-8)
 
 

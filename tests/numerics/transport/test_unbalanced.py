@@ -204,7 +204,7 @@ def test_weights_of_zero_and_forbidden_entries() -> None:
     assert bool((solution.plan[:, 1] == 0).all())
     assert bool((solution.plan[..., [0, 3]] == 0).all())
     without_rows = unbalanced(cost[:, kept_rows], a[:, kept_rows], b, 0.3, 1.0, 2.0)
-    close(solution.column_potential, without_rows.column_potential, 1e-12)   # rows without mass have no part in any
+    close(solution.column_potential, without_rows.column_potential, 1e-12)  # rows without mass have no part in any
     leaves = [x.clone().requires_grad_() for x in (cost, a, b)]
     for slope in torch.autograd.grad(unbalanced(*leaves, 0.3, 1.0, 2.0).column_potential.sum(), leaves):
         assert bool(slope.isfinite().all())
@@ -246,9 +246,16 @@ def test_the_parts_of_the_solver_follow_the_notes(relaxations: tuple[float, floa
         best = -(a[k].log()[:, None] + phi[:, None] + L).logsumexp(-2) / (1 + kappa_b)
         t = (w.sum() / v.sum()).log() / (kappa_a + kappa_b)
         dual = gain(a[k], phi, kappa_a) + gain(b[k], s, kappa_b) - P.sum()
-        for actual, expected in ((point.phi[k], phi), (point.plan[k], P), (point.v[k], v), (point.w[k], w),
-                                 (point.objective[k], dual), (point.residual[k], w - P.sum(-2)), (swept[k], best),
-                                 (shifted[k], s + t)):
+        for actual, expected in (
+            (point.phi[k], phi),
+            (point.plan[k], P),
+            (point.v[k], v),
+            (point.w[k], w),
+            (point.objective[k], dual),
+            (point.residual[k], w - P.sum(-2)),
+            (swept[k], best),
+            (shifted[k], s + t),
+        ):
             close(actual, expected, 1e-13)
         has_mass = b[k] > 0
         rows = P.sum(-1) + kappa_a * v
@@ -326,26 +333,29 @@ def test_refusals() -> None:
 NAN, INFINITE = torch.tensor(math.nan, dtype=torch.float64), torch.tensor(math.inf, dtype=torch.float64)
 
 
-@pytest.mark.parametrize(("options", "message"), [
-    ({"cost": NAN}, r"cost: expected numbers, or \+inf where forbidden, got nan at \(1, 2\)"),
-    ({"cost": -INFINITE}, r"cost: expected numbers, or \+inf where forbidden, got -inf at \(1, 2\)"),
-    ({"source": -torch.ones(())}, r"source: expected nonnegative finite masses, got -1 at \(1,\)"),
-    ({"target": INFINITE}, r"target: expected nonnegative finite masses, got inf at \(1,\)"),
-    ({"mask": INFINITE}, "mask: expected numbers, or −inf where forbidden, got inf"),
-    ({"start": NAN}, "start: expected finite potentials, got nan"),
-    ({"temperature": -torch.ones(())}, "temperature: expected positive numbers, got nan"),
-    ({"source_relaxation": -torch.ones(())}, "source_relaxation: expected positive numbers, got nan"),
-    ({"target_relaxation": NAN}, "target_relaxation: expected positive numbers, got nan"),
-])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"cost": NAN}, r"cost: expected numbers, or \+inf where forbidden, got nan at \(1, 2\)"),
+        ({"cost": -INFINITE}, r"cost: expected numbers, or \+inf where forbidden, got -inf at \(1, 2\)"),
+        ({"source": -torch.ones(())}, r"source: expected nonnegative finite masses, got -1 at \(1,\)"),
+        ({"target": INFINITE}, r"target: expected nonnegative finite masses, got inf at \(1,\)"),
+        ({"mask": INFINITE}, "mask: expected numbers, or −inf where forbidden, got inf"),
+        ({"start": NAN}, "start: expected finite potentials, got nan"),
+        ({"temperature": -torch.ones(())}, "temperature: expected positive numbers, got nan"),
+        ({"source_relaxation": -torch.ones(())}, "source_relaxation: expected positive numbers, got nan"),
+        ({"target_relaxation": NAN}, "target_relaxation: expected positive numbers, got nan"),
+    ],
+)
 def test_invalid_data_are_refused_before_the_first_step(options: dict[str, Tensor], message: str) -> None:
     cost, a, b = problem()
     data = {"cost": cost, "source": a, "target": b, "mask": torch.zeros_like(cost), "start": torch.zeros_like(b)}
-    (name, value), = options.items()
+    ((name, value),) = options.items()
     if name in data:
         data[name][(1, 2) if data[name].ndim == 2 else (1,)] = value
     for strict in (True, False):
         with pytest.raises(ValueError, match=message):
-            unbalanced(**(options | data), strict=strict)    # type: ignore[arg-type]
+            unbalanced(**(options | data), strict=strict)  # type: ignore[arg-type]
 
 
 def test_marginals_that_are_to_be_met_and_cannot_be() -> None:
@@ -374,8 +384,9 @@ def test_marginals_that_are_to_be_met_and_cannot_be() -> None:
     assert bool(unbalanced(cost, 0 * a, 0 * b, 1.0, *met).converged)
 
 
-@pytest.mark.parametrize("solve", [transport.sinkhorn, lambda *x: unbalanced(*x, 1.0, math.inf, math.inf)],
-                         ids=["sinkhorn", "unbalanced"])
+@pytest.mark.parametrize(
+    "solve", [transport.sinkhorn, lambda *x: unbalanced(*x, 1.0, math.inf, math.inf)], ids=["sinkhorn", "unbalanced"]
+)
 def test_masses_may_differ_by_rounding(solve: Callable[..., Any]) -> None:
     """Of sums of as many numbers as the longer side has, in each of the two."""
     cost, a, b = problem(n=2, m=50)
@@ -383,7 +394,7 @@ def test_masses_may_differ_by_rounding(solve: Callable[..., Any]) -> None:
     for factor in (0.9, -0.9):
         assert bool(solve(cost, a, b * (1 + factor * slack)).converged)
     for factor in (1.2, -1.2):
-        for costs in (cost, cost.expand(200, -1, -1)):       # a longer batch rounds no more
+        for costs in (cost, cost.expand(200, -1, -1)):  # a longer batch rounds no more
             with pytest.raises(ValueError, match="target: expected the mass of the source"):
                 solve(costs, a, b * (1 + factor * slack))
 
@@ -399,7 +410,7 @@ def test_the_plan_beside_it_has_the_marginals_that_are_met() -> None:
         if kappas[1] is met:
             close(beside.sum(-2), b, 1e-15)
     close(beside, plan, 0.0)
-    exact = a[:, None] * b                                   # sums without rounding, nothing is short
+    exact = a[:, None] * b  # sums without rounding, nothing is short
     close(gaps.feasible(exact, (a, b), (met, met)), exact, 0.0)
 
 
@@ -417,9 +428,16 @@ def test_almost_no_mass_is_transported_at_high_costs(relaxation: float, dtype: t
     assert float(solution.plan.sum((-2, -1)).median()) < 0.3 * float(a.sum(-1).median())
 
 
-@pytest.mark.parametrize(("kernel", "spread"), [
-    ([[0.0, -5.0], [2.0, 1.0]], 5.0), ([[0.0, -40.0], [7.0, 6.0]], 40.0), ([[3.0, -1e5], [1e6, 1e6 - 2.0]], 1e5 + 3),
-    ([[0.0, -math.inf], [-3.0, -math.inf]], 0.0), ([[math.nan, -50.0], [0.0, -300.0]], 300.0)])
+@pytest.mark.parametrize(
+    ("kernel", "spread"),
+    [
+        ([[0.0, -5.0], [2.0, 1.0]], 5.0),
+        ([[0.0, -40.0], [7.0, 6.0]], 40.0),
+        ([[3.0, -1e5], [1e6, 1e6 - 2.0]], 1e5 + 3),
+        ([[0.0, -math.inf], [-3.0, -math.inf]], 0.0),
+        ([[math.nan, -50.0], [0.0, -300.0]], 300.0),
+    ],
+)
 def test_annealing_starts_where_no_exponential_underflows(kernel: list[list[float]], spread: float) -> None:
     factors = file._schedule(SimpleNamespace(kernel=torch.tensor(kernel, dtype=torch.float64)))
     assert factors == [file._ANNEALING_RATE**k for k in reversed(range(len(factors)))]
@@ -428,10 +446,16 @@ def test_annealing_starts_where_no_exponential_underflows(kernel: list[list[floa
     assert file._schedule(SimpleNamespace(kernel=torch.empty(0, 2))) == [1.0]
 
 
-@pytest.mark.parametrize(("kernel", "first"), [
-    ([[0.0, -3000.0], [-5.0, -8.0]], 100.0), ([[0.0, -torch.inf], [-900.0, 0.0]], 30.0), ([[0.0, -20.0]], 1.0),
-    ([[7.0, 7.0]], 1.0), ([[-torch.inf, -torch.inf], [0.0, -60.0]], 2.0),
-])
+@pytest.mark.parametrize(
+    ("kernel", "first"),
+    [
+        ([[0.0, -3000.0], [-5.0, -8.0]], 100.0),
+        ([[0.0, -torch.inf], [-900.0, 0.0]], 30.0),
+        ([[0.0, -20.0]], 1.0),
+        ([[7.0, 7.0]], 1.0),
+        ([[-torch.inf, -torch.inf], [0.0, -60.0]], 2.0),
+    ],
+)
 def test_annealing_begins_where_no_exponential_underflows(kernel: list[list[float]], first: float) -> None:
     """At ε times the first factor the scores of every row differ by 30 at most."""
     schedule = file._schedule

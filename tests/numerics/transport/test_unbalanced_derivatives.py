@@ -43,7 +43,7 @@ def test_derivatives_at_a_mass_of_zero(which: int, relaxations: tuple[float, flo
     along = torch.zeros_like(mass).index_add(0, torch.tensor([0, 1]), torch.tensor([-1.0, 1.0]).double())
 
     def results(mass: Tensor) -> Tensor:
-        solution = unbalanced(cost, *masses[:which - 1], mass, *masses[which:], 0.5, *relaxations)
+        solution = unbalanced(cost, *masses[: which - 1], mass, *masses[which:], 0.5, *relaxations)
         f, g = solution.row_potential, solution.column_potential
         return torch.cat([solution.plan.flatten(), (f[:, None] + g).flatten(), solution.value[None]])
 
