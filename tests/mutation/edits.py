@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import copy
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -73,7 +74,7 @@ class Mutant:
         lines: the first and last line of the function.
         sort: operator, comparison, constant, sign, axis, index, clamp, opposite, condition, transpose, statement.
         text: what stands there, and what is put there instead.
-        key: a digest of the scope's source and the edit: another once either changes.
+        key: a digest of the scope's code and the edit: another once either changes, whatever its format and its module.
         compiled: called with a file name; the module's code with the edit.
     """
 
@@ -96,6 +97,7 @@ def mutants(module: str, source: str) -> list[Mutant]:
     """Every edit of a module's source, from the top."""
     tree = ast.parse(source)
     scopes: dict[str, ast.AST] = {}
+    times: Counter[tuple[str, ...]] = Counter()
     result = []
     for node, scope, statement, default, sort, new, put in list(_inside(tree, "", 0)):
         if scope and scope not in scopes:
@@ -105,8 +107,9 @@ def mutants(module: str, source: str) -> list[Mutant]:
         line = getattr(node, "lineno", 0)
         text = f"{_shown(_text(node))} → {_shown(ast.unparse(new))}"
         first = getattr(around, "lineno", line)
-        position = f"{line - first}:{getattr(node, 'col_offset', 0)}"
-        digest = hashlib.sha256("\0".join((module, scope, source_text, sort, position, text)).encode()).hexdigest()
+        edit = (scope, source_text, sort, text)
+        times[edit] += 1
+        digest = hashlib.sha256("\0".join((*edit, str(times[edit]))).encode()).hexdigest()
         result.append(
             Mutant(
                 module,
