@@ -18,7 +18,7 @@ Theorems     `WEIERSTRASS`, `SLATER`, ... are quoted and not proved; `Theorem` s
 
 A name is loaded when it is first used.  Thus reading a ledger, listing documents or printing the commands' help does not
 load SymPy, and the modules of this package can import one another by their full names without a circle.  The commands are
-in `derivations.__main__`, the documents in one package each, such as `derivations.eot`.
+in `derivations.__main__`, the documents in one package each, such as `derivations.documents.eot`.
 """
 
 import os
@@ -65,12 +65,37 @@ if TYPE_CHECKING:
     from derivations.calculus.variables import stochastic as stochastic
     from derivations.calculus.variables import unit as unit
     from derivations.calculus.variables import vector as vector
-    from derivations.catalogue import Steps as Steps
-    from derivations.catalogue import Undecidable as Undecidable
-    from derivations.catalogue import claim as claim
-    from derivations.catalogue import reprint as reprint
-    from derivations.claims import Severity as Severity
-    from derivations.claims import Statement as Statement
+    from derivations.papers.claims import equation as equation
+    from derivations.records.claims import Severity as Severity
+    from derivations.records.claims import Statement as Statement
+    from derivations.records.theorems import BAILLON_HADDAD as BAILLON_HADDAD
+    from derivations.records.theorems import BOLZANO_WEIERSTRASS as BOLZANO_WEIERSTRASS
+    from derivations.records.theorems import CLOSED_PREIMAGE as CLOSED_PREIMAGE
+    from derivations.records.theorems import COMPLETENESS as COMPLETENESS
+    from derivations.records.theorems import CONVEX_CRITICAL_POINT as CONVEX_CRITICAL_POINT
+    from derivations.records.theorems import CONVEX_HESSIAN as CONVEX_HESSIAN
+    from derivations.records.theorems import DANSKIN as DANSKIN
+    from derivations.records.theorems import DOMINATED_CONVERGENCE as DOMINATED_CONVERGENCE
+    from derivations.records.theorems import FENCHEL_DUALITY as FENCHEL_DUALITY
+    from derivations.records.theorems import FENCHEL_MOREAU as FENCHEL_MOREAU
+    from derivations.records.theorems import FERMAT as FERMAT
+    from derivations.records.theorems import HEINE_BOREL as HEINE_BOREL
+    from derivations.records.theorems import IMPLICIT_FUNCTION as IMPLICIT_FUNCTION
+    from derivations.records.theorems import INTERMEDIATE_VALUE as INTERMEDIATE_VALUE
+    from derivations.records.theorems import KANTOROVICH_RUBINSTEIN as KANTOROVICH_RUBINSTEIN
+    from derivations.records.theorems import LINEAR_PROGRAMMING as LINEAR_PROGRAMMING
+    from derivations.records.theorems import MEAN_VALUE as MEAN_VALUE
+    from derivations.records.theorems import MOMENT_GENERATING_ANALYTIC as MOMENT_GENERATING_ANALYTIC
+    from derivations.records.theorems import SINKHORN as SINKHORN
+    from derivations.records.theorems import SLATER as SLATER
+    from derivations.records.theorems import SQUEEZE as SQUEEZE
+    from derivations.records.theorems import UNIQUE_SUBGRADIENT as UNIQUE_SUBGRADIENT
+    from derivations.records.theorems import WEIERSTRASS as WEIERSTRASS
+    from derivations.records.theorems import Theorem as Theorem
+    from derivations.register.catalogue import Steps as Steps
+    from derivations.register.catalogue import Undecidable as Undecidable
+    from derivations.register.catalogue import claim as claim
+    from derivations.register.catalogue import reprint as reprint
     from derivations.relations import AtLeast as AtLeast
     from derivations.relations import Differs as Differs
     from derivations.relations import Entries as Entries
@@ -88,35 +113,12 @@ if TYPE_CHECKING:
     from derivations.relations import UniqueMaximum as UniqueMaximum
     from derivations.relations import UniqueMinimum as UniqueMinimum
     from derivations.relations import UniquePlan as UniquePlan
-    from derivations.theorems import BAILLON_HADDAD as BAILLON_HADDAD
-    from derivations.theorems import BOLZANO_WEIERSTRASS as BOLZANO_WEIERSTRASS
-    from derivations.theorems import CLOSED_PREIMAGE as CLOSED_PREIMAGE
-    from derivations.theorems import COMPLETENESS as COMPLETENESS
-    from derivations.theorems import CONVEX_CRITICAL_POINT as CONVEX_CRITICAL_POINT
-    from derivations.theorems import CONVEX_HESSIAN as CONVEX_HESSIAN
-    from derivations.theorems import DANSKIN as DANSKIN
-    from derivations.theorems import DOMINATED_CONVERGENCE as DOMINATED_CONVERGENCE
-    from derivations.theorems import FENCHEL_DUALITY as FENCHEL_DUALITY
-    from derivations.theorems import FENCHEL_MOREAU as FENCHEL_MOREAU
-    from derivations.theorems import FERMAT as FERMAT
-    from derivations.theorems import HEINE_BOREL as HEINE_BOREL
-    from derivations.theorems import IMPLICIT_FUNCTION as IMPLICIT_FUNCTION
-    from derivations.theorems import INTERMEDIATE_VALUE as INTERMEDIATE_VALUE
-    from derivations.theorems import KANTOROVICH_RUBINSTEIN as KANTOROVICH_RUBINSTEIN
-    from derivations.theorems import LINEAR_PROGRAMMING as LINEAR_PROGRAMMING
-    from derivations.theorems import MEAN_VALUE as MEAN_VALUE
-    from derivations.theorems import MOMENT_GENERATING_ANALYTIC as MOMENT_GENERATING_ANALYTIC
-    from derivations.theorems import SINKHORN as SINKHORN
-    from derivations.theorems import SLATER as SLATER
-    from derivations.theorems import SQUEEZE as SQUEEZE
-    from derivations.theorems import UNIQUE_SUBGRADIENT as UNIQUE_SUBGRADIENT
-    from derivations.theorems import WEIERSTRASS as WEIERSTRASS
-    from derivations.theorems import Theorem as Theorem
 
 _NAMES = {
     # what a claim is written down with
-    "derivations.catalogue": ("claim", "reprint", "Steps", "Undecidable"),
-    "derivations.claims": ("Severity", "Statement"),
+    "derivations.register.catalogue": ("claim", "reprint", "Steps", "Undecidable"),
+    "derivations.papers.claims": ("equation",),
+    "derivations.records.claims": ("Severity", "Statement"),
     # what ranges over what
     "derivations.calculus.variables": (
         "Kind",
@@ -163,7 +165,7 @@ _NAMES = {
         "Taylor",
     ),
     # theorems to quote
-    "derivations.theorems": (
+    "derivations.records.theorems": (
         "Theorem",
         "COMPLETENESS",
         "HEINE_BOREL",

@@ -17,19 +17,20 @@ from typing import Any
 
 import click
 
-from derivations import baseline, incremental, ledger, regression, rendering, shards
-from derivations.catalogue import entries
-from derivations.claims import Verdict
-from derivations.differences import Change
-from derivations.documents import DOCUMENTS, VARIABLE, checks, documents
-from derivations.entry import Entry
-from derivations.journal import place
-from derivations.loading import SELDOM, check_interpreter
-from derivations.options import last_ledger, read_ledger
-from derivations.records import to_json
-from derivations.rows import states
-from derivations.selection import selected
-from derivations.showing import describe
+from derivations.ledger import baseline, incremental, ledger, messages, regression, shards
+from derivations.ledger.differences import Change
+from derivations.ledger.journal import place
+from derivations.ledger.rows import states
+from derivations.records import rendering
+from derivations.records.base import to_json
+from derivations.records.claims import Verdict
+from derivations.records.documents import DOCUMENTS, VARIABLE, checks, documents
+from derivations.register.catalogue import entries
+from derivations.register.entry import Entry
+from derivations.register.loading import SELDOM, check_interpreter
+from derivations.register.selection import selected
+from derivations.run.options import last_ledger, read_ledger
+from derivations.run.showing import describe
 
 LEDGER = Path("ledger.json")
 MOST = 3  # changed files that are named
@@ -39,11 +40,11 @@ FEW = 12  # claims for which starting workers costs more than it saves
 
 
 ELSEWHERE = {
-    "kernel": "derivations.kernel.command",
-    "merge": "derivations.shards",
-    "mutants": "derivations.mutation",
-    "notebooks": "derivations.notebooks",
-    "print": "derivations.prints.command",
+    "kernel": "derivations.rocq.command",
+    "merge": "derivations.ledger.shards",
+    "mutants": "derivations.run.power",
+    "notebooks": "derivations.run.notebooks",
+    "print": "derivations.run.prints",
     "report": "derivations.report.site",
 }
 
@@ -145,7 +146,7 @@ def verify(
         again = reusable(path, chosen, ledger.settings(device, quick, model))
     import pytest  # here, since no other command needs it
 
-    from derivations.progress import Progress
+    from derivations.run.progress import Progress
 
     arguments = [
         *voters(only),
@@ -188,8 +189,8 @@ def kept_in(journal: Path) -> str:
 
 def seal(result: dict[str, Any], path: Path) -> tuple[dict[str, Any], list[str]]:
     """Add the results of Rocq's kernel to the ledger and write it; return it with the alarms.  No verdict depends on them."""
-    from derivations.kernel import belief, layer
-    from derivations.kernel.library import MissingError
+    from derivations.rocq import belief, layer
+    from derivations.rocq.library import MissingError
 
     try:
         findings = layer.check([row["id"] for row in result["claims"]], os.cpu_count() or 1)
@@ -208,7 +209,7 @@ def seal(result: dict[str, Any], path: Path) -> tuple[dict[str, Any], list[str]]
 
 def keep_verifying() -> None:
     """Verify again after every change of the sources, with the options of this command, until interrupted."""
-    from derivations.watching import rerun
+    from derivations.run.watching import rerun
 
     arguments = [argument for argument in sys.argv[1:] if argument != "--watch"]
     rerun([sys.executable, "-m", "derivations", *arguments, "--incremental"], incremental.folders().values())
@@ -300,7 +301,7 @@ def list_claims(document: str | None, path: Path, places: bool) -> None:
     for id, entry in entries().items():
         if document is None or id.startswith(f"{document}."):
             mark = "" if id not in rows or rows[id].get("print") else f"  (print {rendering.UNCOMPARED})"
-            mark += f"  (outdated: {rendering.reason(outdated[id])})" if id in outdated else ""
+            mark += f"  (outdated: {messages.reason(outdated[id])})" if id in outdated else ""
             click.echo(f"{id:30} {rows[id]['verdict'] if id in rows else 'not verified':13} {entry.title}{mark}")
             votes = [vote["where"] for vote in rows[id]["evidence"] if vote.get("where")] if id in rows else []
             for where in dict.fromkeys([entry.where, *votes]) if places else ():
@@ -337,7 +338,7 @@ def regress(path: Path, accept: bool) -> None:
     if accept and (why := baseline.rejection(now, before) or (age and f"expected an up-to-date ledger, got one that {age}")):
         raise click.UsageError(f"--accept: {path}: {why}")
     comparison = regression.compare(now, before)
-    click.echo(rendering.comparison(comparison))
+    click.echo(messages.comparison(comparison))
     if warning := age or ("" if "files" in now else "does not record its source files"):
         click.secho(f"{path} {warning}: `verify --incremental` brings it up to date", fg="yellow")
     if accept:
@@ -362,7 +363,7 @@ def outdated_by(now: dict[str, Any]) -> str:
 @click.argument("folder", type=Path)
 def new(paper: Path, folder: Path) -> None:
     """Make a document of a LaTeX paper, or bring it up to date, and examine its equations."""
-    from derivations.latex.new import create
+    from derivations.papers.new import create
 
     try:
         equations = create(paper, folder)
@@ -377,7 +378,7 @@ def new(paper: Path, folder: Path) -> None:
 @click.argument("document")
 def read(document: str) -> None:
     """Examine the claims of a document by their derivations alone and print one line each; meant for a paper just imported."""
-    from derivations.latex.first_run import first_run
+    from derivations.papers.first_run import first_run
 
     if document not in documents():
         raise click.UsageError(f"DOCUMENT: expected one of {', '.join(documents())}, got {document}")

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from derivations.catalogue import entries, examine
-from derivations.claims import Evidence, Layer, Outcome
-from derivations.entry import Entry
+from derivations.records.claims import Evidence, Layer, Outcome
+from derivations.register.catalogue import entries, examine
+from derivations.register.entry import Entry
 
 CLAIMS = [pytest.param(e, id=id, marks=pytest.mark.claim(id, Layer.SYMBOLIC)) for id, e in entries().items()]
 

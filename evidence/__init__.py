@@ -1,7 +1,7 @@
 """Numeric evidence for the claims: votes by PyTorch, conic solvers, captured models and shipped source code.
 
 A module of votes has the name of its chapter: `evidence/eot/section5_gradient.py` votes on the claims of
-`derivations/eot/section5_gradient.py`.  It computes the printed left side by independent routes and returns it as a
+`derivations/documents/eot/section5_gradient.py`.  It computes the printed left side by independent routes and returns it as a
 `Reading`; the harness compares it with the proved expression, every twin and one-edit mutants.
 
     from evidence import Layer, Reading, confirms
@@ -13,7 +13,7 @@ A module of votes has the name of its chapter: `evidence/eot/section5_gradient.p
 `observes` registers evidence that does not come from random instances: captured models, source code, experiments.
 """
 
-from derivations.claims import Layer, Outcome
+from derivations.records.claims import Layer, Outcome
 from evidence.bridge import Value
 from evidence.harness import choose, finding, float64, hold
 from evidence.readings import REFUTING_FACTOR, Reading

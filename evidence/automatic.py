@@ -23,9 +23,9 @@ from torch import Tensor
 from derivations.calculus.functions import Partial, kl, reciprocal, xlogx
 from derivations.calculus.powers import plus
 from derivations.calculus.variables import Kind, Variable
-from derivations.catalogue import entries
-from derivations.claims import Layer
-from derivations.entry import Entry
+from derivations.records.claims import Layer
+from derivations.register.catalogue import entries
+from derivations.register.entry import Entry
 from derivations.relations import AtLeast, Equation, Relation
 from evidence.readings import Formula, Reading
 from evidence.registry import CASES, Case

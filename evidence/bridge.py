@@ -25,8 +25,8 @@ from torch import Tensor
 from derivations.calculus.differentiation import differentiate
 from derivations.calculus.functions import Partial
 from derivations.calculus.variables import Kind, Variable, variables_of
-from derivations.catalogue import Catalogue
-from derivations.entry import Entry
+from derivations.register.catalogue import Catalogue
+from derivations.register.entry import Entry
 
 Value = int | float | Tensor
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from hypothesis import strategies as st
 
-from derivations.catalogue import entries
+from derivations.register.catalogue import entries
 from evidence import REFUTING_FACTOR, Finding, Layer, Run, Value, float64
 from evidence.harness import Vote, compare_rounds
 from evidence.instances.one_sided import OneSided, one_sided_problems

@@ -23,10 +23,10 @@ from msgspec.structs import replace
 from torch import Tensor
 
 from derivations.calculus.variables import Kind
-from derivations.catalogue import entries
-from derivations.claims import DECISIVE_OUTCOMES, Evidence, Layer, Outcome
-from derivations.claims import Kind as ClaimKind
-from derivations.entry import Entry
+from derivations.records.claims import DECISIVE_OUTCOMES, Evidence, Layer, Outcome
+from derivations.records.claims import Kind as ClaimKind
+from derivations.register.catalogue import entries
+from derivations.register.entry import Entry
 from derivations.relations import Relation
 from evidence.admission import NotAReadingError, Scale, admit, admit_tolerance, holds_given, size_of
 from evidence.bridge import Value, closed

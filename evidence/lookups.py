@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from importlib.machinery import BYTECODE_SUFFIXES, EXTENSION_SUFFIXES
 from pathlib import Path
 
-from derivations.documents import DOCUMENTS
+from derivations.records.documents import DOCUMENTS
 
 VOTING = tuple(f"evidence.{document}" for document in DOCUMENTS)
 PACKAGES = (
@@ -41,7 +41,7 @@ PACKAGES = (
     "warnings",
 )
 HELPERS = ("evidence.instances", "evidence.transport.listings")
-OWN = {"derivations.claims": {"Layer"}, "evidence": {"Layer", "Reading", "Value", "choose", "confirms", "float64"}}
+OWN = {"derivations.records.claims": {"Layer"}, "evidence": {"Layer", "Reading", "Value", "choose", "confirms", "float64"}}
 """What a voting module may import: packages independent of the derivations, helpers and other voting modules (which are
 checked by the same list), and a few names."""
 

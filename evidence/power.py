@@ -7,7 +7,7 @@ from typing import Any
 
 from derivations.calculus.balls import Value
 from derivations.calculus.variables import Variable
-from derivations.mutants import COUNTED, STRICT, Mutant, Side, fate, mutants
+from derivations.judge.mutants import COUNTED, STRICT, Mutant, Side, fate, mutants
 from derivations.relations import Equation, Expansion, Relation
 from evidence.readings import REFUTING_FACTOR, Formula, Reading, compare
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 from hypothesis import configuration, settings
 
-from derivations.incremental import profile
+from derivations.ledger.incremental import profile
 from evidence.registry import Run
 
 configuration.set_hypothesis_home_dir(Path(tempfile.gettempdir(), "attention-proofs-hypothesis"))

@@ -1,7 +1,7 @@
 """The register of votes: `confirms` and `observes` add a check of a claim, `load` imports the modules that do so.
 
-The votes on the claims of `derivations/eot/section5_gradient.py` are in `evidence/eot/section5_gradient.py`; those on a
-document outside the project are in the modules of its package `checks`.
+The votes on the claims of `derivations/documents/eot/section5_gradient.py` are in `evidence/eot/section5_gradient.py`; those
+on a document outside the project are in the modules of its package `checks`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from derivations.catalogue import entries
-from derivations.claims import Layer, Outcome
-from derivations.documents import CHECKS, checks, location, outside
+from derivations import documents
+from derivations.records.claims import Layer, Outcome
+from derivations.records.documents import CHECKS, checks, location, outside
+from derivations.register.catalogue import entries
 from evidence.bridge import closed
 from evidence.lookups import admit_sources
 from evidence.readings import Reading
@@ -167,7 +168,8 @@ def load(claims: Iterable[str] | None = None) -> None:
     could look up the derivation it is compared with.
     """
     homes = {entry.module for id, entry in entries().items() if claims is None or id in claims}
-    chapters = sorted(f"evidence.{home.removeprefix('derivations.')}" for home in homes if home.startswith("derivations."))
+    shipped = f"{documents.__name__}."
+    chapters = sorted(f"evidence.{home.removeprefix(shipped)}" for home in homes if home.startswith(shipped))
     papers = {home.partition(".")[0] for home in homes}
     packages = [name for name in checks() if claims is None or name.removesuffix(f".{CHECKS}") in papers]
     for package in packages:

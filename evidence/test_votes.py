@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from derivations.claims import Evidence, Layer
-from derivations.pytest_plugin import requested_claims
+from derivations.records.claims import Evidence, Layer
+from derivations.run.pytest_plugin import requested_claims
 from evidence import automatic
 from evidence.harness import assert_sound, observe, vote_on
 from evidence.registry import Case, Observation, Run, cases, load, observations

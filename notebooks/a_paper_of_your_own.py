@@ -24,17 +24,17 @@ import os
 import matplotlib.pyplot as plt
 import numpy as np
 
-from derivations.notebooks import FOLDER
+from derivations.run.notebooks import FOLDER
 
 EXAMPLES = FOLDER.parent / "examples"
 os.environ["ATTENTION_PROOFS_DOCUMENTS"] = str(EXAMPLES / "evidence_bound")
 
-from derivations.catalogue import entries  # noqa: E402
-from derivations.documents import package  # noqa: E402
-from derivations.latex import read  # noqa: E402
-from derivations.latex.paper import read_paper  # noqa: E402
-from derivations.latex.tree import LatexError  # noqa: E402
-from derivations.notebooks import show  # noqa: E402
+from derivations.reader.meaning.statements import read  # noqa: E402
+from derivations.reader.syntax.tree import LatexError  # noqa: E402
+from derivations.reader.tex.paper import read_paper  # noqa: E402
+from derivations.records.documents import package  # noqa: E402
+from derivations.register.catalogue import entries  # noqa: E402
+from derivations.run.notebooks import show  # noqa: E402
 from numerics import tolerances  # noqa: E402
 
 # %% [markdown]

@@ -24,7 +24,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import torch
 
-from derivations.notebooks import show
+from derivations.run.notebooks import show
 from numerics import one_sided, tolerances
 from numerics.primal import one_sided as primal
 

@@ -25,7 +25,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import torch
 
-from derivations.notebooks import show
+from derivations.run.notebooks import show
 from numerics import mem, tolerances
 from numerics.experiments.approximation import FITTED, figure_problem, halvings, random_problem, study
 from numerics.primal import mem as primal

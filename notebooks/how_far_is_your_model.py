@@ -27,7 +27,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import torch
 
-from derivations.notebooks import show
+from derivations.run.notebooks import show
 from numerics import mem, tolerances
 from numerics.experiments.deviation.problems import layers
 from numerics.experiments.deviation.statistics import measure, spans

@@ -25,13 +25,14 @@ import matplotlib.pyplot as plt
 import sympy as sp
 import torch
 
-from derivations import rendering
 from derivations.calculus.sums import total
-from derivations.catalogue import claim, entries, examine
-from derivations.claims import Evidence, Layer, Outcome, Severity, judge
-from derivations.eot.notation import j, l, m, s, score, softmax, tau
-from derivations.notebooks import show
+from derivations.documents.eot.notation import j, l, m, s, score, softmax, tau
+from derivations.judge.verdicts import judge
+from derivations.records import rendering
+from derivations.records.claims import Evidence, Layer, Outcome, Severity
+from derivations.register.catalogue import claim, entries, examine
 from derivations.relations import Equation, Fails
+from derivations.run.notebooks import show
 from numerics import one_sided, tolerances
 
 known = len(entries())
@@ -42,7 +43,8 @@ print(known, "claims are in the catalogue")
 #
 # A claim is one function. Its docstring is the statement in your words; it yields relations, one fact a step, and the last
 # one is the statement. `s` is a vector of m scores, and m is a symbol: nothing below is about a particular size. In the
-# repository this cell would be a part of `derivations/eot/section3_remarks.py`; the id follows the document's numbering.
+# repository this cell would be a part of `derivations/documents/eot/section3_remarks.py`; the id follows the numbering of
+# the document.
 
 
 # %%

@@ -24,7 +24,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import torch
 
-from derivations.notebooks import show
+from derivations.run.notebooks import show
 from numerics import mem, ot_attention, tolerances
 from numerics.ot_attention import OTAttention
 from numerics.primal import optimal_transport as primal

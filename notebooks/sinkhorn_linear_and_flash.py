@@ -24,7 +24,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import torch
 
-from derivations.notebooks import show
+from derivations.run.notebooks import show
 from numerics import flash, linear, one_sided, tolerances, transport
 from numerics.primal import coupling
 

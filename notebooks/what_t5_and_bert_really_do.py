@@ -27,7 +27,7 @@ import matplotlib.pyplot as plt
 import torch
 from matplotlib.colors import PowerNorm
 
-from derivations.notebooks import show
+from derivations.run.notebooks import show
 from numerics import tolerances
 from numerics.attention import GeneralizedAttention
 from numerics.models import tiny

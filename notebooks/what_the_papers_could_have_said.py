@@ -21,7 +21,7 @@
 import matplotlib.pyplot as plt
 import torch
 
-from derivations.notebooks import show
+from derivations.run.notebooks import show
 from numerics import mem, one_sided, tolerances
 
 generator = torch.Generator().manual_seed(0)

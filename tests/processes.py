@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import derivations as project
-from derivations.documents import DOCUMENTS
-from derivations.incremental import ROOT
+from derivations.ledger.incremental import ROOT
+from derivations.records.documents import DOCUMENTS
 
 FORKS = multiprocessing.get_context("forkserver")
 CHAPTERS = [
@@ -35,9 +35,9 @@ FORKS.set_forkserver_preload(
         "transformers",
         "transformers.models.gpt2.modeling_gpt2",
         "transformers.models.byt5",
-        "derivations.latex.new",
-        "derivations.notebooks",
-        "derivations.pytest_plugin",
+        "derivations.papers.new",
+        "derivations.run.notebooks",
+        "derivations.run.pytest_plugin",
         *CHAPTERS,
         "evidence.harness",
         "numerics.commands.deviation",

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from derivations.catalogue import entries
+from derivations.register.catalogue import entries
 
 ROOT = Path(__file__).parents[1]
 THEORIES = sorted((ROOT / "formal" / "theories").glob("*.v"))

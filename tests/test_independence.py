@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from derivations.claims import Layer
+from derivations.records.claims import Layer
 from evidence.lookups import VOTING, looks_up
 from evidence.registry import CASES, load
 
@@ -303,11 +303,11 @@ def test_a_closed_form_in_a_conic_vote_is_detected(line: str) -> None:
         "from evidence.bridge import Value, evaluate",
         "from evidence import bridge",
         "from evidence import hold, entries",
-        "import derivations.catalogue",
-        "from derivations.catalogue import entries",
+        "import derivations.register.catalogue",
+        "from derivations.register.catalogue import entries",
         "def late():\n    from derivations.calculus.sums import normal",
-        "__import__('derivations.catalogue')",
-        "from derivations.claims import Layer, Evidence",
+        "__import__('derivations.register.catalogue')",
+        "from derivations.records.claims import Layer, Evidence",
         "import evidence.bridge",
         "from evidence.harness import entries",
         "from evidence.harness import *",
@@ -316,11 +316,11 @@ def test_a_closed_form_in_a_conic_vote_is_detected(line: str) -> None:
         "from evidence.readings import sp",
         "from tests.fuzz.vocabulary import total",
         "from ..bridge import evaluate",
-        "import sys\nsys.modules['derivations.catalogue'].entries()",
+        "import sys\nsys.modules['derivations.register.catalogue'].entries()",
         "from importlib import import_module as f\nf('sympy')",
         "from evidence.test_votes import entries",
         "from evidence import test_votes\ntest_votes.entries()",
-        "import dataclasses\ndataclasses.sys.modules['derivations.catalogue'].entries()",
+        "import dataclasses\ndataclasses.sys.modules['derivations.register.catalogue'].entries()",
         "from dataclasses import sys",
         "builtin = __builtins__",
         "choose.__globals__['sys']",

@@ -7,7 +7,7 @@ import pdoc
 import pytest
 
 PUBLIC = {
-    "derivations.claims": ("judge", "Verdict"),
+    "derivations.records.claims": ("judge", "Verdict"),
     "numerics.one_sided": ("plan", "log_partition"),
     "numerics.transport": ("sinkhorn", "diagnose"),
 }

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from derivations import baseline
-from derivations.claims import Verdict
-from derivations.normal_form import Canonical, Form, Premise, Sign
+from derivations.ledger import baseline
+from derivations.records.claims import Verdict
+from derivations.records.normal_form import Canonical, Form, Premise, Sign
 from derivations.report import prose
 from tests import trust
 
@@ -58,7 +58,7 @@ def test_the_page_is_a_part_of_the_report() -> None:
         "<h2>Deliberate limits</h2>",
         "<li><b>A ledger has no signature.</b>",
         '<th scope="col">checked by</th>',
-        "<code>derivations/rows.py</code>",
+        "<code>derivations/ledger/rows.py</code>",
     ):
         assert words in page
     assert "<!--" not in page

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from derivations.catalogue import entries
+from derivations.register.catalogue import entries
 
 ROOT = Path(__file__).parents[1]
 PAPER = ROOT / "tests" / "external_document" / "tiny_paper"
-CHAPTER = [id for id, entry in entries().items() if entry.module == "derivations.geometric.section6_softmax"]
+CHAPTER = [id for id, entry in entries().items() if entry.module == "derivations.documents.geometric.section6_softmax"]
 SOURCES = ("derivations", "evidence", "numerics", "pyproject.toml", "README.md", "LICENSE")
 
 

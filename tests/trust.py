@@ -9,9 +9,10 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from derivations import baseline, ledger, rendering
-from derivations.claims import Verdict
-from derivations.normal_form import Form, Sign
+from derivations.ledger import baseline, ledger
+from derivations.records import rendering
+from derivations.records.claims import Verdict
+from derivations.records.normal_form import Form, Sign
 from derivations.relations import RELATIONS
 from tests.attacks import attacks
 

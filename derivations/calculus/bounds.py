@@ -1,7 +1,7 @@
 """Bounds of parts of an expression, such as p_i ≤ 1 or x ≤ |x|, and the signs that follow from them.
 
 Each bound is an expression g ≥ 0, such as |x| − x or 1 − p_i.  If a term of unknown sign is a multiple c ≥ 0 of a term
-of g, it suffices that the expression minus c·g is ≥ 0.  The bounds are trusted: `tests/derivations/test_bounds.py`
+of g, it suffices that the expression minus c·g is ≥ 0.  The bounds are trusted: `tests/derivations/calculus/test_bounds.py`
 evaluates each of them at random exact points.
 """
 

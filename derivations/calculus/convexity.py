@@ -2,8 +2,7 @@
 
 Each follows from convexity: Jensen's inequality Σ w φ(g) ≥ W φ(Σ w g/W) for weights w ≥ 0 with the sum W, the inequality of
 Cauchy and Schwarz, the log-sum inequality and Pinsker's.  Sums such as Σ q = 1 need not be written: the weights are tried,
-and the sums that a theorem speaks of are brought to normal form.  `tests/derivations/test_convexity.py` evaluates all of
-them at random exact points.
+and the sums that a theorem speaks of are brought to normal form.  The tests evaluate all of them at random exact points.
 """
 
 from collections.abc import Iterator

@@ -7,18 +7,18 @@ from itertools import pairwise
 
 import sympy as sp
 
-from derivations import rendering
 from derivations.calculus import sums
 from derivations.calculus.balls import digits
 from derivations.calculus.variables import Kind, Variable, variables_of
-from derivations.latex.assertions import Assertion, Link, Minimizer, Optimum, Shown, sides
-from derivations.latex.links import links
-from derivations.latex.notation import Notation
-from derivations.latex.remainders import Expanded
 from derivations.prints.expansions import differs
 from derivations.prints.expressions import Values, named, namings
 from derivations.prints.matching import LOGS, RESIDUAL, Match, by_the_table, defined_in, match, shown, statement
-from derivations.prints.outcome import Check, Standing
+from derivations.reader.meaning.assertions import Assertion, Link, Minimizer, Optimum, Shown, sides
+from derivations.reader.meaning.links import links
+from derivations.reader.meaning.notation import Notation
+from derivations.reader.meaning.remainders import Expanded
+from derivations.records import rendering
+from derivations.records.prints import Check, Standing
 from derivations.relations import AtLeast, Equation, Expansion, Fails, Follows, Limit, Relation, UniqueMinimum, UniquePlan
 from derivations.relations.base import inputs
 

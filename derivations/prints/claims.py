@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Protocol
 
-from derivations.claims import Correction, Kind, Witness
-from derivations.examination import Derivation, written
+from derivations.judge.examination import Derivation, written
 from derivations.prints import tables
 from derivations.prints.agreement import check, defines_otherwise
-from derivations.prints.outcome import Check, Standing
 from derivations.prints.witnesses import in_order
+from derivations.records.claims import Correction, Kind, Witness
+from derivations.records.prints import Check, Standing
 from derivations.relations import Relation
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import sympy as sp
 
 from derivations.calculus.variables import Variable, variables_of
-from derivations.latex.remainders import Expanded
 from derivations.prints.expressions import Naming, Values, named, namings
+from derivations.reader.meaning.remainders import Expanded
 from derivations.relations import Expansion
 
 Pairs = tuple[tuple[sp.Expr, sp.Expr], ...]

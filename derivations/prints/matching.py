@@ -16,10 +16,10 @@ import sympy as sp
 from derivations.calculus import sums
 from derivations.calculus.balls import Point, enclose_all
 from derivations.calculus.variables import Domain, Kind, Variable, variables_of
-from derivations.latex.assertions import Assertion, Link, Minimizer, Optimum, Shown, sides
-from derivations.latex.remainders import Expanded
 from derivations.prints.expansions import on_ray, same_expansion
 from derivations.prints.expressions import Naming, Values, in_normal_form, named, namings
+from derivations.reader.meaning.assertions import Assertion, Link, Minimizer, Optimum, Shown, sides
+from derivations.reader.meaning.remainders import Expanded
 from derivations.relations import (
     AtLeast,
     Differs,

@@ -18,11 +18,11 @@ from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType, ModuleType
 
-from derivations.documents import NOTATION, package
-from derivations.latex.names import pattern, plain, split
-from derivations.latex.notation import Notation
-from derivations.latex.syntax import parse
-from derivations.latex.tree import spelled
+from derivations.reader.meaning.notation import Notation
+from derivations.reader.syntax.names import pattern, plain, split
+from derivations.reader.syntax.syntax import parse
+from derivations.reader.syntax.tree import spelled
+from derivations.records.documents import NOTATION, package
 
 CALLED = " as "
 

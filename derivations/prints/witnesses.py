@@ -10,15 +10,15 @@ from msgspec.structs import replace
 
 from derivations.calculus.printing import text
 from derivations.calculus.variables import variables_of
-from derivations.claims import Witness
-from derivations.latex.assertions import sides
-from derivations.latex.links import links
-from derivations.latex.notation import Notation
-from derivations.latex.statements import AT_LEAST, AT_MOST
-from derivations.latex.syntax import parse
-from derivations.latex.tree import Chain, Listing, Node
 from derivations.prints.expressions import Values, named, namings
 from derivations.prints.matching import statement
+from derivations.reader.meaning.assertions import sides
+from derivations.reader.meaning.links import links
+from derivations.reader.meaning.notation import Notation
+from derivations.reader.meaning.statements import AT_LEAST, AT_MOST
+from derivations.reader.syntax.syntax import parse
+from derivations.reader.syntax.tree import Chain, Listing, Node
+from derivations.records.claims import Witness
 from derivations.relations import AtLeast, Relation
 
 EXCHANGED = {"<": ">", "≤": "≥"}

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, fields
 import sympy as sp
 from flint import arb
 
-from derivations import rendering
 from derivations.calculus import admission
 from derivations.calculus.balls import Point, Value, digits, enclose_all
 from derivations.calculus.defined import strangers, undefined
@@ -22,9 +21,10 @@ from derivations.calculus.printing import text
 from derivations.calculus.screening import Fact, Facts
 from derivations.calculus.sums import alike, normal
 from derivations.calculus.variables import NAME, Kind, Variable, apart, assumed_beyond, variables_of
-from derivations.claims import Witness
-from derivations.records import Exact, exact
-from derivations.theorems import Theorem
+from derivations.records import rendering
+from derivations.records.base import Exact, exact
+from derivations.records.claims import Witness
+from derivations.records.theorems import Theorem
 
 Entry = Callable[[sp.Expr], sp.Expr]  # j ↦ the j-th entry of a vector
 

@@ -7,7 +7,7 @@ import sympy as sp
 
 from derivations.calculus.balls import Point, Value
 from derivations.calculus.variables import Variable
-from derivations.claims import Witness
+from derivations.records.claims import Witness
 from derivations.relations.base import PROVED, Counterexample, Relation
 
 

@@ -9,7 +9,7 @@ from derivations.calculus.balls import Point, enclose_all
 from derivations.calculus.printing import text
 from derivations.calculus.screening import Fact
 from derivations.calculus.signs import nonzero
-from derivations.claims import Witness
+from derivations.records.claims import Witness
 from derivations.relations.base import HYPOTHESES, PROVED, Hypothesis, Relation, differ, remaining, witness
 
 

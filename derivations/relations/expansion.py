@@ -20,7 +20,7 @@ from derivations.calculus.printing import text
 from derivations.calculus.screening import Facts
 from derivations.calculus.signs import nonzero, strictly_positive
 from derivations.calculus.variables import Domain, Kind, Variable, apart, variables_of
-from derivations.claims import Witness
+from derivations.records.claims import Witness
 from derivations.relations.base import MOVABLE, PROVED, Entry, Relation, differ, foreign, remaining
 
 

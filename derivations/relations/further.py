@@ -17,7 +17,7 @@ from derivations.calculus import far
 from derivations.calculus.balls import Close, Point, Sample, Value
 from derivations.calculus.search import along_coordinates, descent
 from derivations.calculus.variables import Kind, Variable
-from derivations.claims import Witness
+from derivations.records.claims import Witness
 from derivations.relations.base import MOVABLE, Counterexample, Relation
 from derivations.relations.equation import Differs, Equation
 from derivations.relations.objectives import Height, heights, ordered, relative

@@ -12,7 +12,7 @@ from derivations.calculus.printing import text
 from derivations.calculus.signs import nonnegative, strictly_positive
 from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, Variable, variables_of
-from derivations.claims import Witness
+from derivations.records.claims import Witness
 from derivations.relations.base import PROVED, Relation
 from derivations.relations.inequality import AtLeast
 from derivations.relations.universal import ForAll

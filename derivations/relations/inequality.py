@@ -14,7 +14,7 @@ from derivations.calculus.printing import text
 from derivations.calculus.screening import Fact
 from derivations.calculus.signs import nonnegative, strictly_positive
 from derivations.calculus.variables import Variable, fresh, variables_of
-from derivations.claims import Witness
+from derivations.records.claims import Witness
 from derivations.relations.base import HYPOTHESES, PROVED, Hypothesis, Relation, witness
 from derivations.relations.taylor import Taylor
 

@@ -13,7 +13,6 @@ from typing import Any
 
 import sympy as sp
 
-from derivations import rendering
 from derivations.calculus import sums
 from derivations.calculus.balls import Point, Value, enclose, explicit
 from derivations.calculus.defined import strangers, undefined
@@ -26,7 +25,8 @@ from derivations.calculus.printing import text
 from derivations.calculus.signs import nonzero
 from derivations.calculus.sums import delta
 from derivations.calculus.variables import Domain, Kind, Variable, variables_of
-from derivations.claims import Witness
+from derivations.records import rendering
+from derivations.records.claims import Witness
 from derivations.relations.base import MOVABLE, PROVED, Relation, differ, first, remaining, witness
 from derivations.relations.inequality import AtLeast
 

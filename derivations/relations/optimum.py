@@ -24,7 +24,7 @@ from derivations.calculus.functions import Partial
 from derivations.calculus.printing import text
 from derivations.calculus.signs import nonnegative, strictly_positive
 from derivations.calculus.variables import Domain, Kind, Variable, apart, fresh, rival, variables_of
-from derivations.claims import Witness
+from derivations.records.claims import Witness
 from derivations.relations.base import PROVED, Entry, Relation, first, foreign, witness
 from derivations.relations.equation import Equation
 from derivations.relations.inequality import AtLeast, divergence

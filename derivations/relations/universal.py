@@ -9,7 +9,7 @@ from derivations.calculus.balls import Point
 from derivations.calculus.points import with_indices
 from derivations.calculus.screening import Fact
 from derivations.calculus.variables import Kind, Variable
-from derivations.claims import Witness
+from derivations.records.claims import Witness
 from derivations.relations.base import HYPOTHESES, Hypothesis
 from derivations.relations.inequality import AtLeast
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from derivations.claims import FAULT_VERDICTS, SUPPORTING_VERDICTS, Severity, Verdict
-from derivations.printed import Provenance
+from derivations.records.claims import FAULT_VERDICTS, SUPPORTING_VERDICTS, Severity, Verdict
+from derivations.register.source_lines import Provenance
 
 DIFFERS = "differs"  # the verdict if ledgers disagree
 PAPER = {"light": "#fdfcf9", "dark": "#16171a"}

@@ -9,13 +9,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from derivations import incremental, ledger, rendering
-from derivations.catalogue import entries
-from derivations.claims import FAULT_VERDICTS
-from derivations.documents import documents
-from derivations.kernel import belief
+from derivations.ledger import incremental, ledger, messages
+from derivations.ledger.rows import states
+from derivations.records.claims import FAULT_VERDICTS
+from derivations.records.documents import documents
+from derivations.register.catalogue import entries
 from derivations.report.appearance import DIFFERS
-from derivations.rows import states
+from derivations.rocq import belief
 
 Row = dict[str, Any]
 
@@ -231,7 +231,7 @@ def outdated(data: Mapping[str, Any]) -> dict[str, str]:
     """Return the rows of a ledger that are about other statements or sources than there are now, with the reason."""
     rows = [row for row in data["claims"] if row["document"] in documents()]
     reasons = incremental.outdated_rows(incremental.project(), {**data, "claims": rows})
-    known = {id: rendering.reason(each) for id, each in reasons.items() if each.kind is incremental.ReasonKind.OUTDATED}
+    known = {id: messages.reason(each) for id, each in reasons.items() if each.kind is incremental.ReasonKind.OUTDATED}
     restated = {row["id"] for row in rows if row["id"] in entries() and not states(row, entries()[row["id"]])}
     return known | dict.fromkeys(restated, "the claim has another statement now")
 

@@ -11,8 +11,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
-from derivations import rendering
-from derivations.claims import Kind
+from derivations.records import rendering
+from derivations.records.claims import Kind
 from derivations.report import graph
 from derivations.report.appearance import DIFFERS, LOOKS, ORIGINS, SEVERITIES, rank
 from derivations.report.formulas import mathml

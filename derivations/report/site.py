@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from derivations.ledger import unknown_ids
+from derivations.ledger.ledger import unknown_ids
 from derivations.report.appearance import stylesheet
 from derivations.report.merging import Report, load
 from derivations.report.pages import pages

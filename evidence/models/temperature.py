@@ -6,7 +6,7 @@ import math
 
 import torch
 
-from derivations.catalogue import entries
+from derivations.register.catalogue import entries
 from evidence import REFUTING_FACTOR, Finding, Outcome, Reading, Run, float64
 from evidence.models.captured import language_model, paragraph, random_model
 from evidence.readings import Formula, compare

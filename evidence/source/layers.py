@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Tensor, nn
 
-from derivations.deciphering.notation import n
-from derivations.deciphering.section3_setup import length
+from derivations.documents.deciphering.notation import n
+from derivations.documents.deciphering.section3_setup import length
 from derivations.relations import Equation
 from evidence import Finding, Layer, Reading, Run, finding, float64, hold
 from numerics import tolerances

@@ -12,9 +12,9 @@ import torch
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from derivations.deciphering.section1_adoption import WORDS, reached
-from derivations.deciphering.section3_examples import BLANKS, LENGTH, predicted, words
-from derivations.deciphering.section9_training import patch, side, tokens
+from derivations.documents.deciphering.section1_adoption import WORDS, reached
+from derivations.documents.deciphering.section3_examples import BLANKS, LENGTH, predicted, words
+from derivations.documents.deciphering.section9_training import patch, side, tokens
 from derivations.relations import AtLeast, Equation
 from evidence import Finding, Layer, Outcome, Reading, Run, finding, float64, hold
 from numerics import tolerances

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from derivations.deciphering.notation import n
-from derivations.inference.section4_setup import layer_length
+from derivations.documents.deciphering.notation import n
+from derivations.documents.inference.section4_setup import layer_length
 from derivations.relations import Equation
 from evidence import Finding, Layer, Reading, Run, finding, float64, hold
 from evidence.source.layers import WIDTH, layers

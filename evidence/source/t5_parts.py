@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from derivations.deciphering.section7_t5 import trained
-from derivations.deciphering.section8_heads import kinds
+from derivations.documents.deciphering.section7_t5 import trained
+from derivations.documents.deciphering.section8_heads import kinds
 from derivations.relations import Equation
 from evidence import Finding, Layer, Outcome, Reading, Run, finding, float64, hold
 from evidence.source.heads import t5_calls

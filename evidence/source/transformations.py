@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from torch import Tensor
 
-from derivations.catalogue import entries
-from derivations.eot.notation import j
-from derivations.eot.regularizers import optimum
+from derivations.documents.eot.notation import j
+from derivations.documents.eot.regularizers import optimum
+from derivations.register.catalogue import entries
 from derivations.relations import Equation, UniqueMinimum
 from evidence import Finding, Layer, Reading, Run, finding, hold
 from evidence.eot.regularizers import Point

@@ -7,7 +7,7 @@ References evidence_bound.tex
 
 from evidence_bound.notation import NOTATION
 
-from derivations.latex import equation
+from derivations import equation
 
 equation(
     "evidence_bound.1", r"Z = \sum_{k=1}^{K} e^{\ell_k}", NOTATION, title="Equation (1), eq:evidence", line=21, defines=True

@@ -7,7 +7,7 @@ References evidence_bound.tex
 
 from evidence_bound.notation import NOTATION
 
-from derivations.latex import equation
+from derivations import equation
 
 equation(
     "evidence_bound.20",

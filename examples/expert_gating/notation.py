@@ -3,7 +3,7 @@
 Correct what is guessed wrong; see docs/a_document_of_your_own.md for what a line may say.
 """
 
-from derivations.latex.notation import Notation
+from derivations.reader.meaning.notation import Notation
 
 NOTATION = Notation(
     {

@@ -7,7 +7,7 @@ References expert_gating.tex
 
 from expert_gating.notation import NOTATION
 
-from derivations.latex import equation
+from derivations import equation
 
 equation(
     "expert_gating.14",

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from derivations import catalogue
-from derivations.catalogue import examine
-from derivations.claims import (
+from derivations.judge.verdicts import judge
+from derivations.records.claims import (
     FAULT_VERDICTS,
     SUPPORTING_VERDICTS,
     Correction,
@@ -18,9 +17,10 @@ from derivations.claims import (
     Severity,
     Statement,
     Verdict,
-    judge,
 )
-from derivations.entry import Entry
+from derivations.register import catalogue
+from derivations.register.catalogue import examine
+from derivations.register.entry import Entry
 from derivations.relations import AtLeast, Equation, Fails, Follows, Relation
 from tests.attacks.vocabulary import x
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from derivations.catalogue import entries
-from derivations.claims import Evidence, Layer, Outcome, Witness
+from derivations.records.claims import Evidence, Layer, Outcome, Witness
+from derivations.register.catalogue import entries
 from tests.attacks.entries import HONEST, entry
 
 ID = "eot.59"

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from derivations import baseline as remembered
-from derivations import ledger, regression
-from derivations.baseline import Kept, snapshot
-from derivations.catalogue import entries, examine
-from derivations.claims import Evidence, Layer, Outcome, Step, Verdict
-from derivations.normal_form import Sample
-from derivations.records import to_json
-from derivations.rows import sealed
-from derivations.theorems import WEIERSTRASS
+from derivations.ledger import baseline as remembered
+from derivations.ledger import ledger, regression
+from derivations.ledger.baseline import Kept, snapshot
+from derivations.ledger.rows import sealed
+from derivations.records.base import to_json
+from derivations.records.claims import Evidence, Layer, Outcome, Step, Verdict
+from derivations.records.normal_form import Sample
+from derivations.records.theorems import WEIERSTRASS
+from derivations.register.catalogue import entries, examine
 from tests.attacks.ledgers import FALSE, ID, TWINS, evidence, row, torch
 
 OTHER = "eot.54"

@@ -13,7 +13,6 @@ import pytest
 import sympy as sp
 from click.testing import CliRunner
 
-from derivations import incremental, ledger
 from derivations.__main__ import main
 from derivations.calculus import balls, quick
 from derivations.calculus.admission import NotAdmittedError
@@ -23,12 +22,13 @@ from derivations.calculus.points import points
 from derivations.calculus.powers import plus
 from derivations.calculus.sums import delta, equal, normal, total
 from derivations.calculus.variables import Domain, Kind, Variable, apart, index, positive, scalar, size, vector
-from derivations.catalogue import entries, examine
-from derivations.claims import SUPPORTING_VERDICTS
-from derivations.documents import VARIABLE
-from derivations.mutants import Fate, Mutant, fate
+from derivations.judge.mutants import Fate, Mutant, fate
+from derivations.ledger import incremental, ledger
+from derivations.ledger.rows import settle
+from derivations.records.claims import SUPPORTING_VERDICTS
+from derivations.records.documents import VARIABLE
+from derivations.register.catalogue import entries, examine
 from derivations.relations import AtLeast, Equation, Expansion, Relation, Solves, UniqueMinimum
-from derivations.rows import settle
 from tests.attacks import refused
 from tests.attacks.entries import HONEST, entry, verdict_on
 from tests.attacks.vocabulary import a, b, h, j, k, l, m, s, t, u, w, x, y
@@ -424,14 +424,14 @@ def messages_about(rows_ledger: dict[str, Any], folder: Path, monkeypatch: pytes
 
 
 SINCE: dict[str, Edit] = {
-    "F12: the derivation": lambda d: d["files"].update({"derivations.eot.section5_gradient": "another"}),
-    "F12: a module that the derivation imports": lambda d: d["files"].update({"derivations.eot.notation": "another"}),
+    "F12: the derivation": lambda d: d["files"].update({"derivations.documents.eot.section5_gradient": "another"}),
+    "F12: a module that the derivation imports": lambda d: d["files"].update({"derivations.documents.eot.notation": "another"}),
     "F12: a rule of the kernel": lambda d: d["files"].update({"derivations.calculus.sums": "another"}),
-    "F12: how steps are examined": lambda d: d["files"].update({"derivations.examination": "another"}),
+    "F12: how steps are examined": lambda d: d["files"].update({"derivations.judge.examination": "another"}),
     "F12: a check": lambda d: d["files"].update({"evidence.eot.section5_gradient": "another"}),
     "F12: how votes are counted": lambda d: d["files"].update({"evidence.harness": "another"}),
     "F12: the settings": lambda d: d["files"].update({"pyproject.toml": "another"}),
-    "F12: a module that there was not": lambda d: d["files"].pop("derivations.eot.section5_gradient"),
+    "F12: a module that there was not": lambda d: d["files"].pop("derivations.documents.eot.section5_gradient"),
     "F23: nobody knows, for there are no hashes": lambda d: d.pop("files"),
     "F23: nobody knows, for there are no modules": lambda d: d.update(
         claims=settle([{name: value for name, value in row.items() if name != "sources"} for row in d["claims"]])

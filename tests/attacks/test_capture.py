@@ -11,9 +11,9 @@ from derivations.calculus.functions import derivative
 from derivations.calculus.moments import UnknownMomentError, expectation
 from derivations.calculus.sums import alike, delta, total
 from derivations.calculus.variables import Kind, Variable, fresh, index, vector
-from derivations.catalogue import examine
-from derivations.claims import Verdict
-from derivations.entry import Entry
+from derivations.records.claims import Verdict
+from derivations.register.catalogue import examine
+from derivations.register.entry import Entry
 from derivations.relations import AtLeast, Differs, Equation, Expansion, Fails, Follows, ForAll, Limit, Solves, UniqueMinimum
 from tests.attacks import Table, refused
 from tests.attacks.entries import disbelieved, entry, verdict_on

@@ -13,8 +13,8 @@ from derivations.calculus.functions import kl, xlogx
 from derivations.calculus.powers import plus
 from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, vector
-from derivations.claims import SUPPORTING_VERDICTS, Evidence, Layer, Outcome, Verdict
-from derivations.entry import Entry
+from derivations.records.claims import SUPPORTING_VERDICTS, Evidence, Layer, Outcome, Verdict
+from derivations.register.entry import Entry
 from derivations.relations import AtLeast, Differs, Equation, Relation, further
 from tests.attacks.entries import entry, verdict_on
 from tests.attacks.vocabulary import RR, A, a, b, h, i, j, l, m, n, q, t, tau, u, w, x, y

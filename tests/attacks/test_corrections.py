@@ -12,8 +12,8 @@ import sympy as sp
 from derivations.calculus.functions import kl
 from derivations.calculus.sums import total
 from derivations.calculus.variables import positive, vector
-from derivations.claims import Verdict
-from derivations.entry import Entry
+from derivations.records.claims import Verdict
+from derivations.register.entry import Entry
 from derivations.relations import (
     AtLeast,
     Equation,

@@ -12,7 +12,7 @@ import sympy as sp
 
 from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import Domain, Kind, Variable, positive, scalar, vector
-from derivations.claims import Witness
+from derivations.records.claims import Witness
 from derivations.relations import AtLeast, Differs, Equation, Expansion, Follows, Hypothesis, Limit, Relation
 from tests.attacks import Table, refused
 from tests.attacks.vocabulary import a, b, j, k, l, m, n, one, r, t, u, w, x, y, z

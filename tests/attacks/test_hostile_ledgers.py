@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from derivations import ledger
 from derivations.__main__ import main
-from derivations.catalogue import entries, examine
-from derivations.rows import sealed
+from derivations.ledger import ledger
+from derivations.ledger.rows import sealed
+from derivations.register.catalogue import entries, examine
 from tests.attacks.ledgers import ID
 
 SECONDS = 60.0  # most take less than one; a chain makes 600 pages

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from derivations import integrity
 from derivations.calculus import defined, moments, points, powers, shorthands, signs, sums, variables
 from derivations.calculus.variables import Kind
-from derivations.catalogue import examine
+from derivations.judge import integrity
+from derivations.register.catalogue import examine
 from tests.attacks.entries import HONEST, entry
 
 CHANGES: dict[str, tuple[Any, str, object]] = {
@@ -74,12 +74,12 @@ def test_every_module_of_the_kernel_is_watched() -> None:
 def test_the_watched_objects_are_the_constant_ones() -> None:
     names = [name.rpartition(".")[2] for name in integrity.CONSTANTS]
     assert [name for name in names if not name.isupper()] == []
-    assert {"derivations.claims.MIN_TWINS", "derivations.relations.sameness.POINTS"} <= integrity.CONSTANTS.keys()
+    assert {"derivations.judge.verdicts.MIN_TWINS", "derivations.relations.sameness.POINTS"} <= integrity.CONSTANTS.keys()
     assert dict(integrity._constants()).keys() == integrity.CONSTANTS.keys()
     assert dict(integrity._functions()).keys() == integrity.AS_WRITTEN.keys()
     assert not integrity.CONSTANTS.keys() & set(integrity.GROWING)
     assert {
-        "derivations.claims.judge",
+        "derivations.judge.verdicts.judge",
         "derivations.relations.base.Relation.prove",
-        "derivations.claims.Claim.asserts",
+        "derivations.records.claims.Claim.asserts",
     } <= integrity.AS_WRITTEN.keys()

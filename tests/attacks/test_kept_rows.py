@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from derivations import incremental
-from derivations.documents import DOCUMENTS
-from derivations.incremental import Sources
+from derivations.ledger import incremental
+from derivations.ledger.incremental import Sources
+from derivations.records.documents import DOCUMENTS
 from tests.processes import derivations
 
 CHAPTER = '''"""Section 1."""
@@ -110,7 +110,7 @@ def test_what_pytest_loads_beside_the_votes() -> None:
     assert {
         "evidence.pytest_plugin",
         "evidence/*",
-        "derivations.pytest_plugin",
+        "derivations.run.pytest_plugin",
         "derivations.conftest",
         "evidence.conftest",
     } <= closure

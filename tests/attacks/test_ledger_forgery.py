@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
-from derivations import ledger
-from derivations.catalogue import entries, examine
-from derivations.claims import SUPPORTING_VERDICTS, Evidence, Judgement, Kind, Layer, Outcome, Verdict, judge
-from derivations.pytest_plugin import Collector
-from derivations.records import encoded, to_json
-from derivations.rows import sealed, settle
+from derivations.judge.verdicts import judge
+from derivations.ledger import ledger
+from derivations.ledger.rows import sealed, settle
+from derivations.records.base import encoded, to_json
+from derivations.records.claims import SUPPORTING_VERDICTS, Evidence, Judgement, Kind, Layer, Outcome, Verdict
+from derivations.register.catalogue import entries, examine
+from derivations.run.pytest_plugin import Collector
 from tests.attacks.entries import HONEST, entry
 from tests.attacks.ledgers import FALSE, ID, OWN, evidence, row, torch
 
@@ -256,8 +257,8 @@ EDITS: dict[str, Edit] = {
     "another digest": lambda d: row(d).update(digest="0" * 16),
     "a worst part": lambda d: row(d).update(worst_part=OTHER),
     "a part that is not there": lambda d: row(d).update(parts=["eot.nowhere"]),
-    "files that are a list": lambda d: d.update(files=["derivations.catalogue"]),
-    "files without hashes": lambda d: d.update(files={"derivations.catalogue": None}),
+    "files that are a list": lambda d: d.update(files=["derivations.register.catalogue"]),
+    "files without hashes": lambda d: d.update(files={"derivations.register.catalogue": None}),
     "sources that are one text": lambda d: d["claims"].__setitem__(0, sealed({**row(d), "sources": "derivations"})),
     "sources that are no texts": lambda d: d["claims"].__setitem__(0, sealed({**row(d), "sources": [1]})),
     "voters that are no texts": lambda d: d["claims"].__setitem__(0, sealed({**row(d), "voters": None})),

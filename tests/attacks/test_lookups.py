@@ -11,10 +11,10 @@ import pytest
 import torch
 
 import evidence.eot
-from derivations import documents
 from derivations.calculus.variables import scalar
-from derivations.claims import Layer
-from derivations.loading import imported
+from derivations.records import documents
+from derivations.records.claims import Layer
+from derivations.register.loading import imported
 from evidence import bridge
 from evidence.registry import CASES, load
 
@@ -32,7 +32,7 @@ def looked_up(x: float) -> Reading:
 '''
 LOOK_UPS = {
     "the bridge": ("from evidence.bridge import evaluate", "evidence.bridge.evaluate"),
-    "the catalogue": ("from derivations.catalogue import entries", "derivations.catalogue.entries"),
+    "the catalogue": ("from derivations.register.catalogue import entries", "derivations.register.catalogue.entries"),
     "the harness, with all that it imports": ("from evidence import harness", "evidence.harness"),
     "SymPy": ("import sympy as sp", "sympy"),
     "the document itself": ("from paper.section1 import root", "paper.section1.root"),

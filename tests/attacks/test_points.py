@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from derivations import rendering
 from derivations.calculus.functions import kl, xlogx
 from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import complementary, coupling, index, positive, vector
+from derivations.records import rendering
 from derivations.relations import AtLeast, Equation, Expansion, Fails, Follows, Limit, UniqueMinimum, UniquePlan
 from tests.attacks import Make, Table
 from tests.attacks.entries import entry, verdict_on

@@ -7,12 +7,12 @@ from collections.abc import Callable
 import pytest
 import sympy as sp
 
-from derivations import rendering
 from derivations.calculus.sums import total
 from derivations.calculus.variables import positive
-from derivations.catalogue import examine
-from derivations.claims import SUPPORTING_VERDICTS, Verdict
-from derivations.entry import Entry
+from derivations.records import rendering
+from derivations.records.claims import SUPPORTING_VERDICTS, Verdict
+from derivations.register.catalogue import examine
+from derivations.register.entry import Entry
 from derivations.relations import AtLeast, Equation, Fails, Follows, Limit
 from tests.attacks import Table, refused
 from tests.attacks.entries import HONEST, disbelieved, entry, register, verdict_on

@@ -10,7 +10,7 @@ from derivations.calculus.moments import expectation
 from derivations.calculus.powers import bregman
 from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import Domain, Kind, Variable, interior, positive, vector
-from derivations.claims import SUPPORTING_VERDICTS
+from derivations.records.claims import SUPPORTING_VERDICTS
 from derivations.relations import (
     AtLeast,
     Equation,

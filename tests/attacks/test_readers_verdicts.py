@@ -8,12 +8,13 @@ import pytest
 import sympy as sp
 from hypothesis import strategies as st
 
-from derivations import baseline, catalogue, ledger
 from derivations.calculus.sums import total
 from derivations.calculus.variables import positive, vector
-from derivations.catalogue import claim, examine, reprint
-from derivations.claims import SUPPORTING_VERDICTS, Evidence, Kind, Layer, Outcome, Verdict
-from derivations.entry import Entry
+from derivations.ledger import baseline, ledger
+from derivations.records.claims import SUPPORTING_VERDICTS, Evidence, Kind, Layer, Outcome, Verdict
+from derivations.register import catalogue
+from derivations.register.catalogue import claim, examine, reprint
+from derivations.register.entry import Entry
 from derivations.relations import (
     AtLeast,
     Differs,

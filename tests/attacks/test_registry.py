@@ -9,13 +9,15 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from derivations import catalogue, examination
 from derivations.calculus import sums
 from derivations.calculus.sums import total
 from derivations.calculus.variables import vector
-from derivations.catalogue import Undecidable, claim, examine, reprint
-from derivations.claims import SUPPORTING_VERDICTS, Outcome, Verdict, judge
-from derivations.entry import Entry
+from derivations.judge import examination
+from derivations.judge.verdicts import judge
+from derivations.records.claims import SUPPORTING_VERDICTS, Outcome, Verdict
+from derivations.register import catalogue
+from derivations.register.catalogue import Undecidable, claim, examine, reprint
+from derivations.register.entry import Entry
 from derivations.relations import AtLeast, Equation, Expansion, Fails, Follows, Limit, Relation
 from tests.attacks.entries import HONEST, disbelieved, entry, register, verdict_on
 from tests.attacks.test_hostile import OWN

@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
-from derivations import catalogue, claims
 from derivations.calculus import sums
-from derivations.catalogue import examine
-from derivations.claims import SUPPORTING_VERDICTS, Kind, judge
-from derivations.documents import VARIABLE
+from derivations.judge.verdicts import judge
+from derivations.records import claims
+from derivations.records.claims import SUPPORTING_VERDICTS, Kind
+from derivations.records.documents import VARIABLE
+from derivations.register import catalogue
+from derivations.register.catalogue import examine
 from derivations.relations import Equation, Fails, Relation
 from tests.attacks.entries import HONEST, entry
 from tests.processes import forked
@@ -73,7 +75,8 @@ def test_f9_a_document_does_not_change_the_claims_that_ship(name: str, tmp_path:
     folder.mkdir()
     (folder / "__init__.py").write_text('"""A guest."""\n')
     (folder / f"{where}.py").write_text(
-        'from dataclasses import replace\nfrom derivations.catalogue import _ENTRIES\nshipped = _ENTRIES["eot.59"]\n\n\n'
+        "from dataclasses import replace\nfrom derivations.register.catalogue import _ENTRIES\n"
+        'shipped = _ENTRIES["eot.59"]\n\n\n'
         f'def own():\n    """Nothing."""\n    yield from ()\n\n\n{attack}\n'
     )
     refusal = refused_loading(folder)
@@ -82,7 +85,7 @@ def test_f9_a_document_does_not_change_the_claims_that_ship(name: str, tmp_path:
 
 def test_f9_a_document_does_not_change_the_claims_of_another(tmp_path: Path) -> None:
     stating = (
-        'from derivations.catalogue import claim\n\n\n@claim("host.1", "identity", title="t", latex="x")\n'
+        'from derivations.register.catalogue import claim\n\n\n@claim("host.1", "identity", title="t", latex="x")\n'
         'def host():\n    """Nothing."""\n'
     )
     for name, text in (("host", stating), ("guest", "from host.section1 import host\nhost.latex = '0 = 0'\n")):

@@ -20,8 +20,8 @@ from torch import Tensor
 
 from derivations.calculus.sums import normal, total
 from derivations.calculus.variables import Kind, Variable, index, positive, scalar, simplex, size, vector
-from derivations.catalogue import entries, examine
-from derivations.claims import Layer, Outcome
+from derivations.records.claims import Layer, Outcome
+from derivations.register.catalogue import entries, examine
 from derivations.relations import AtLeast, Equation, Fails, Relation
 from evidence import bridge
 from evidence.harness import Formula, Reading, Vote, assert_sound, compare_rounds, vote_on

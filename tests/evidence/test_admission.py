@@ -23,7 +23,7 @@ from derivations.calculus.variables import (
     unit,
     vector,
 )
-from derivations.claims import Layer
+from derivations.records.claims import Layer
 from derivations.relations import AtLeast, Differs, Equation, Follows, Relation
 from evidence.admission import admit, settled
 from evidence.harness import Formula, NotAReadingError, Reading, Vote, compare_reading, float64

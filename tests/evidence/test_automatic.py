@@ -28,9 +28,9 @@ from derivations.calculus.variables import (
     unit,
     vector,
 )
-from derivations.claims import Kind as ClaimKind
-from derivations.claims import Layer, Outcome
-from derivations.entry import Entry
+from derivations.records.claims import Kind as ClaimKind
+from derivations.records.claims import Layer, Outcome
+from derivations.register.entry import Entry
 from derivations.relations import AtLeast, Equation, Fails, Limit, Relation
 from evidence import automatic
 from evidence.automatic import Assignment, NoProgramError, case, instances, program

@@ -6,10 +6,10 @@ from torch import Tensor
 
 from derivations.calculus.functions import derivative
 from derivations.calculus.sums import delta
-from derivations.catalogue import entries, examine
-from derivations.claims import Layer, Outcome
-from derivations.entry import Entry
-from derivations.eot.notation import j, k, s, score, softmax, tau
+from derivations.documents.eot.notation import j, k, s, score, softmax, tau
+from derivations.records.claims import Layer, Outcome
+from derivations.register.catalogue import entries, examine
+from derivations.register.entry import Entry
 from derivations.relations import Equation, Relation
 from evidence import harness
 from evidence.harness import assert_sound, vote_on

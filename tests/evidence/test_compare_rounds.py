@@ -10,7 +10,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from derivations.calculus.variables import scalar
-from derivations.claims import Layer
+from derivations.records.claims import Layer
 from derivations.relations import AtLeast, Equation
 from evidence.admission import NotAReadingError
 from evidence.harness import MAX_ROUNDS, Formula, Reading, Vote, compare_rounds

@@ -10,7 +10,7 @@ import torch
 from hypothesis import find, given, settings
 from hypothesis import strategies as st
 
-from derivations.claims import Outcome
+from derivations.records.claims import Outcome
 from evidence import Run, dtypes, float64
 from evidence.dtypes import in_dtype, plan_error, point, problems
 from evidence.harness import Vote

@@ -16,9 +16,9 @@ from torch import Tensor
 from derivations.calculus.balls import enclose
 from derivations.calculus.functions import derivative
 from derivations.calculus.variables import Kind, positive, scalar
-from derivations.catalogue import _ENTRIES, claim, entries
-from derivations.claims import Layer, Outcome
-from derivations.entry import Entry
+from derivations.records.claims import Layer, Outcome
+from derivations.register.catalogue import _ENTRIES, claim, entries
+from derivations.register.entry import Entry
 from derivations.relations import AtLeast, Equation, Fails, Relation
 from evidence import harness
 from evidence.bridge import OwnFormulaError, evaluate

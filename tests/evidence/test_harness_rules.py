@@ -12,7 +12,7 @@ import sympy as sp
 import torch
 
 from derivations.calculus.variables import Kind, index, positive, scalar, size, vector
-from derivations.claims import Evidence, Layer, Outcome
+from derivations.records.claims import Evidence, Layer, Outcome
 from derivations.relations import AtLeast, Differs, Equation
 from evidence import harness
 from evidence.admission import ROUNDED, SLACK, NotAReadingError, Scale, admit_tolerance, holds_given, size_of

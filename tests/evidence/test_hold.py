@@ -4,8 +4,8 @@ import pytest
 import sympy as sp
 import torch
 
-from derivations.claims import Layer, Outcome
-from derivations.eot.appendix_a_matrix import d, shipped
+from derivations.documents.eot.appendix_a_matrix import d, shipped
+from derivations.records.claims import Layer, Outcome
 from derivations.relations import Equation
 from evidence.harness import hold
 from evidence.readings import Reading

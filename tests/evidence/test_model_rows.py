@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from derivations.claims import Layer, Outcome
+from derivations.records.claims import Layer, Outcome
 from evidence import hold
 from evidence.models import temperature
 from evidence.models.captured import ARCHITECTURES, random_model

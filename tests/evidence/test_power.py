@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from derivations.calculus.search import descent
 from derivations.calculus.variables import positive
-from derivations.claims import Layer
+from derivations.records.claims import Layer
 from derivations.relations import AtLeast, Equation, Expansion, Relation
 from evidence.harness import Formula, Reading, Vote, compare_rounds, float64, vote_on
 from evidence.power import Mutations

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from derivations.catalogue import entries
-from derivations.claims import Layer, Outcome
+from derivations.records.claims import Layer, Outcome
+from derivations.register.catalogue import entries
 from evidence import bridge, registry
 from evidence.registry import CASES, OBSERVATIONS, Finding, Run, confirms, load, observes
 
@@ -148,7 +148,11 @@ def test_a_run_is_complete_by_default() -> None:
     ],
 )
 def test_selected_votes_are_loaded(claims: list[str] | None, read: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    homes = {"paper.1": "paper.section1", "eot.2": "derivations.eot.section2", "eot.1": "derivations.eot.section1"}
+    homes = {
+        "paper.1": "paper.section1",
+        "eot.2": "derivations.documents.eot.section2",
+        "eot.1": "derivations.documents.eot.section1",
+    }
     imported: list[str] = []
     admitted: list[tuple[str, Path]] = []
 

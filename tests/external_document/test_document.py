@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from derivations import documents
+from derivations.records import documents
 from tests.processes import derivations, run_command, started
 
 PAPER = Path(__file__).parent / "tiny_paper"

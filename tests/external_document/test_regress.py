@@ -16,8 +16,8 @@ import sympy as sp
 
 from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, index, scalar, size, vector
-from derivations.catalogue import Steps, Undecidable, claim
-from derivations.claims import Severity
+from derivations.register.catalogue import Steps, Undecidable, claim
+from derivations.records.claims import Severity
 from derivations.relations import AtLeast, Equation, Fails
 
 m = size("m")

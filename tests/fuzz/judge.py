@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from derivations import rendering
+from derivations.records import rendering
 from derivations.relations import Relation
 from tests.fuzz.expressions import Outcome, answer_of, check_expressions, check_path, note_refusal, point_text
 from tests.fuzz.nodes import Node

@@ -7,109 +7,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 
-CLOSED_FORMS = (
-    "sparse_maps",
-    "regularizers",
-    "fenchel_young",
-    "fisher",
-    "one_sided",
-    "linear",
-    "flash",
-    "attention",
-    "priors",
-    "line_search",
-    "linear_program",
-    "network",
-    "arguments",
-    "masks",
-    "tolerances",
-    "mem.arguments",
-    "mem.closed_forms",
-    "mem.certificate",
-    "mem.bounds",
-    "mem.rows",
-    "mem.newton",
-    "mem.batch",
-    "mem.solver",
-    "mem.shared_templates",
-    "mem.prepared",
-    "mem.pcg_state",
-    "mem.pcg_torch",
-    "mem.pcg_threads",
-    "mem.huge_pages",
-    "transport.parts",
-    "transport.feasibility",
-    "transport.diagnostics",
-    "transport.quadratic",
-    "transport.solver",
-    "transport.sinkhorn",
-    "transport.unbalanced",
-    "transport.gaps",
-    "transport.attention",
-    "modules.functional",
-    "modules.fused",
-    "modules.kinds",
-    "modules.multihead",
-    "modules.hugging_face",
-    "ot_attention.costs",
-    "ot_attention.problem",
-    "ot_attention.exact",
-    "ot_attention.layer",
-    "ot_attention.transport",
-    "continuous.basis",
-    "continuous.densities",
+PACKAGES = ("numerics", "derivations", "evidence")
+CHAPTERS = (
+    "derivations.documents",
+    *(f"evidence.{name}" for name in ("beyond", "deciphering", "eot", "geometric", "inference", "transport")),
 )
-KERNEL = ("calculus", "relations")
-FOLDERS = (
-    "numerics.primal",
-    "numerics.precision",
-    "numerics.models",
-    *(f"derivations.{part}" for part in (*KERNEL, "latex", "prints", "kernel", "report")),
-    "evidence.instances",
-    "evidence.source",
-    "evidence.models",
-)
-JUDGES = (
-    "canonical",
-    "comparison",
-    "examination",
-    "symbolic",
-    "claims",
-    "catalogue",
-    "rows",
-    "ledger",
-    "ledger_schema",
-    "regression",
-    "baseline",
-    "mutants",
-    "normal_form",
-    "records",
-    "integrity",
-    "selection",
-    "differences",
-    "entry",
-    "printed",
-    "theorems",
-    "shards",
-    "scheduling",
-    "incremental",
-    "elsewhere",
-    "documents",
-    "files",
-    "joining",
-    "journal",
-    "loading",
-    "mutation",
-    "notebooks",
-    "rendering",
-    "runs",
-    "showing",
-    "watching",
-    "wording",
-)
-VOTES = ("admission", "automatic", "bridge", "draws", "dtypes", "harness", "lookups", "power", "readings", "registry", "rounds")
-
-CHAPTERS = ("beyond", "deciphering", "eot", "geometric", "inference", "transport")
 LEFT_OUT = {
     "numerics.benchmarks": "its figures are times, which no test can tell from others",
     "numerics.experiments": "tests train models for minutes; what claims rest on is in evidence.models",
@@ -118,15 +20,18 @@ LEFT_OUT = {
     "numerics.mem.pcg_row": "compiled to machine code, in which nothing can be exchanged",
     "numerics.mem.pcg_numba": "compiled to machine code, in which nothing can be exchanged",
     "numerics.mem.pcg_compile": "compiled to machine code, in which nothing can be exchanged",
-    "derivations.keeping": "tests kill the processes of their own that it runs in, where nothing is exchanged",
-    "derivations.options": "options of commands, which run in processes of their own, where nothing is exchanged",
-    "derivations.progress": "what a terminal shows while a command runs",
-    "derivations.pytest_plugin": "loaded before a test runs, where nothing can be exchanged",
+    "derivations.ledger.keeping": "tests kill the processes of their own that it runs in, where nothing is exchanged",
+    "derivations.run.options": "options of commands, which run in processes of their own, where nothing is exchanged",
+    "derivations.run.progress": "what a terminal shows while a command runs",
+    "derivations.run.pytest_plugin": "loaded before a test runs, where nothing can be exchanged",
     "derivations.test_derivations": "tests themselves",
     "evidence.pytest_plugin": "loaded before a test runs, where nothing can be exchanged",
     "evidence.test_votes": "tests themselves",
 }
 """Modules and packages outside of the chapters that are not mutated, each with the reason."""
+
+NAMED = tuple(f"derivations.{room}" for room in ("calculus", "judge", "ledger", "records", "register", "relations", "run"))
+"""Rooms of which each test bears the name of its module."""
 
 WIDE = ("numerics",)
 """Packages of which each test in a folder may hold each module of the mirrored folder."""
@@ -140,74 +45,126 @@ ALSO = {
     "numerics.arguments": ("numerics/test_one_sided.py",),
     "numerics.regularizers": ("numerics/test_alibi.py",),
     "numerics.priors": ("numerics/test_attention.py",),
-    "derivations.canonical": ("derivations/test_side_by_side.py",),
-    "derivations.normal_form": ("derivations/test_canonical.py", "derivations/test_verdicts.py", "derivations/test_records.py"),
-    "derivations.runs": ("derivations/test_joining.py",),
-    "derivations.differences": ("derivations/test_regression.py",),
-    "derivations.rows": ("derivations/test_ledger.py", "attacks/test_ledger_forgery.py"),
-    "derivations.ledger_schema": ("derivations/test_ledger.py", "attacks/test_hostile_ledgers.py"),
-    "derivations.baseline": ("derivations/test_ledger.py", "derivations/test_records.py", "attacks/test_baselines.py"),
-    "derivations.ledger": ("attacks/test_hostile_ledgers.py",),
-    "derivations.regression": ("derivations/test_baseline.py", "attacks/test_baselines.py"),
-    "derivations.records": ("derivations/test_ledger.py", "derivations/test_canonical.py", "derivations/test_baseline.py"),
-    "derivations.integrity": ("attacks/test_integrity.py",),
-    "derivations.selection": ("derivations/test_catalogue.py",),
-    "derivations.printed": ("derivations/test_records.py",),
-    "derivations.theorems": ("derivations/test_records.py",),
-    "derivations.entry": ("derivations/test_catalogue.py", "derivations/test_examination.py", "derivations/test_verdicts.py"),
-    "derivations.comparison": ("derivations/test_twins.py", "derivations/test_examination.py", "attacks/test_corrections.py"),
-    "derivations.examination": ("derivations/test_twins.py", "attacks/test_premises.py", "attacks/test_sealing.py"),
-    "derivations.symbolic": ("derivations/test_catalogue.py", "derivations/test_examination.py", "attacks/test_corrections.py"),
-    "derivations.claims": ("derivations/test_verdicts.py",),
-    "derivations.calculus.signs": ("attacks/test_signs.py", "derivations/test_bounds.py", "attacks/test_truths.py"),
+    "derivations.judge.canonical": ("derivations/relations/test_side_by_side.py",),
+    "derivations.records.normal_form": (
+        "derivations/judge/test_canonical.py",
+        "derivations/judge/test_verdicts.py",
+        "derivations/records/test_records.py",
+    ),
+    "derivations.ledger.runs": ("derivations/ledger/test_joining.py",),
+    "derivations.ledger.differences": ("derivations/ledger/test_regression.py",),
+    "derivations.ledger.rows": ("derivations/ledger/test_ledger.py", "attacks/test_ledger_forgery.py"),
+    "derivations.ledger.schema": ("derivations/ledger/test_ledger.py", "attacks/test_hostile_ledgers.py"),
+    "derivations.ledger.baseline": (
+        "derivations/ledger/test_ledger.py",
+        "derivations/records/test_records.py",
+        "attacks/test_baselines.py",
+    ),
+    "derivations.ledger.ledger": ("attacks/test_hostile_ledgers.py",),
+    "derivations.ledger.regression": ("derivations/ledger/test_baseline.py", "attacks/test_baselines.py"),
+    "derivations.records.base": (
+        "derivations/ledger/test_ledger.py",
+        "derivations/judge/test_canonical.py",
+        "derivations/ledger/test_baseline.py",
+    ),
+    "derivations.judge.integrity": ("attacks/test_integrity.py",),
+    "derivations.register.selection": ("derivations/register/test_catalogue.py",),
+    "derivations.register.source_lines": ("derivations/records/test_records.py",),
+    "derivations.records.theorems": ("derivations/records/test_records.py",),
+    "derivations.register.entry": (
+        "derivations/register/test_catalogue.py",
+        "derivations/judge/test_examination.py",
+        "derivations/judge/test_verdicts.py",
+    ),
+    "derivations.judge.comparison": (
+        "derivations/judge/test_twins.py",
+        "derivations/judge/test_examination.py",
+        "attacks/test_corrections.py",
+    ),
+    "derivations.judge.examination": ("derivations/judge/test_twins.py", "attacks/test_premises.py", "attacks/test_sealing.py"),
+    "derivations.judge.symbolic": (
+        "derivations/register/test_catalogue.py",
+        "derivations/judge/test_examination.py",
+        "attacks/test_corrections.py",
+    ),
+    "derivations.records.claims": ("derivations/judge/test_verdicts.py",),
+    "derivations.calculus.signs": ("attacks/test_signs.py", "derivations/calculus/test_bounds.py", "attacks/test_truths.py"),
     "derivations.calculus.sums": (
         "attacks/test_sums.py",
-        "derivations/test_kernel_bugs.py",
-        "derivations/test_powers.py",
+        "derivations/calculus/test_kernel_bugs.py",
+        "derivations/calculus/test_powers.py",
         "attacks/test_truths.py",
     ),
-    "derivations.calculus.bounds": ("attacks/test_bounds.py", "derivations/test_signs.py", "derivations/test_taylor.py"),
-    "derivations.calculus.defined": ("attacks/test_definedness.py", "derivations/test_powers.py"),
+    "derivations.calculus.bounds": (
+        "attacks/test_bounds.py",
+        "derivations/calculus/test_signs.py",
+        "derivations/relations/test_taylor.py",
+    ),
+    "derivations.calculus.defined": ("attacks/test_definedness.py", "derivations/calculus/test_powers.py"),
     "derivations.calculus.admission": ("attacks/test_points.py",),
-    "derivations.calculus.arithmetic": ("derivations/test_balls.py", "derivations/test_powers.py"),
+    "derivations.calculus.arithmetic": ("derivations/calculus/test_balls.py", "derivations/calculus/test_powers.py"),
     "derivations.calculus.differentiation": (
-        "derivations/test_balls.py",
-        "derivations/test_taylor.py",
+        "derivations/calculus/test_balls.py",
+        "derivations/relations/test_taylor.py",
         "attacks/test_definedness.py",
     ),
     "derivations.calculus.division": ("attacks/test_definedness.py", "attacks/test_caches.py"),
-    "derivations.calculus.edits": ("derivations/test_mutants.py",),
-    "derivations.calculus.functions": ("derivations/test_powers.py", "derivations/test_bounds.py", "attacks/test_signs.py"),
-    "derivations.calculus.germs": ("attacks/test_limits.py", "derivations/test_relations.py"),
-    "derivations.calculus.parts": ("derivations/test_bounds.py", "derivations/test_powers.py"),
-    "derivations.calculus.points": ("attacks/test_points.py", "derivations/test_balls.py"),
+    "derivations.calculus.edits": ("derivations/judge/test_mutants.py",),
+    "derivations.calculus.functions": (
+        "derivations/calculus/test_powers.py",
+        "derivations/calculus/test_bounds.py",
+        "attacks/test_signs.py",
+    ),
+    "derivations.calculus.germs": ("attacks/test_limits.py", "derivations/relations/test_relations.py"),
+    "derivations.calculus.parts": ("derivations/calculus/test_bounds.py", "derivations/calculus/test_powers.py"),
+    "derivations.calculus.points": ("attacks/test_points.py", "derivations/calculus/test_balls.py"),
     "derivations.calculus.powers": ("attacks/test_signs.py",),
     "derivations.calculus.quick": ("attacks/test_caches.py",),
-    "derivations.calculus.search": ("derivations/test_mutants.py",),
-    "derivations.calculus.series": ("derivations/test_expansions.py", "attacks/test_expansions.py"),
-    "derivations.calculus.shorthands": ("derivations/test_extrema.py", "attacks/test_bounds.py"),
+    "derivations.calculus.search": ("derivations/judge/test_mutants.py",),
+    "derivations.calculus.series": ("derivations/relations/test_expansion.py", "attacks/test_expansions.py"),
+    "derivations.calculus.shorthands": ("derivations/calculus/test_extrema.py", "attacks/test_bounds.py"),
     "derivations.calculus.variables": ("attacks/test_sums.py", "attacks/test_definedness.py", "attacks/test_registry.py"),
-    "derivations.calculus.printing": ("derivations/test_printing.py",),
-    "derivations.relations.base": ("attacks/test_points.py", "attacks/test_hostile.py", "derivations/test_kernel_bugs.py"),
-    "derivations.relations.equation": ("derivations/test_base.py", "derivations/test_kernel_bugs.py", "attacks/test_truths.py"),
-    "derivations.relations.disproof": ("derivations/test_equation.py", "derivations/test_base.py", "attacks/test_points.py"),
+    "derivations.calculus.printing": ("derivations/calculus/test_printing.py",),
+    "derivations.relations.base": (
+        "attacks/test_points.py",
+        "attacks/test_hostile.py",
+        "derivations/calculus/test_kernel_bugs.py",
+    ),
+    "derivations.relations.equation": (
+        "derivations/relations/test_base.py",
+        "derivations/calculus/test_kernel_bugs.py",
+        "attacks/test_truths.py",
+    ),
+    "derivations.relations.disproof": (
+        "derivations/relations/test_equation.py",
+        "derivations/relations/test_base.py",
+        "attacks/test_points.py",
+    ),
     "derivations.relations.inequality": ("attacks/test_signs.py", "attacks/test_truths.py", "attacks/test_bounds.py"),
     "derivations.relations.limit": ("attacks/test_limits.py",),
-    "derivations.relations.optimum": ("attacks/test_optima.py", "derivations/test_extrema.py", "derivations/test_plans.py"),
+    "derivations.relations.optimum": (
+        "attacks/test_optima.py",
+        "derivations/calculus/test_extrema.py",
+        "derivations/relations/test_plans.py",
+    ),
     "derivations.relations.expansion": ("attacks/test_expansions.py",),
     "derivations.relations.objectives": ("attacks/test_confirmation.py",),
-    "derivations.relations.further": ("derivations/test_further.py", "attacks/test_confirmation.py"),
+    "derivations.relations.further": ("derivations/relations/test_further.py", "attacks/test_confirmation.py"),
     "derivations.relations.implication": (
         "attacks/test_premises.py",
-        "derivations/test_inequality.py",
-        "derivations/test_universal.py",
+        "derivations/relations/test_inequality.py",
+        "derivations/relations/test_universal.py",
     ),
-    **{f"derivations.latex.{name}": PRINTS for name in ("assertions", "densities", "links", "posed", "remainders", "spaces")},
-    "derivations.prints.outcome": ("derivations/test_records.py",),
-    "derivations.kernel.seals": ("derivations/test_records.py",),
-    "derivations.elsewhere": ("derivations/test_incremental.py", "attacks/test_kept_rows.py"),
-    "derivations.notebooks": ("notebooks/test_command.py",),
-    "derivations.wording": ("derivations/test_catalogue.py", "derivations/test_records.py", "derivations/test_verdicts.py"),
+    **{f"derivations.reader.{name}": PRINTS for name in ("assertions", "densities", "links", "posed", "remainders", "spaces")},
+    "derivations.records.prints": ("derivations/records/test_records.py",),
+    "derivations.records.seals": ("derivations/records/test_records.py",),
+    "derivations.ledger.elsewhere": ("derivations/ledger/test_incremental.py", "attacks/test_kept_rows.py"),
+    "derivations.run.notebooks": ("notebooks/test_command.py",),
+    "derivations.register.wording": (
+        "derivations/register/test_catalogue.py",
+        "derivations/records/test_records.py",
+        "derivations/judge/test_verdicts.py",
+    ),
     **{
         f"evidence.models.{name}": tuple(
             f"evidence/test_{test}.py" for test in ("deviations", "geometric_study", "model_rows", "small_alpha", "figure3")
@@ -248,32 +205,14 @@ ALSO = {
 
 @functools.cache
 def modules() -> tuple[str, ...]:
-    """The dotted names of all modules, the closed forms first."""
-    whole = [
-        f"{folder}.{path.stem}" for folder in FOLDERS for path in sorted(ROOT.joinpath(*folder.split(".")).glob("[a-z]*.py"))
-    ]
-    return (
-        *(f"numerics.{name}" for name in CLOSED_FORMS),
-        *whole,
-        *(f"derivations.{name}" for name in JUDGES),
-        *(f"evidence.{name}" for name in VOTES),
-    )
-
-
-def unlisted() -> list[str]:
-    """The modules of the packages, but for the chapters, that are neither mutated nor ``LEFT_OUT``."""
-    known = {*modules(), *LEFT_OUT}
+    """The dotted names of all modules, but for the chapters and those ``LEFT_OUT``."""
+    apart = tuple(f"{name}." for name in (*CHAPTERS, *LEFT_OUT))
     names = [
         ".".join(path.relative_to(ROOT).with_suffix("").parts)
-        for package in ("numerics", "derivations", "evidence")
+        for package in PACKAGES
         for path in sorted((ROOT / package).rglob("[a-z]*.py"))
     ]
-    return [
-        name
-        for name in names
-        if name.split(".")[1] not in (CHAPTERS if not name.startswith("numerics.") else ())
-        and not any(name == x or name.startswith(f"{x}.") for x in known)
-    ]
+    return tuple(name for name in names if not f"{name}.".startswith(apart))
 
 
 def path_of(module: str) -> Path:
@@ -294,13 +233,12 @@ def mirror_of(module: str) -> tuple[Path, ...]:
     looks at the signatures of the package."""
     package, *folders, name = module.split(".")
     folder = ROOT.joinpath("tests", package, *folders)
-    if folders and folders[0] in KERNEL:
-        folder = ROOT / "tests" / package
-        candidates = [*folder.glob(f"test_{name}*.py"), folder / f"test_{folders[0]}.py"]
-    elif folders:
-        candidates = [path for path in sorted(folder.glob("test_*.py")) if ELSEWHERE not in path.read_text(encoding="utf-8")]
+    if not folders or f"{package}.{folders[0]}" in NAMED:
+        candidates = sorted({*folder.glob(f"test_{name}*.py"), *folder.glob(f"test_{folder.name}.py")})
     else:
-        candidates = sorted(folder.glob(f"test_{name}*.py"))
+        while not folder.is_dir():
+            folder = folder.parent
+        candidates = [path for path in sorted(folder.glob("test_*.py")) if ELSEWHERE not in path.read_text(encoding="utf-8")]
     signatures = ROOT / "tests" / package / "test_defaults.py"
     also = [ROOT / "tests" / path for path in ALSO.get(module, ())] + [signatures] * signatures.exists()
     return tuple(dict.fromkeys([*candidates, *also]))

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from tests.mutation.__main__ import EQUIVALENT, chosen, equivalents, main, unmeasured
 from tests.mutation.edits import digest_of, mutants
 from tests.mutation.reach import Failures
-from tests.mutation.targets import LEFT_OUT, ROOT, mirror_of, modules, path_of, unlisted
+from tests.mutation.targets import LEFT_OUT, ROOT, mirror_of, modules, path_of
 
 SAMPLED = ("numerics.line_search",)
 
@@ -205,8 +205,7 @@ def test_every_module_has_tests() -> None:
         assert all(path.exists() for path in mirror_of(module)), module
 
 
-def test_every_module_is_mutated_or_left_out() -> None:
-    assert unlisted() == []
+def test_what_is_left_out_exists_and_has_a_reason() -> None:
     names = {".".join(path.relative_to(ROOT).with_suffix("").parts) for path in ROOT.glob("*/**/*.py")}
     for name, reason in LEFT_OUT.items():
         assert name in names or (ROOT / name.replace(".", "/")).is_dir(), name

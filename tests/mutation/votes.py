@@ -11,10 +11,10 @@ from typing import Any, cast
 
 import pytest
 
-from derivations import baseline
-from derivations.baseline import Kept
-from derivations.claims import Evidence, Layer, Outcome
-from derivations.records import from_json
+from derivations.ledger import baseline
+from derivations.ledger.baseline import Kept
+from derivations.records.base import from_json
+from derivations.records.claims import Evidence, Layer, Outcome
 from evidence import registry
 from evidence.harness import assert_sound, observe, vote_on
 from evidence.registry import Case, Observation, Run

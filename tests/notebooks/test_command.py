@@ -15,20 +15,21 @@ from click.testing import CliRunner, Result
 from rich.console import Console
 from rich.progress import Progress
 
-from derivations import notebooks, rendering
 from derivations.calculus.variables import scalar
-from derivations.catalogue import Examination, entries
-from derivations.claims import Correction, Evidence, Kind, Layer, Outcome, Severity, Statement, Step, Witness
-from derivations.entry import Entry
-from derivations.notebooks import show
+from derivations.records import rendering
+from derivations.records.claims import Correction, Evidence, Kind, Layer, Outcome, Severity, Statement, Step, Witness
+from derivations.register.catalogue import Examination, entries
+from derivations.register.entry import Entry
 from derivations.relations import Equation
 from derivations.report.formulas import mathml
+from derivations.run import notebooks
+from derivations.run.notebooks import show
 
 GOOD = """# %% [markdown]
 # # A small one
 
 # %%
-from derivations.notebooks import show
+from derivations.run.notebooks import show
 
 show("eot.59")
 """

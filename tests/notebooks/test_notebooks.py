@@ -16,8 +16,8 @@ import nbformat
 import pytest
 from jupyter_client.provisioning import local_provisioner
 
-from derivations.catalogue import entries
-from derivations.notebooks import FOLDER, execute
+from derivations.register.catalogue import entries
+from derivations.run.notebooks import FOLDER, execute
 from tests.processes import FORKS, surround
 
 NOTEBOOKS = sorted(FOLDER.glob("*.py"))

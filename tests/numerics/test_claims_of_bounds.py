@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from derivations.catalogue import entries
+from derivations.register.catalogue import entries
 from numerics import mem, ot_attention
 from numerics.experiments.deviation.statistics import BOUNDS, STATISTICS
 

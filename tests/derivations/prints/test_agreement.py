@@ -24,12 +24,12 @@ from derivations import (
     vector,
     xlogx,
 )
-from derivations.latex import Notation
-from derivations.latex.links import links
 from derivations.prints import tables
 from derivations.prints.agreement import check, defines_otherwise
 from derivations.prints.matching import Match, by_the_table, shown
-from derivations.prints.outcome import Check, Standing
+from derivations.reader.meaning.links import links
+from derivations.reader.meaning.notation import Notation
+from derivations.records.prints import Check, Standing
 from derivations.relations import Differs, Relation, StrictUnlessEqual, UniqueMinimum, UniquePlan
 
 TABLE = Notation(

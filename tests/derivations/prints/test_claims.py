@@ -9,10 +9,10 @@ import pytest
 import sympy as sp
 
 from derivations import Equation, positive, scalar
-from derivations.latex.notation import Notation
 from derivations.prints import claims
 from derivations.prints.claims import OF_CONDITIONS, Kind, Stated, correction_of, is_formula, is_numbered, print_of
-from derivations.prints.outcome import Standing
+from derivations.reader.meaning.notation import Notation
+from derivations.records.prints import Standing
 
 x, y, z, tau = scalar("x"), scalar("y"), scalar("z"), positive("tau")
 TABLE = Notation({"x, y, z": "real", r"\tau": "positive", r"\ell": "= x + y"}, {r"\tau": "tau"})

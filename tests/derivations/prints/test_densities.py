@@ -6,13 +6,13 @@ import pytest
 import sympy as sp
 
 from derivations import Equation, index, interior, positive, simplex, size, total, vector
-from derivations.latex import Notation
-from derivations.latex.links import Minimizer, links
-from derivations.latex.tree import LatexError
 from derivations.prints import tables
 from derivations.prints.agreement import check
 from derivations.prints.expressions import Values
-from derivations.prints.outcome import Check, Standing
+from derivations.reader.meaning.links import Minimizer, links
+from derivations.reader.meaning.notation import Notation
+from derivations.reader.syntax.tree import LatexError
+from derivations.records.prints import Check, Standing
 from derivations.relations import Relation
 
 NOTATION = Notation(

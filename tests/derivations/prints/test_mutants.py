@@ -10,9 +10,9 @@ from functools import cache
 
 import pytest
 
-from derivations.catalogue import entries
 from derivations.prints.claims import is_formula, is_numbered, print_of
-from derivations.prints.outcome import Check, Standing
+from derivations.records.prints import Check, Standing
+from derivations.register.catalogue import entries
 
 EQUIVALENT = {
     ("eot.55", "τ lost"),  # ∂/∂s_j exp(s_k) is 0 for k ≠ j, with any temperature

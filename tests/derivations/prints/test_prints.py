@@ -6,20 +6,20 @@ import pytest
 import sympy as sp
 
 from derivations import AtLeast, Equation, Fails, derivative, index, positive, size, total, vector
-from derivations.catalogue import entries, examine
-from derivations.documents import DOCUMENTS
-from derivations.eot.notation import expect, j, k, m, s, softmax, tau, u
-from derivations.eot.section5_gradient import exponential, softmax_jacobian
-from derivations.latex import Notation
-from derivations.latex.assertions import sides
-from derivations.latex.links import links
-from derivations.latex.tree import LatexError
+from derivations.documents.eot.notation import expect, j, k, m, s, softmax, tau, u
+from derivations.documents.eot.section5_gradient import exponential, softmax_jacobian
 from derivations.prints import tables
 from derivations.prints.agreement import check
 from derivations.prints.claims import is_formula, print_of
 from derivations.prints.expressions import Values, in_normal_form
 from derivations.prints.matching import match
-from derivations.prints.outcome import Check, Standing
+from derivations.reader.meaning.assertions import sides
+from derivations.reader.meaning.links import links
+from derivations.reader.meaning.notation import Notation
+from derivations.reader.syntax.tree import LatexError
+from derivations.records.documents import DOCUMENTS
+from derivations.records.prints import Check, Standing
+from derivations.register.catalogue import entries, examine
 from derivations.relations import Relation
 
 WITH_A_PRINT = [document for document in DOCUMENTS if document != "beyond"]
@@ -230,7 +230,7 @@ def test_a_table_is_written_from_the_document_and_holds_no_expression_of_the_der
 
 
 def test_a_print_that_differs_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    from derivations import catalogue
+    from derivations.register import catalogue
 
     wrong = Check(Standing.DIFFERS, "", "at a point: 1 ≠ 2")
     monkeypatch.setattr(catalogue, "_prints", lambda id: (wrong, None))

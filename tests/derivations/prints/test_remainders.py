@@ -6,13 +6,13 @@ import pytest
 import sympy as sp
 
 from derivations import AtLeast, Equation, Expansion, Fails, index, interior, positive, size, total, vector
-from derivations.latex import Notation
-from derivations.latex.links import links
-from derivations.latex.remainders import Expanded
-from derivations.latex.tree import LatexError
 from derivations.prints import tables
 from derivations.prints.agreement import check
-from derivations.prints.outcome import Check, Standing
+from derivations.reader.meaning.links import links
+from derivations.reader.meaning.notation import Notation
+from derivations.reader.meaning.remainders import Expanded
+from derivations.reader.syntax.tree import LatexError
+from derivations.records.prints import Check, Standing
 from derivations.relations import Relation
 
 NOTATION = Notation(

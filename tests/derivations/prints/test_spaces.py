@@ -6,14 +6,14 @@ import pytest
 
 from derivations import AtLeast, Equation, Fails, interior, simplex, size, total, vector
 from derivations.calculus.variables import Kind, index
-from derivations.latex import Notation
-from derivations.latex.assertions import Shown, sides
-from derivations.latex.links import links
-from derivations.latex.tree import LatexError
 from derivations.prints import tables
 from derivations.prints.agreement import check
 from derivations.prints.expressions import in_normal_form
-from derivations.prints.outcome import Standing
+from derivations.reader.meaning.assertions import Shown, sides
+from derivations.reader.meaning.links import links
+from derivations.reader.meaning.notation import Notation
+from derivations.reader.syntax.tree import LatexError
+from derivations.records.prints import Standing
 
 TABLE = Notation(
     {

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from derivations.latex.notation import Notation
 from derivations.prints import tables
+from derivations.reader.meaning.notation import Notation
 
 MODULE = SimpleNamespace(
     SYMBOLS={"m": "size", "j, k": "index m", r"\tau": "positive as tau", "s": "vector m", "p_j": "= s_j", "f(x)": "= x"},

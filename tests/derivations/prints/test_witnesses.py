@@ -7,12 +7,12 @@ from types import MappingProxyType
 import pytest
 
 from derivations.calculus.variables import scalar
-from derivations.catalogue import entries, examine
-from derivations.claims import Witness
-from derivations.latex.notation import Notation
 from derivations.prints.witnesses import in_order
+from derivations.reader.meaning.notation import Notation
+from derivations.records.claims import Witness
+from derivations.records.rendering import witness as words
+from derivations.register.catalogue import entries, examine
 from derivations.relations import AtLeast, Equation, Fails
-from derivations.rendering import witness as words
 
 x, y = scalar("x"), scalar("y")
 NOTATION = Notation(MappingProxyType({"x": "real", "y": "real"}), {})

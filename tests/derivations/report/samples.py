@@ -7,12 +7,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from derivations import ledger
-from derivations.catalogue import entries, examine
-from derivations.claims import Evidence, Layer, Outcome, Severity, Step, Verdict, Witness
-from derivations.entry import Entry
-from derivations.records import from_json
-from derivations.rows import settle
+from derivations.ledger import ledger
+from derivations.ledger.rows import settle
+from derivations.records.base import from_json
+from derivations.records.claims import Evidence, Layer, Outcome, Severity, Step, Verdict, Witness
+from derivations.register.catalogue import entries, examine
+from derivations.register.entry import Entry
 
 ENVIRONMENT = {
     "commit": "0123456789abcdef",

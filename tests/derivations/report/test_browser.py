@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, sync_playwright
 
-from derivations.catalogue import DOCUMENTS, entries
+from derivations.register.catalogue import DOCUMENTS, entries
 from derivations.report import site
 from derivations.report.merging import load
 from tests.derivations.report import samples

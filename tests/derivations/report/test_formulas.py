@@ -4,8 +4,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from derivations.catalogue import entries
-from derivations.entry import Entry
+from derivations.register.catalogue import entries
+from derivations.register.entry import Entry
 from derivations.report.formulas import mathml
 
 CORE = {

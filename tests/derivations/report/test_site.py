@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from derivations import __main__ as command
-from derivations.catalogue import entries
-from derivations.claims import Verdict
+from derivations.records.claims import Verdict
+from derivations.register.catalogue import entries
 from derivations.report import pages, site
 from derivations.report.appearance import DIFFERS, LOOKS, PAPER, SEVERITIES, stylesheet
 from derivations.report.merging import Report, load

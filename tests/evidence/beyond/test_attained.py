@@ -12,8 +12,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from derivations.catalogue import entries
-from derivations.claims import Kind
+from derivations.records.claims import Kind
+from derivations.register.catalogue import entries
 from evidence.beyond import search, transport_bounds
 from evidence.beyond.output_bounds import solved
 from evidence.beyond.search import ATTAINED, Problem

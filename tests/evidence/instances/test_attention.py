@@ -12,7 +12,7 @@ import torch
 from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 
-from derivations.catalogue import entries
+from derivations.register.catalogue import entries
 from evidence.instances.attention import AttentionProblem, Tiled, attention_problems, by_pot, tilings
 from evidence.readings import Formula, compare
 from evidence.transport.section4_flash import Tiles, tiles

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from derivations.claims import Layer
+from derivations.records.claims import Layer
 from evidence import Run, hold
 from evidence.models import rows
 from evidence.models.captured import random_model

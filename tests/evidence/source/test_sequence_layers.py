@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from derivations.claims import Outcome
+from derivations.records.claims import Outcome
 from evidence import Run
 from evidence.source import sequence_layers
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from derivations.claims import Outcome
+from derivations.records.claims import Outcome
 from evidence.registry import Run
 from evidence.transport import listings as models
 from evidence.transport.listing_experiment import printed

@@ -7,9 +7,9 @@ import torch
 from torch import Tensor
 
 from derivations.calculus.balls import enclose
-from derivations.catalogue import entries
+from derivations.documents.transport import listing_sinkhorn
+from derivations.register.catalogue import entries
 from derivations.relations import Fails
-from derivations.transport import listing_sinkhorn
 from evidence.transport import listings as models
 
 

@@ -1,0 +1,1 @@
+"""ledger.json and the baselines: rows, schema, shards, journals, regression, and what changes affect."""

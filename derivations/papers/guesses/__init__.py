@@ -1,0 +1,1 @@
+"""Guess what the symbols of a paper mean, from its formulas and its text."""

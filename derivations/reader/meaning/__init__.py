@@ -1,0 +1,1 @@
+"""What a formula says: the notation, values entry by entry, and relations."""

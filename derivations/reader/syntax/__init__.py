@@ -1,0 +1,1 @@
+"""The tree of a formula, before any symbol has a meaning."""

@@ -1,0 +1,1 @@
+"""The register of claims: `@claim`, entries, the catalogue, loading and selection."""

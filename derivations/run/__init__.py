@@ -1,0 +1,1 @@
+"""The commands, the pytest plugin, and what they show while they run."""
