@@ -92,8 +92,8 @@ def test_every_document_has_its_own_file_with_one_line_a_claim(document: str) ->
 
 
 def test_the_baseline_files_are_marked_as_generated() -> None:
-    attributes = (Path(__file__).parents[2] / ".gitattributes").read_text(encoding="utf-8")
-    assert "derivations/*/baseline.json linguist-generated" in attributes.splitlines()
+    attributes = (Path(__file__).parents[3] / ".gitattributes").read_text(encoding="utf-8")
+    assert "derivations/documents/*/baseline.json linguist-generated" in attributes.splitlines()
 
 
 def test_several_votes_of_a_layer_are_stored_as_the_worst() -> None:

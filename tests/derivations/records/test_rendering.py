@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from functools import wraps
 from inspect import getmembers, isfunction
@@ -51,7 +52,12 @@ RUNS: dict[str, tuple[Evidence, ...]] = {
 
 def functions() -> dict[str, Callable[..., str]]:
     """The functions of the renderer that return text."""
-    own = getmembers(rendering, lambda each: isfunction(each) and each.__module__ == rendering.__name__)
+    own = [
+        pair
+        for module in (rendering, messages)
+        for pair in getmembers(module, isfunction)
+        if pair[1].__module__ == module.__name__
+    ]
     return {name: function for name, function in own if function.__annotations__.get("return") == "str"}
 
 
@@ -63,7 +69,7 @@ def other_words(monkeypatch: pytest.MonkeyPatch) -> None:
         return wraps(function)(lambda *arguments: f"⟦{function(*arguments)[::-1]}⟧")
 
     for name, function in functions().items():
-        monkeypatch.setattr(rendering, name, reworded(function))
+        monkeypatch.setattr(sys.modules[function.__module__], name, reworded(function))
     for table in (rendering.SIGNS, messages.ASPECTS, messages.REASONS, messages.TEXTS):
         for key in table:  # whose placeholders are preserved
             monkeypatch.setitem(table, key, f"other {table[key]}")  # type: ignore[index, attr-defined]

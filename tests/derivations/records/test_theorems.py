@@ -12,7 +12,7 @@ from derivations.records import theorems
 from derivations.records.theorems import Theorem
 from derivations.register.catalogue import DOCUMENTS
 
-ROOT = Path(__file__).parents[2] / "derivations"
+ROOT = Path(__file__).parents[3] / "derivations" / "documents"
 NAMED = re.compile(
     r"\bcompact\b|\bSlater\b|limit point|log M is analytic|has a maximizer|sum is continuous|never falls|"
     r"one subgradient|f\*\* = f|interior maximizer|taken term by term|closed, for it is"

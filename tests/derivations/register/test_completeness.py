@@ -11,7 +11,7 @@ from derivations.records.claims import Kind
 from derivations.register.catalogue import DOCUMENTS, entries
 from derivations.register.entry import Entry
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 FINISHED = {
     "deciphering": [

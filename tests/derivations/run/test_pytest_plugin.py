@@ -79,7 +79,7 @@ def test_a_run_is_complete_if_it_includes_every_test(arguments: list[str], optio
     anything = {"claims": "eot.59", "keyword": "", "markexpr": "", "deselect": None, "ignore": None, "ignore_glob": None}
     option = SimpleNamespace(**anything | options)
     paths = arguments or [str(path) for path in incremental.voting_files().values()]
-    where = SimpleNamespace(dir=Path(__file__).parents[2])
+    where = SimpleNamespace(dir=Path(__file__).parents[3])
     config = SimpleNamespace(option=option, args=paths, invocation_params=where)
     assert Collector(config).asks_all() is complete  # type: ignore[arg-type]
 
