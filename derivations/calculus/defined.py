@@ -20,7 +20,7 @@ from derivations.calculus.printing import text
 from derivations.calculus.screening import Facts
 from derivations.calculus.signs import nonnegative, nonzero, strictly_positive
 from derivations.calculus.sums import normal
-from derivations.calculus.variables import Kind, Variable
+from derivations.calculus.variables import Kind, Variable, Vector
 
 _OPERATIONS = (
     sp.Add,
@@ -113,7 +113,7 @@ def _is_number(var: Variable) -> bool:
 def _is_declared(entry: sp.Indexed) -> bool:
     """Whether an entry is read from a vector of the shape that its label is declared with."""
     base, label = entry.base, entry.base.label
-    if type(base) is not sp.IndexedBase or type(label) is not Variable or not _is_itself(label):
+    if type(base) is not Vector or type(label) is not Variable or not _is_itself(label):
         return False
     return tuple(base.shape or ()) == label.domain.shape and len(entry.indices) == len(label.domain.shape) > 0
 

@@ -19,7 +19,7 @@ import sympy as sp
 from sympy.core.assumptions import StdFactKB, _assume_defined, _assume_rules
 from sympy.core.logic import fuzzy_bool
 
-from derivations.calculus.variables import Variable
+from derivations.calculus.variables import Variable, Vector
 
 
 @lru_cache(maxsize=2**15)
@@ -84,14 +84,14 @@ NEW_ENTRY = sp.Indexed.__new__
 
 
 @lru_cache(maxsize=2**15)
-def _entry(_: int, base: sp.IndexedBase, *indices: Variable) -> sp.Indexed:
+def _entry(_: int, base: Vector, *indices: Variable) -> sp.Indexed:
     """One object for an entry; bases are told apart as objects, by their `id` in the key, since comparing them is slow."""
     return NEW_ENTRY(sp.Indexed, base, *indices)
 
 
 def _new_entry(cls: type[sp.Indexed], base: Any, *indices: Any, **options: Any) -> Any:
     """The entry of a vector at variables is always the same object; any other is made by SymPy."""
-    plain = cls is sp.Indexed and type(base) is sp.IndexedBase and not options
+    plain = cls is sp.Indexed and type(base) is Vector and not options
     if plain and indices and all(type(index) is Variable for index in indices):
         return _entry(id(base), base, *indices)
     return NEW_ENTRY(cls, base, *indices, **options)

@@ -176,6 +176,14 @@ class Variable(sp.Symbol):  # type: ignore[misc]
         return self._content
 
 
+class Vector(sp.IndexedBase):  # type: ignore[misc]
+    """A vector or matrix, also the function of its entries: `v(j)` is `v[j]`, so it is passed where an `Entry` is wanted."""
+
+    def __call__(self, *indices: sp.Expr) -> sp.Expr:
+        """The entry at the indices, as `v[indices]`; raises what SymPy raises for another number of indices than axes."""
+        return self[indices]
+
+
 def _variable(name: str, kind: Kind, shape: tuple[sp.Expr, ...] = (), **domain: Any) -> Variable:
     """A variable with an author's name; raises ValueError for a name reserved for bound indices or rivals."""
     if not isinstance(name, str) or NAME.fullmatch(name) is None:
@@ -209,7 +217,7 @@ def positive(name: str) -> Variable:
     return _variable(name, Kind.POSITIVE)
 
 
-def vector(name: str, *shape: sp.Expr, kind: Kind = Kind.REAL) -> sp.IndexedBase:
+def vector(name: str, *shape: sp.Expr, kind: Kind = Kind.REAL) -> Vector:
     """A vector (or matrix) of symbolic shape; read its entries as `v[j]` (or `M[i, j]`).
 
     Raises ValueError for a kind of scalars, for no shape, and for a stochastic matrix that has not two axes.
@@ -218,49 +226,49 @@ def vector(name: str, *shape: sp.Expr, kind: Kind = Kind.REAL) -> sp.IndexedBase
         raise ValueError(f"kind: expected a kind of vectors with a shape for {name}, got {kind} {shape}")
     if kind is Kind.STOCHASTIC and len(shape) != 2:
         raise ValueError(f"shape: expected rows and columns for {name}, got {shape}")
-    return sp.IndexedBase(_variable(name, kind, shape), shape=shape)
+    return Vector(_variable(name, kind, shape), shape=shape)
 
 
-def simplex(name: str, *shape: sp.Expr) -> sp.IndexedBase:
+def simplex(name: str, *shape: sp.Expr) -> Vector:
     """A point of the closed simplex: entries ≥ 0 that sum to 1 (over all axes)."""
     return vector(name, *shape, kind=Kind.SIMPLEX)
 
 
-def interior(name: str, *shape: sp.Expr) -> sp.IndexedBase:
+def interior(name: str, *shape: sp.Expr) -> Vector:
     """A point of the open simplex: entries > 0 that sum to 1 (over all axes)."""
     return vector(name, *shape, kind=Kind.INTERIOR)
 
 
-def unit(name: str, *shape: sp.Expr) -> sp.IndexedBase:
+def unit(name: str, *shape: sp.Expr) -> Vector:
     """A vector of length 1, or a matrix with rows of length 1."""
     return vector(name, *shape, kind=Kind.UNIT)
 
 
-def coupling(name: str, rows: sp.IndexedBase, columns: sp.IndexedBase) -> sp.IndexedBase:
+def coupling(name: str, rows: Vector, columns: Vector) -> Vector:
     """A transport plan: a nonnegative matrix with the given row sums and column sums.
 
     Raises ValueError for marginals that are not points of simplices: masses that differ have no plan.
     """
     shape = (*rows.shape, *columns.shape)
-    return sp.IndexedBase(_variable(name, Kind.COUPLING, shape, marginals=(rows, columns)), shape=shape)
+    return Vector(_variable(name, Kind.COUPLING, shape, marginals=(rows, columns)), shape=shape)
 
 
-def stochastic(name: str, rows: sp.Expr, columns: sp.Expr) -> sp.IndexedBase:
+def stochastic(name: str, rows: sp.Expr, columns: sp.Expr) -> Vector:
     """A plan with unit rows and free columns: a nonnegative matrix whose rows sum to 1."""
     return vector(name, rows, columns, kind=Kind.STOCHASTIC)
 
 
-def complementary(name: str, to: sp.IndexedBase) -> sp.IndexedBase:
+def complementary(name: str, to: Vector) -> Vector:
     """Multipliers of `to` ≥ 0: a nonnegative vector that is 0 wherever `to`, a point of a simplex, is positive.
 
     Raises ValueError for another kind of vector.
     """
-    return sp.IndexedBase(_variable(name, Kind.SLACK, to.shape, marginals=(to,)), shape=to.shape)
+    return Vector(_variable(name, Kind.SLACK, to.shape, marginals=(to,)), shape=to.shape)
 
 
-def rival(name: str, kind: Kind, *shape: sp.Expr) -> sp.IndexedBase:
+def rival(name: str, kind: Kind, *shape: sp.Expr) -> Vector:
     """A vector or matrix under a name that no author can give, so that no statement can capture it."""
-    return sp.IndexedBase(Variable(f"{name}#rival", Domain(kind, shape)), shape=shape)
+    return Vector(Variable(f"{name}#rival", Domain(kind, shape)), shape=shape)
 
 
 @lru_cache(maxsize=len(Kind))

@@ -12,7 +12,7 @@ from flint import arb
 from derivations.calculus import sums
 from derivations.calculus.balls import Point, Value, enclose
 from derivations.calculus.points import CORNERS, SMALL, points
-from derivations.calculus.variables import Kind, Variable, variables_of
+from derivations.calculus.variables import Kind, Variable, Vector, variables_of
 from derivations.relations.base import Hypothesis
 
 NAMINGS = 24  # matchings of the free variables that are tried
@@ -72,7 +72,7 @@ def named(expr: sp.Expr, naming: Naming) -> sp.Expr:
     for entry in expr.atoms(sp.IndexedBase):
         if entry.label in naming:
             label = naming[entry.label]
-            replacements[entry] = sp.IndexedBase(label, shape=entry.shape)
+            replacements[entry] = Vector(label, shape=entry.shape)
     return sp.sympify(expr.xreplace(replacements))
 
 

@@ -321,8 +321,7 @@ class UniquePlan(_Minimizer):
     def weight(self) -> sp.Expr:
         """The factor of the row that is shown."""
         factor, row = self.factor, self.places[0]
-        written = callable(factor) and not isinstance(factor, sp.Basic)  # a symbol can be called, too
-        return _once(self, "factor", lambda: factor(row) if written else factor)
+        return _once(self, "factor", lambda: factor(row) if callable(factor) else factor)
 
     @property
     def gap(self) -> sp.Expr:

@@ -21,7 +21,7 @@ from derivations.calculus.functions import derivative
 from derivations.calculus.points import points
 from derivations.calculus.powers import plus
 from derivations.calculus.sums import delta, equal, normal, total
-from derivations.calculus.variables import Domain, Kind, Variable, apart, index, positive, scalar, size, vector
+from derivations.calculus.variables import Domain, Kind, Variable, Vector, apart, index, positive, scalar, size, vector
 from derivations.judge.mutants import Fate, Mutant, fate
 from derivations.ledger import incremental, ledger
 from derivations.ledger.rows import settle
@@ -273,7 +273,7 @@ def test_sums_agree_with_sympy() -> None:
 def test_cached_entries() -> None:
     """An entry is a unique object; an equal label of another vector, or an equal index of another type, gives another entry."""
     assert a[j] is a[j]
-    longer = sp.IndexedBase(a.label, shape=(m + 1,))
+    longer = Vector(a.label, shape=(m + 1,))
     assert longer[j].base.shape == (m + 1,) != a[j].base.shape
     assert sp.srepr(a[1]) == sp.srepr(quick.NEW_ENTRY(sp.Indexed, a, 1)) != sp.srepr(a[1.0])
     assert type(sp.Indexed(a, j)) is sp.Indexed

@@ -11,7 +11,7 @@ import pytest
 import sympy as sp
 
 from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import Domain, Kind, Variable, positive, scalar, vector
+from derivations.calculus.variables import Domain, Kind, Variable, Vector, positive, scalar, vector
 from derivations.records.claims import Witness
 from derivations.relations import AtLeast, Differs, Equation, Expansion, Follows, Hypothesis, Limit, Relation
 from tests.attacks import Table, refused
@@ -75,7 +75,7 @@ class Opened(sp.Expr):  # type: ignore[misc]
         return sp.S.One
 
 
-class Vector(sp.IndexedBase):  # type: ignore[misc]
+class Constant(Vector):
     """A vector whose entries are one and the same object."""
 
     def __getitem__(self, key: Any, **more: Any) -> sp.Expr:
@@ -189,7 +189,7 @@ NODES: Table = {
     "a node that opens into 1": lambda: Equation(Opened(x), 1),
     "a node that opens into 1, at least": lambda: AtLeast(Opened(x), 1),
     "a vector whose entries are its first": lambda: Equation(
-        total(l, Vector(a.label, shape=(m,))[l] + u[l]), m * Vector(a.label, shape=(m,))[j] + 1
+        total(l, Constant(a.label, shape=(m,))[l] + u[l]), m * Constant(a.label, shape=(m,))[j] + 1
     ),
     "an unknown function": lambda: Equation(
         (sp.Function("o")(x) + 1) ** 2, sp.Function("o")(x) ** 2 + 2 * sp.Function("o")(x) + 1
@@ -233,7 +233,7 @@ VARIABLES: Table = {
     "a variable whose domain is changed": mutated,
     "a real variable with positive assumptions": lambda: AtLeast(by_hand(Kind.REAL, positive=True), 0),
     "a real variable with integer assumptions": lambda: AtLeast(x ** (2 * by_hand(Kind.REAL, integer=True)), 0),
-    "a vector with positive assumptions": lambda: AtLeast(sp.IndexedBase(_vector_by_hand(), shape=(m,))[j], 0),
+    "a vector with positive assumptions": lambda: AtLeast(Vector(_vector_by_hand(), shape=(m,))[j], 0),
     "a point of a simplex by its kind": lambda: Equation(Variable("o", Domain(Kind.SIMPLEX)) + x, 1 + x),
     "two kinds under one name": lambda: AtLeast(x + positive("x"), x, strict=True),
     "two kinds of a vector under one name": lambda: AtLeast(total(l, vector("a", m, kind=Kind.POSITIVE)[l]) + a[j] ** 2, 0),

@@ -9,7 +9,7 @@ from derivations.calculus.functions import derivative, kl
 from derivations.calculus.moments import expectation
 from derivations.calculus.powers import bregman
 from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import Domain, Kind, Variable, interior, positive, vector
+from derivations.calculus.variables import Domain, Kind, Variable, Vector, interior, positive, vector
 from derivations.records.claims import SUPPORTING_VERDICTS
 from derivations.relations import (
     AtLeast,
@@ -30,7 +30,7 @@ from tests.attacks.entries import entry, verdict_on
 from tests.attacks.vocabulary import K3, RR, a, b, h, i, j, k, l, m, n, one, r, s, t, two, w, wherever, x, y
 
 g, d = vector("g", m), vector("d", m)
-wide = sp.IndexedBase(a.label, shape=(n,))
+wide = Vector(a.label, shape=(n,))
 ten, zero = sp.Integer(10), sp.S.Zero
 named, shifted = positive("x"), w - sp.Rational(5, 13)  # x itself is any real number
 noise = vector("o", m, kind=Kind.RANDOM)

@@ -8,16 +8,16 @@ import sympy as sp
 from derivations.calculus.functions import derivative
 from derivations.calculus.powers import plus
 from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import Domain, Kind, Variable, coupling, index, simplex, vector
+from derivations.calculus.variables import Domain, Kind, Variable, Vector, coupling, index, simplex, vector
 from derivations.relations import AtLeast, Equation
 from tests.attacks import Table, refused
 from tests.attacks.vocabulary import K3, QQ, RR, A, P, a, b, h, half, i, j, k, l, m, n, q, r, s, tau, u, v, w, wherever, x, y
 
-wide = sp.IndexedBase(r.label, shape=(n,))  # the same entries, declared as n
-bare = sp.IndexedBase(r.label)
+wide = Vector(r.label, shape=(n,))  # the same entries, declared as n
+bare = Vector(r.label)
 d = vector("d", m, kind=Kind.POSITIVE)
 outer = total(j, a[j]).bound_symbols[0]  # an index that a sum has renamed
-over_n = sp.IndexedBase(RR.label, shape=(m, n))
+over_n = Vector(RR.label, shape=(m, n))
 
 
 def to(end: Variable) -> sp.Expr:
@@ -133,7 +133,7 @@ MASSES: Table = {
     "the mass of squares": lambda: Equation(total(j, r[j] ** 2), 1),
     "the mass of a root": lambda: Equation(total(j, sp.sqrt(r[j])), 1),
     "a simplex said to be longer": lambda: Equation(total(i, wide[i]), 1),
-    "a simplex of pairs said to be wider": lambda: Equation(total((j, i), sp.IndexedBase(QQ.label, shape=(m, n))[j, i]), 1),
+    "a simplex of pairs said to be wider": lambda: Equation(total((j, i), Vector(QQ.label, shape=(m, n))[j, i]), 1),
     "a simplex said to have no length": lambda: Equation(total(j, bare[j]), 1),
     "a stochastic matrix said to be wider": lambda: Equation(total(i, over_n[j, i]), 1),
     "a column of a stochastic matrix": lambda: Equation(total(j, RR[j, l]), 1),
@@ -148,7 +148,7 @@ MASSES: Table = {
         total((j, l), coupling("D", a, s)[j, l] - a[j] / m), total(l, s[l]) - total(l, a[l])
     ),
     "a coupling whose shape is not its marginals'": lambda: Equation(
-        total(i, sp.IndexedBase(Variable("D", Domain(Kind.COUPLING, (m, n), marginals=(u, u))), shape=(m, n))[j, i]), u[j]
+        total(i, Vector(Variable("D", Domain(Kind.COUPLING, (m, n), marginals=(u, u))), shape=(m, n))[j, i]), u[j]
     ),
     "a simplex without axes": lambda: Equation(Variable("p", Domain(Kind.SIMPLEX)), 1),
     "a simplex of no points": lambda: AtLeast(2, 3, because=simplex("e", sp.S.Zero)[1]),

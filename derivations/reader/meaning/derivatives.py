@@ -10,7 +10,7 @@ import sympy as sp
 from derivations.calculus.differentiation import differentiate
 from derivations.calculus.functions import FREE_KINDS, Partial, derivative
 from derivations.calculus.sums import appearance
-from derivations.calculus.variables import Domain, Kind, Variable, variables_of
+from derivations.calculus.variables import Domain, Kind, Variable, Vector, variables_of
 from derivations.reader.meaning.notation import Definition
 from derivations.reader.meaning.reader import Reader
 from derivations.reader.meaning.values import Value, at, bound, is_index, scalar, transposed
@@ -254,7 +254,7 @@ def _through(expr: sp.Expr, by: sp.Sum) -> sp.Expr:
     swapped = [by.xreplace({one: other, other: one}) for one, other in combinations(axes, 2)]
     behind = {v for v in variables_of(by) if v.domain.kind not in (Kind.INDEX, Kind.SIZE)}
     shape = tuple(each.domain.shape[0] for each in axes)
-    free = sp.IndexedBase(Variable(f"{by}#through", Domain(Kind.REAL, shape)), shape=shape)
+    free = Vector(Variable(f"{by}#through", Domain(Kind.REAL, shape)), shape=shape)
 
     def lifted(part: sp.Expr) -> sp.Expr:
         positions = {each for entry in part.atoms(sp.Indexed) for each in entry.indices} - {*part.bound_symbols}

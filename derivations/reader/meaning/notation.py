@@ -385,13 +385,13 @@ class Notation:
 
     def _coupling(self, name: str, marginals: Sequence[str]) -> Value:
         """A plan between two distributions of the notation."""
-        bases = [self._base(each) for each in marginals]
-        if len(bases) != 2 or None in bases:
+        bases = [base for each in marginals if (base := self._base(each)) is not None]
+        if not len(bases) == len(marginals) == 2:
             raise LatexError(f"expected a coupling of two distributions of the notation, got {' '.join(marginals) or 'none'}")
         plan = variables.coupling(name, *bases)
         return Value(tuple(plan.shape), lambda *indices: plan[indices])
 
-    def _base(self, name: str) -> sp.IndexedBase | None:
+    def _base(self, name: str) -> variables.Vector | None:
         value = self.meanings.get(spelled(parse(name)))
         entry = value.entry(sp.S.One) if isinstance(value, Value) and len(value.shape) == 1 else None
         return entry.base if isinstance(entry, sp.Indexed) else None

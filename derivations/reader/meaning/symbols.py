@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import sympy as sp
 
-from derivations.calculus.variables import Domain, Kind, Variable
+from derivations.calculus.variables import Domain, Kind, Variable, Vector
 from derivations.reader.meaning import derivatives, operators
 from derivations.reader.meaning.notation import Definition, Meaning, Named
 from derivations.reader.meaning.reader import Reader
@@ -285,7 +285,7 @@ def _is_hidden(reader: Reader, meaning: Definition, argument: str, shape: tuple[
         return False
     domain = label.domain if isinstance(label, Variable) else Domain(Kind.REAL, shape)
     other = Variable("x#other", domain)
-    renamed = Value(shape, lambda *indices: sp.IndexedBase(other, shape=shape)[indices] if indices else other)
+    renamed = Value(shape, lambda *indices: Vector(other, shape=shape)[indices] if indices else other)
     body = reader.fresh().within(**{argument: renamed}).value(meaning.body)
     left = body.entry(*(bound(axis) for axis in body.shape)).free_symbols
     return label in left or any(isinstance(each, Variable) and each.name in map(plain, letters) for each in left)

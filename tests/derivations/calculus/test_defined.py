@@ -9,7 +9,7 @@ from derivations.calculus.defined import Condition, Sense, conditions, shown, st
 from derivations.calculus.functions import Partial, derivative, kl, pinsker, reciprocal, xlogx
 from derivations.calculus.powers import bregman, plus
 from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import Domain, Kind, Variable, index, interior, positive, scalar, size, vector
+from derivations.calculus.variables import Domain, Kind, Variable, Vector, index, interior, positive, scalar, size, vector
 from tests.derivations.calculus.grammar import B, C, a, b, c, h, i, j, k, l, m, n, q, x, y, z
 
 v, t, u = scalar("v"), positive("t"), interior("u", m)
@@ -83,7 +83,7 @@ def test_conditions_that_are_not_shown(name: str) -> None:
 
 def test_an_entry_has_one_index_per_axis() -> None:
     with pytest.raises(ValueError, match="argument"):
-        list(conditions(sp.Indexed(sp.IndexedBase(B.label, shape=(m, m)), j)))
+        list(conditions(sp.Indexed(Vector(B.label, shape=(m, m)), j)))
 
 
 def test_facts_show_conditions() -> None:
@@ -100,8 +100,9 @@ def test_a_condition_without_a_normal_form_is_not_shown() -> None:
 
 e = sp.Symbol("e")
 foreign = sp.IndexedBase(sp.Symbol("a"), shape=(m,))
-longer = sp.IndexedBase(a.label, shape=(n,))
-bare = sp.IndexedBase(a.label)
+plain = sp.IndexedBase(a.label, shape=(m,))
+longer = Vector(a.label, shape=(n,))
+bare = Vector(a.label)
 STRANGE: dict[str, tuple[sp.Expr, list[object]]] = {
     "nothing": (x + sp.E * sp.pi + sp.Rational(1, 3) - 7, []),
     "every operation": (total(l, xlogx(z[l]) + kl(q[l], u[l]) + plus(a[l]) + sp.Abs(x) * delta(l, j)) + reciprocal(y), []),
@@ -120,11 +121,12 @@ STRANGE: dict[str, tuple[sp.Expr, list[object]]] = {
     "a bound symbol that is no index": (sp.Sum(x, (e, 1, m)), [e]),
     "a bound size": (sp.Sum(x, (n, 1, m)), [n]),
     "an entry of a plain vector": (foreign[j], [foreign[j]]),
+    "an entry of a vector made by SymPy": (plain[j], [plain[j]]),
     "an entry of a vector of another length": (longer[h], [longer[h]]),
     "an entry of a vector of no length": (bare[j], [bare[j]]),
     "an entry of a vector with too many places": (
-        sp.Indexed(sp.IndexedBase(B.label, shape=(m, m)), j),
-        [sp.Indexed(sp.IndexedBase(B.label, shape=(m, m)), j)],
+        sp.Indexed(Vector(B.label, shape=(m, m)), j),
+        [sp.Indexed(Vector(B.label, shape=(m, m)), j)],
     ),
     "a delta of real numbers": (delta(x, v), [delta(x, v)]),
     "a delta of one": (delta(j, y), [delta(j, y)]),
@@ -152,7 +154,7 @@ def test_a_variable_is_identified_by_name_and_domain() -> None:
     double = sp.Symbol.__xnew__(Variable, "x", positive=True)  # not the one that is known, and with other assumptions
     double._domain = x.domain
     assert list(strangers(double)) == [double]
-    assert list(strangers(sp.IndexedBase(double, shape=(m,))[j])) != []
+    assert list(strangers(Vector(double, shape=(m,))[j])) != []
 
 
 def test_an_index_is_in_range_only_by_its_declaration() -> None:

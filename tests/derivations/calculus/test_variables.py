@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import sympy as sp
+from sympy.tensor.indexed import IndexException
 
 from derivations.calculus.variables import Domain, Kind, coupling, index, interior, scalar, simplex, size, vector
 
@@ -69,3 +70,10 @@ def test_a_vector_is_of_numbers(kind: Kind) -> None:
         vector("a", m, kind=kind)
     with pytest.raises(ValueError, match="expected"):
         vector("a")
+
+
+def test_a_vector_is_the_function_of_its_entries() -> None:
+    M = vector("M", m, n)
+    assert M(j, i) is M[j, i]
+    with pytest.raises(IndexException, match="Rank"):
+        M(j)

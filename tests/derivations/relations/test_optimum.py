@@ -138,6 +138,7 @@ PROVED = {
     "a plan whose factor is a number of Python": UniquePlan(
         lambda p: total((i, l), kl(p(i, l), u[l])), lambda a, b: u[b], n, m, 1
     ),
+    "a vector of factors": UniquePlan(lambda p: total(i, t[i] * total(l, kl(p(i, l), u[l]))), lambda a, b: u[b], n, m, t),
     "row by row": UniquePlan(lambda p: total(i, t[i] * total(l, kl(p(i, l), u[l]))), lambda a, b: u[b], n, m, lambda a: t[a]),
 }
 
