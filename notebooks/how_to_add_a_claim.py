@@ -26,7 +26,7 @@ import sympy as sp
 import torch
 
 from derivations.calculus.sums import total
-from derivations.documents.eot.notation import j, l, m, s, score, softmax, tau
+from derivations.documents.eot.notation import j, l, m, s, softmax, tau
 from derivations.judge.verdicts import judge
 from derivations.records import rendering
 from derivations.records.claims import Evidence, Layer, Outcome, Severity
@@ -58,7 +58,7 @@ def logistic(temperature):
     return 1 / total(l, sp.exp((s[l] - s[j]) / temperature))
 
 
-p = softmax(score, tau)
+p = softmax(s, tau)
 
 
 @claim(
@@ -102,10 +102,10 @@ assert examined.faults == ()
 )
 def same_thing():
     """Doubling all scores has the effect of halving the temperature."""
-    yield Equation(softmax(doubled, tau)(j), softmax(score, tau / 2)(j), reason="2s/τ = s/(τ/2)")
+    yield Equation(softmax(doubled, tau)(j), softmax(s, tau / 2)(j), reason="2s/τ = s/(τ/2)")
 
 
-same_thing.twin("the temperature is doubled", lambda: Equation(softmax(doubled, tau)(j), softmax(score, 2 * tau)(j)))
+same_thing.twin("the temperature is doubled", lambda: Equation(softmax(doubled, tau)(j), softmax(s, 2 * tau)(j)))
 same_thing.twin("nothing happens", lambda: Equation(softmax(doubled, tau)(j), p(j)))
 examined = examine(same_thing)
 print(examined.evidence.outcome, "—", examined.evidence.detail)
@@ -194,7 +194,7 @@ assert (verdict.verdict, examined.evidence.correction) == ("corrected", Outcome.
 
 # %%
 blunt = claim("eot.s3.example-blunt", "identity", title="A twin that lives", latex="p_j=p_j")(halved_temperature.derivation)
-blunt.twin("the temperature is doubled", lambda: Equation(softmax(doubled, tau)(j), softmax(score, 2 * tau)(j)))
+blunt.twin("the temperature is doubled", lambda: Equation(softmax(doubled, tau)(j), softmax(s, 2 * tau)(j)))
 blunt.twin("not wrong at all", lambda: Equation(softmax(doubled, tau)(j), p(j) ** 2 / total(l, p(l) ** 2)))
 examined = examine(blunt)
 verdict = judge(blunt.claim, [examined.evidence])

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from torch import Tensor
 
 from derivations.documents.eot.notation import j
-from derivations.documents.eot.regularizers import optimum
+from derivations.documents.eot.regularizers import p
 from derivations.register.catalogue import entries
 from derivations.relations import Equation, UniqueMinimum
 from evidence import Finding, Layer, Reading, Run, finding, hold
@@ -19,7 +19,7 @@ from numerics import tolerances
 def solution(claim: str) -> Equation:
     """p_j and the proved solution of a claim's problem."""
     minimum: UniqueMinimum = entries()[claim].printed()  # type: ignore[assignment]
-    return Equation(optimum(j), minimum.candidate(j))
+    return Equation(p[j], minimum.candidate(j))
 
 
 def published(claim: str, proved: str, compute: Callable[[Point], Tensor]) -> Finding:

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from derivations.calculus.functions import derivative
 from derivations.calculus.sums import delta
-from derivations.documents.eot.notation import j, k, s, score, softmax, tau
+from derivations.documents.eot.notation import j, k, s, softmax, tau
 from derivations.records.claims import Layer, Outcome
 from derivations.register.catalogue import entries, examine
 from derivations.register.entry import Entry
@@ -72,7 +72,7 @@ def broken(entry: Entry, *steps: Relation) -> Entry:
     )
 
 
-p = softmax(score, tau)
+p = softmax(s, tau)
 
 
 @pytest.mark.parametrize(

@@ -27,9 +27,9 @@ from functools import cache, cached_property
 import sympy as sp
 
 from derivations import AtLeast, Entry, Equation, Follows, Steps, Value, Variable, bregman, claim, pinsker, plus, total
-from derivations.documents.beyond.exact_attention import jeffreys, minus, other, own, product, y
+from derivations.documents.beyond.exact_attention import jeffreys, minus, own, product, y
 from derivations.documents.beyond.smoothness import DIAMETER, WITHIN, D
-from derivations.documents.deciphering.notation import T, a, alpha, d, i, j, lam, mean, mu, n, point, preference, tilt, u
+from derivations.documents.deciphering.notation import T, a, alpha, d, i, j, lam, mean, mu, n, tilt, u
 from derivations.documents.deciphering.section6_theorem1 import FINITE, distance, divergence, tilted
 
 
@@ -185,8 +185,8 @@ def query(entry: sp.Expr) -> sp.Expr:
     return lam[entry] + scaled(entry)
 
 
-ANY = Pair(tilted(i), tilt(other)(i), minus(point, other))
-FROM_PRIOR = Pair(tilted(i), preference(i), point)
+ANY = Pair(tilted(i), tilt(y)(i), minus(lam, y))
+FROM_PRIOR = Pair(tilted(i), u[i], lam)
 PASS = Pair(tilt(query)(i), tilted(i), scaled)
 """Two queries; λ* and none; αz and λ*."""
 

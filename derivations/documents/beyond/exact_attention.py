@@ -20,39 +20,14 @@ templates; z = λ/α + h_λ − μ is enough, and is needed only where these dif
 import sympy as sp
 
 from derivations import AtLeast, Entry, Equation, Steps, UniqueMinimum, claim, simplex, total, vector
-from derivations.documents.deciphering.notation import (
-    a,
-    alpha,
-    d,
-    dual,
-    lam,
-    mean,
-    mu,
-    n,
-    point,
-    preference,
-    primal,
-    shifted,
-    tilt,
-    z,
-)
+from derivations.documents.deciphering.notation import a, alpha, d, dual, lam, mean, mu, n, primal, shifted, tilt, u, z
 from derivations.documents.deciphering.section6_theorem1 import FINITE, distance, divergence, stationary
 
 q, y = simplex("q", n), vector("y", d)
 
 
-def plan(template: sp.Expr) -> sp.Expr:
-    """q_i."""
-    return q[template]
-
-
-def other(entry: sp.Expr) -> sp.Expr:
-    """y_a."""
-    return y[entry]
-
-
-first, second = tilt(point), tilt(other)
-h, h_other, h_plan = mean(first), mean(second), mean(plan)
+first, second = tilt(lam), tilt(y)
+h, h_other, h_plan = mean(first), mean(second), mean(q)
 
 
 def product(x: Entry, w: Entry) -> sp.Expr:
@@ -77,7 +52,7 @@ def linear(strength: sp.Expr) -> UniqueMinimum:
     """The minimizer of KL(p, u) − α⟨z, E_p⟩ is the tilt by strength · z."""
 
     def objective(of: Entry) -> sp.Expr:
-        return divergence(of, preference) - alpha * product(evidence, mean(of))
+        return divergence(of, u) - alpha * product(z, mean(of))
 
     return UniqueMinimum(
         objective,
@@ -86,11 +61,6 @@ def linear(strength: sp.Expr) -> UniqueMinimum:
         sp.S.One,
         reason="the objective less its value there is KL(q, p_αz)",
     )
-
-
-def evidence(entry: sp.Expr) -> sp.Expr:
-    """z_a."""
-    return z[entry]
 
 
 @claim(
@@ -117,12 +87,12 @@ def slope(entry: sp.Expr) -> sp.Expr:
 
 def excess(right: sp.Expr) -> Equation:
     """P(q) − P(p_λ) for any z."""
-    return Equation(primal(plan, shifted) - primal(first, shifted), right, reason="log(p_λ/u) is ⟨t, λ⟩ less a constant")
+    return Equation(primal(q, shifted) - primal(first, shifted), right, reason="log(p_λ/u) is ⟨t, λ⟩ less a constant")
 
 
 def with_slope(weight: sp.Expr) -> sp.Expr:
     """KL(q, p_λ) + α/2 ‖h_q − h_λ‖² − weight · ⟨∇D(λ), h_q − h_λ⟩."""
-    return divergence(plan, first) + alpha / 2 * distance(h_plan, h) - weight * product(slope, minus(h_plan, h))
+    return divergence(q, first) + alpha / 2 * distance(h_plan, h) - weight * product(slope, minus(h_plan, h))
 
 
 @claim(
@@ -145,7 +115,7 @@ any_query.twin("the slope is left out", lambda: excess(with_slope(sp.S.Zero)))
 
 def gap(right: sp.Expr) -> Equation:
     """P(p_λ) − D(λ)."""
-    return Equation(primal(first, shifted) - dual(point, shifted), right, reason="the square of α∇D(λ) = α(μ + z − h_λ) − λ")
+    return Equation(primal(first, shifted) - dual(lam, shifted), right, reason="the square of α∇D(λ) = α(μ + z − h_λ) − λ")
 
 
 @claim(
@@ -170,12 +140,12 @@ any_query_gap.twin("1/α for α", lambda: gap(product(slope, slope) / (2 * alpha
 
 def own(entry: sp.Expr) -> sp.Expr:
     """The z_a for which λ maximizes D: λ/α + h_λ − μ."""
-    return stationary(point)(entry) - mu(entry)
+    return stationary(lam)(entry) - mu(entry)
 
 
 def others(entry: sp.Expr) -> sp.Expr:
     """The z_a for which y maximizes D."""
-    return stationary(other)(entry) - mu(entry)
+    return stationary(y)(entry) - mu(entry)
 
 
 def shortfall(entry: sp.Expr) -> sp.Expr:
@@ -190,7 +160,7 @@ def split(right: sp.Expr) -> Equation:
 
 def parts(weight: sp.Expr) -> sp.Expr:
     """‖λ*‖² + ‖αz − λ*‖² + weight · (KL(p*, u) + KL(u, p*))."""
-    return product(point, point) + product(shortfall, shortfall) + weight * jeffreys(first, preference)
+    return product(lam, lam) + product(shortfall, shortfall) + weight * jeffreys(first, u)
 
 
 @claim(
@@ -213,10 +183,7 @@ evidence_split.twin("no divergence", lambda: split(parts(sp.S.Zero)))
 def longer(right: sp.Expr) -> AtLeast:
     """α²‖z‖² ≥ right."""
     return AtLeast(
-        alpha**2 * product(own, own),
-        right,
-        because=2 * alpha * jeffreys(first, preference),
-        reason="the divergences are not negative",
+        alpha**2 * product(own, own), right, because=2 * alpha * jeffreys(first, u), reason="the divergences are not negative"
     )
 
 
@@ -230,11 +197,11 @@ def longer(right: sp.Expr) -> AtLeast:
 )
 def shrinkage() -> Steps:
     """λ* lies in the ball with the diameter from 0 to αz, so that neither it nor its distance from αz exceeds α‖z‖."""
-    yield longer(product(point, point) + product(shortfall, shortfall))
+    yield longer(product(lam, lam) + product(shortfall, shortfall))
 
 
-shrinkage.twin("λ* counts twice", lambda: longer(2 * product(point, point) + product(shortfall, shortfall)))
-shrinkage.twin("what λ* lacks counts four times", lambda: longer(product(point, point) + 4 * product(shortfall, shortfall)))
+shrinkage.twin("λ* counts twice", lambda: longer(2 * product(lam, lam) + product(shortfall, shortfall)))
+shrinkage.twin("what λ* lacks counts four times", lambda: longer(product(lam, lam) + 4 * product(shortfall, shortfall)))
 
 
 def along(direction: Entry, right: sp.Expr, reason: str) -> Equation:
@@ -245,8 +212,8 @@ def along(direction: Entry, right: sp.Expr, reason: str) -> Equation:
 def of_duals(strength: sp.Expr, weight: sp.Expr = sp.S.One) -> Equation:
     """⟨z₁ − z₂, λ₁ − λ₂⟩ against ‖λ₁ − λ₂‖²/strength and the divergences."""
     return along(
-        minus(point, other),
-        distance(point, other) / strength + weight * jeffreys(first, second),
+        minus(lam, y),
+        distance(lam, y) / strength + weight * jeffreys(first, second),
         "⟨h₁ − h₂, λ₁ − λ₂⟩ = KL(p₁, p₂) + KL(p₂, p₁), as log(p₁/p₂) is ⟨t, λ₁ − λ₂⟩ less a constant",
     )
 
@@ -268,7 +235,7 @@ def dual_monotone() -> Steps:
 dual_monotone.twin("α is lost", lambda: of_duals(sp.S.One))
 dual_monotone.twin(
     "one divergence counts twice",
-    lambda: along(minus(point, other), distance(point, other) / alpha + 2 * divergence(first, second), "not symmetric"),
+    lambda: along(minus(lam, y), distance(lam, y) / alpha + 2 * divergence(first, second), "not symmetric"),
 )
 
 

@@ -35,10 +35,10 @@ from derivations import (
     total,
     vector,
 )
-from derivations.documents.eot.notation import expect, j, k, l, m, s, score, softmax, tau, u
+from derivations.documents.eot.notation import expect, j, k, l, m, s, softmax, tau, u
 
 pi, v = interior("π", m), vector("v", m)
-p = softmax(score, tau)
+p = softmax(s, tau)
 a, b = index("a", m), index("b", m)
 t, eta = positive("t"), positive("η")
 x, y, w = positive("x"), positive("y"), simplex("w", m)
@@ -58,11 +58,6 @@ COURANT_FISCHER = Theorem(
 )
 
 
-def at(key: sp.Expr) -> sp.Expr:
-    """π_j."""
-    return pi[key]
-
-
 def covariance(of: Entry, row: sp.Expr = j, column: sp.Expr = k) -> sp.Expr:
     """C_jk = p_j δ_jk − p_j p_k."""
     return of(row) * delta(row, column) - of(row) * of(column)
@@ -76,7 +71,7 @@ def covariance(of: Entry, row: sp.Expr = j, column: sp.Expr = k) -> sp.Expr:
 )
 def laplacian() -> Steps:
     """Every two keys are joined by an edge whose conductance is the product of their weights."""
-    energy = total((j, k), v[j] * covariance(at) * v[k])
+    energy = total((j, k), v[j] * covariance(pi) * v[k])
     yield Equation(energy, total((j, k), pi[j] * pi[k] * (v[j] - v[k]) ** 2) / 2, reason="the energy of a potential v,")
     yield edges()
 
@@ -84,7 +79,7 @@ def laplacian() -> Steps:
 def edges(factor: int = 1, sign: int = 1) -> Equation:
     """C_jk against the sum over the edges at j."""
     return Equation(
-        covariance(at),
+        covariance(pi),
         factor * total(l, pi[j] * pi[l] * (delta(j, k) - sign * delta(l, k))),
         reason="entry by entry, as Σ_l π_l = 1",
     )
@@ -96,7 +91,7 @@ laplacian.twin("without the sign", lambda: edges(sign=-1))
 
 def applied(row: sp.Expr) -> sp.Expr:
     """(Cv)_j."""
-    return total(l, covariance(at, row, l) * v[l])
+    return total(l, covariance(pi, row, l) * v[l])
 
 
 def recovered(difference: sp.Expr) -> Equation:
@@ -114,7 +109,7 @@ def recovered(difference: sp.Expr) -> Equation:
 )
 def kernel() -> Steps:
     """Scores can be read off Cv up to a constant, for every v: so Cv = 0 for constant vectors only, and the rank is m − 1."""
-    yield Equation(total(l, covariance(at, j, l)), 0, about=(pi[j],), reason="C1 = 0;")
+    yield Equation(total(l, covariance(pi, j, l)), 0, about=(pi[j],), reason="C1 = 0;")
     yield recovered(v[j] - v[k])
 
 
@@ -158,7 +153,7 @@ def spectral_gap() -> Steps:
     """On vectors of sum 0 the matrix is at least the smallest weight, and for equal weights it is exactly that."""
     plain, own = total(k, v[k]) / m, total(k, w[k] * v[k])
     yield Equation(total(j, v[j] ** 2) / m - plain**2, about(plain, lambda key: sp.S.One / m), reason="attained: p_j = 1/m;")
-    yield gapped(x / (x + y), because=y / (x + y) * about(own, lambda key: w[key]) + x * y / (x + y) ** 2 * (plain - own) ** 2)
+    yield gapped(x / (x + y), because=y / (x + y) * about(own, w) + x * y / (x + y) ** 2 * (plain - own) ** 2)
 
 
 spectral_gap.twin("twice the weight", lambda: gapped(2 * x / (x + y)))
@@ -167,7 +162,7 @@ spectral_gap.twin("one", lambda: gapped(sp.S.One))
 
 def form(sign: sp.Expr) -> Equation:
     """vᵀCv against Σ_j p_j v_j² + sign · E_p[v]²."""
-    energy = total((j, k), v[j] * covariance(at) * v[k])
+    energy = total((j, k), v[j] * covariance(pi) * v[k])
     return Equation(
         energy,
         total(j, pi[j] * v[j] ** 2) + sign * total(j, pi[j] * v[j]) ** 2,
@@ -189,7 +184,7 @@ def interlacing() -> Steps:
     """Between two consecutive weights, ordered by size, lies one eigenvalue of the covariance matrix; the last one is 0."""
     yield AtLeast(
         total(j, pi[j] * v[j] ** 2),
-        total((j, k), v[j] * covariance(at) * v[k]),
+        total((j, k), v[j] * covariance(pi) * v[k]),
         because=total(j, pi[j] * v[j]) ** 2,
         reason="E_p[v]² ≥ 0;",
     )
@@ -215,7 +210,7 @@ def damped(row: sp.Expr, scale: sp.Expr) -> sp.Expr:
 
 def inverted(scale: sp.Expr) -> Equation:
     """(C + tI) times κ(C + tI)⁻¹v."""
-    product = total(a, (covariance(at, j, a) + t * delta(j, a)) * damped(a, scale))
+    product = total(a, (covariance(pi, j, a) + t * delta(j, a)) * damped(a, scale))
     return Equation(product, shared() * v[j], reason="diag(p + t) less a matrix of rank one")
 
 
@@ -308,7 +303,7 @@ natural_step.twin("the sign", lambda: reweighted(-eta))
 
 def gain() -> sp.Expr:
     """E_p'[u] − E_p[u]."""
-    return expect(stepped, lambda key: u[key]) - expect(p, lambda key: u[key])
+    return expect(stepped, u) - expect(p, u)
 
 
 def divergence(one: Entry, other: Entry) -> sp.Expr:

@@ -13,7 +13,7 @@ References Dao, Fu, Ermon, Rudra and Ré (2022); Rabe and Staats (2021); Milakov
 import sympy as sp
 
 from derivations import Equation, Steps, claim, derivative, index, scalar, sigmoid, size, softplus, total, vector
-from derivations.documents.eot.notation import V, c, expect, g, j, k, s, score, softmax, tau
+from derivations.documents.eot.notation import V, c, expect, g, j, k, s, softmax, tau
 
 t1, t2 = size("t1"), size("t2")
 j1, j2 = index("j", t1), index("k", t2)
@@ -21,7 +21,7 @@ x, y, X, Y = vector("x", t1), vector("y", t2), vector("X", t1), vector("Y", t2)
 first, second = total(j1, sp.exp(x[j1])), total(j2, sp.exp(y[j2]))
 o1, o2 = total(j1, sp.exp(x[j1]) * X[j1]) / first, total(j2, sp.exp(y[j2]) * Y[j2]) / second
 apart = sp.log(first) - sp.log(second)
-p = softmax(score, tau)
+p = softmax(s, tau)
 
 
 def merged(weight: sp.Expr) -> Equation:

@@ -38,26 +38,21 @@ from derivations import (
     vector,
     xlogx,
 )
-from derivations.documents.eot.notation import i, j, l, m, n, partition, s, score, softmax, tau
+from derivations.documents.eot.notation import i, j, l, m, n, partition, s, softmax, tau
 
-p = softmax(score, tau)
+p = softmax(s, tau)
 q, u = simplex("q", m), interior("u", m)
 S, R = vector("S", n, m), stochastic("R", n, m)
 rho = vector("rho", n, kind=Kind.POSITIVE)
 
 
-def weights(key: sp.Expr) -> sp.Expr:
-    """q_j."""
-    return q[key]
-
-
-def objective(of: Entry, scores: Entry = score) -> sp.Expr:
+def objective(of: Entry, scores: Entry = s) -> sp.Expr:
     """J(q) = −Σ_j q_j s_j + τ Σ_j q_j log q_j."""
     return -total(j, of(j) * scores(j)) + tau * total(j, xlogx(of(j)))
 
 
-V = -tau * sp.log(partition(score, tau))
-gap = objective(weights) - V
+V = -tau * sp.log(partition(s, tau))
+gap = objective(q) - V
 
 
 def relative_entropy(of: Entry, to: Entry) -> sp.Expr:
@@ -78,13 +73,11 @@ def gibbs() -> Steps:
     yield UniqueMinimum(objective, p, m, tau, reason="p is the only minimizer,")
     yield Equation(objective(p), V, reason="V is the value there,")
     yield Equation(tau * sp.log(p(j)), s[j] + V, reason="and τ log p_j = s_j + V;")
-    yield Equation(gap, tau * relative_entropy(weights, p), reason="so τ Σ q log p = Σ q s + V, as Σ q = 1")
+    yield Equation(gap, tau * relative_entropy(q, p), reason="so τ Σ q log p = Σ q s + V, as Σ q = 1")
 
 
-gibbs.twin(
-    "the uniform prior in the place of p", lambda: Equation(gap, tau * relative_entropy(weights, lambda key: sp.S.One / m))
-)
-gibbs.twin("τ is lost", lambda: Equation(gap, relative_entropy(weights, p)))
+gibbs.twin("the uniform prior in the place of p", lambda: Equation(gap, tau * relative_entropy(q, lambda key: sp.S.One / m)))
+gibbs.twin("τ is lost", lambda: Equation(gap, relative_entropy(q, p)))
 
 
 # ── plans, priors ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -110,11 +103,6 @@ def rows_apart(strengths: Entry) -> sp.Expr:
     return total((i, j), strengths(i) * relative(R[i, j], softmax(row_scores(i), strengths(i))(j)))
 
 
-def own(row: sp.Expr) -> sp.Expr:
-    """ρ_i."""
-    return rho[row]
-
-
 @claim(
     "beyond.gibbs-plans",
     "identity",
@@ -130,16 +118,16 @@ def gibbs_plans() -> Steps:
         lambda row, key: softmax(row_scores(row), rho[row])(key),
         n,
         m,
-        lambda row: rho[row],
+        rho,
         reason="attention with a temperature for each row is the only minimizer,",
     )
-    yield Equation(rows_above(own), rows_apart(own), reason="row by row, beyond.gibbs")
+    yield Equation(rows_above(rho), rows_apart(rho), reason="row by row, beyond.gibbs")
 
 
-gibbs_plans.twin("one temperature for all rows", lambda: Equation(rows_above(own), tau * rows_apart(own)))
+gibbs_plans.twin("one temperature for all rows", lambda: Equation(rows_above(rho), tau * rows_apart(rho)))
 gibbs_plans.twin(
     "divided by the temperatures",
-    lambda: Equation(rows_above(own), total((i, j), relative(R[i, j], softmax(row_scores(i), own(i))(j)) / rho[i])),
+    lambda: Equation(rows_above(rho), total((i, j), relative(R[i, j], softmax(row_scores(i), rho[i])(j)) / rho[i])),
 )
 
 
@@ -156,7 +144,7 @@ def penalized(of: Entry) -> sp.Expr:
 def above_prior(to: Entry) -> Equation:
     """The excess over the least value against τ KL(q‖·)."""
     least = -tau * sp.log(total(l, u[l] * sp.exp(s[l] / tau)))
-    return Equation(penalized(weights) - least, tau * relative_entropy(weights, to), reason="log p_j = log u_j + s_j/τ − log Z")
+    return Equation(penalized(q) - least, tau * relative_entropy(q, to), reason="log p_j = log u_j + s_j/τ − log Z")
 
 
 @claim(
@@ -175,7 +163,7 @@ def gibbs_prior() -> Steps:
 
 
 gibbs_prior.twin("the prior is forgotten", lambda: above_prior(p))
-gibbs_prior.twin("the prior itself", lambda: above_prior(lambda key: u[key]))
+gibbs_prior.twin("the prior itself", lambda: above_prior(u))
 
 
 # ── bounds ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -211,7 +199,7 @@ def at_least_squared(factor: sp.Expr) -> AtLeast:
 )
 def near_optimal() -> Steps:
     """Weights that cost ε more than attention differ from it by √(2ε/τ) at most, in the sum of absolute values."""
-    yield Equation(gap, tau * relative_entropy(weights, p), reason="beyond.gibbs")
+    yield Equation(gap, tau * relative_entropy(q, p), reason="beyond.gibbs")
     yield at_least_squared(tau / 2)
 
 
@@ -254,11 +242,6 @@ best_constant.twin("one", lambda: ratio_of_two(sp.S.One))
 inner = interior("q", m)
 
 
-def positive_weights(key: sp.Expr) -> sp.Expr:
-    """q_j > 0."""
-    return inner[key]
-
-
 def second_moment() -> sp.Expr:
     """Σ_j q_j²/p_j = 1 + χ²(q‖p)."""
     return total(j, inner[j] ** 2 / p(j))
@@ -268,7 +251,7 @@ def at_most_renyi(factor: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
     """factor · log(1 + χ²(q‖p)) ≥ J(q) − V."""
     return AtLeast(
         factor * sp.log(second_moment()),
-        objective(positive_weights) - V,
+        objective(inner) - V,
         because=because,
         reason="log x ≤ x − 1 at x = q_j/(p_j Σ q²/p), whose mean under q is 1",
     )
@@ -308,7 +291,7 @@ def certified(bound: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
     least = -tau * sp.log(partition(residual_scores, tau))
     return AtLeast(
         bound,
-        objective(positive_weights, residual_scores) - least,
+        objective(inner, residual_scores) - least,
         because=because,
         reason="V = −c − τ log Σ q exp(−d/τ), where the sum is 1 at most and −log x ≥ 1 − x",
     )
@@ -329,7 +312,7 @@ def mean_excess() -> sp.Expr:
 )
 def certificate() -> Steps:
     """One look at s − τ log q bounds the distance to the optimum: it is 0 if this is constant, as it is for attention alone."""
-    yield Equation(objective(positive_weights, residual_scores), mean_excess() - level, reason="J(q) = E_q[d] − c, c = max r,")
+    yield Equation(objective(inner, residual_scores), mean_excess() - level, reason="J(q) = E_q[d] − c, c = max r,")
     shrunk = total(l, inner[l] * sp.exp(-excess[l] / tau))
     lost = total(l, inner[l] * (1 - sp.exp(-excess[l] / tau)))
     yield certified(mean_excess(), because=tau * (kl(sp.S.One, shrunk) + lost))

@@ -31,11 +31,6 @@ from derivations.documents.deciphering.section6_theorem1 import FINITE, distance
 g = vector("g", d)
 
 
-def evidence(entry: sp.Expr) -> sp.Expr:
-    """z_a."""
-    return z[entry]
-
-
 def again(entry: sp.Expr) -> sp.Expr:
     """λ₁ = α(z + μ − h(αz)), the query of the second pass."""
     return alpha * (z[entry] + mu(entry) - mean(tilt(scaled))(entry))
@@ -44,10 +39,10 @@ def again(entry: sp.Expr) -> sp.Expr:
 @cache
 def third(of_skew: sp.Expr, of_square: sp.Expr = sp.S.One) -> Expansion:
     """λ* = αz − α²Σz + α³(of_square · Σ²z + of_skew · κ₃(z, z)) + o(α³)."""
-    coefficient = of_square * double_spread(evidence) + of_skew * skew(evidence)
+    coefficient = of_square * double_spread(z) + of_skew * skew(z)
     return Expansion(
         lam[a],
-        alpha * z[a] - alpha**2 * spread(evidence) + alpha**3 * coefficient,
+        alpha * z[a] - alpha**2 * spread(z) + alpha**3 * coefficient,
         alpha,
         3,
         where=(maximizer,),
@@ -77,7 +72,7 @@ def second_query(factor: sp.Expr) -> Expansion:
     """λ₁ = λ* − factor · α³Σ²z + o(α³)."""
     return Expansion(
         again(a),
-        lam[a] - alpha**3 * factor * double_spread(evidence),
+        lam[a] - alpha**3 * factor * double_spread(z),
         alpha,
         3,
         where=(maximizer,),

@@ -179,11 +179,7 @@ def ratio(right: sp.Expr) -> Equation:
 )
 def tied() -> Steps:
     """With two equal scores the vector (1, −1) is stretched by exactly the bound; with more keys it is approached."""
-    yield Equation(
-        applied(lambda key: p[key]),
-        p[row] * (opposite(row) - p[j] + p[other]) / tau,
-        reason="the entries of Jv for any weights,",
-    )
+    yield Equation(applied(p), p[row] * (opposite(row) - p[j] + p[other]) / tau, reason="the entries of Jv for any weights,")
     yield Equation(applied(paired), opposite(row) / (2 * tau), reason="and for half of the mass on each of the two keys;")
     yield ratio(2 ** (1 / b - 1 / a) / (2 * tau))
 
@@ -243,7 +239,7 @@ def deviation(factor: sp.Expr) -> AtLeast:
 )
 def total_motion() -> Steps:
     """The weights move in total by the standard deviation of what the scores gain, over τ; no oscillation is needed."""
-    yield Equation(total(k, jacobian(j, k) * v[k]), p[j] * (v[j] - mean(lambda key: v[key])) / tau, reason="eot.59;")
+    yield Equation(total(k, jacobian(j, k) * v[k]), p[j] * (v[j] - mean(v)) / tau, reason="eot.59;")
     yield deviation(sp.S.One)
 
 

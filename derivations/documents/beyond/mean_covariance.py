@@ -120,11 +120,6 @@ def stretched(right: sp.Expr) -> AtLeast:
     )
 
 
-def itself(entry: sp.Expr) -> sp.Expr:
-    """x_a."""
-    return x[entry]
-
-
 @claim(
     "beyond.resolvent-contracts",
     "inequality",
@@ -135,14 +130,14 @@ def itself(entry: sp.Expr) -> sp.Expr:
 )
 def resolvent_contracts() -> Steps:
     """What (I + αΣ)λ* lacks to αz bounds what λ* lacks to α(I + αΣ)⁻¹z."""
-    yield stretched(product(itself, itself))
+    yield stretched(product(x, x))
 
 
 resolvent_contracts.twin(
     "with α⟨x, Σx⟩ four times",
-    lambda: stretched(product(itself, itself) + 4 * alpha * product(itself, spread) + 2 * alpha**2 * product(spread, spread)),
+    lambda: stretched(product(x, x) + 4 * alpha * product(x, spread) + 2 * alpha**2 * product(spread, spread)),
 )
-resolvent_contracts.twin("twice", lambda: stretched(2 * product(itself, itself)))
+resolvent_contracts.twin("twice", lambda: stretched(2 * product(x, x)))
 
 
 y, D = vector("y", n, d), positive("D")
@@ -163,11 +158,6 @@ def center(law: Entry) -> Entry:
     return lambda entry: total(i, law(i) * template(i, entry))
 
 
-def prior(which: sp.Expr) -> sp.Expr:
-    """u_i."""
-    return u[which]
-
-
 def exact(which: sp.Expr) -> sp.Expr:
     """p*_i."""
     return u[which] * weight(which) / total(k, u[k] * weight(k))
@@ -175,8 +165,8 @@ def exact(which: sp.Expr) -> sp.Expr:
 
 def bent(entry: sp.Expr) -> sp.Expr:
     """(ĥ − μ − Σλ*)_a, Σλ* = Σ_i u_i (t_i − μ)⟨t_i, λ*⟩."""
-    linear = total(i, u[i] * (template(i, entry) - center(prior)(entry)) * total(b, template(i, b) * lam[b]))
-    return center(exact)(entry) - center(prior)(entry) - linear
+    linear = total(i, u[i] * (template(i, entry) - center(u)(entry)) * total(b, template(i, b) * lam[b]))
+    return center(exact)(entry) - center(u)(entry) - linear
 
 
 def curvature(factor: sp.Expr) -> AtLeast:

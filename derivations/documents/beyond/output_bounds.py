@@ -25,7 +25,7 @@ import sympy as sp
 
 from derivations import AtLeast, Equation, Expansion, Follows, Steps, Value, Variable, claim, positive, scalar, tanh, total
 from derivations.documents.beyond.cocoercive import ANY, FROM_PRIOR, NEAR, PASS, gained, lost, spent
-from derivations.documents.beyond.exact_attention import other, product, y
+from derivations.documents.beyond.exact_attention import product, y
 from derivations.documents.beyond.smoothness import DIAMETER, WITHIN, D
 from derivations.documents.deciphering.notation import a, alpha, lam, mean, mu, tilt
 from derivations.documents.deciphering.section6_theorem1 import FINITE
@@ -264,7 +264,7 @@ def next_pass(factor: sp.Expr) -> Follows:
 )
 def contraction() -> Steps:
     """Where q < 1, exact attention is the limit of a stack of ordinary ones, and k passes are off by q^k at most."""
-    again = alpha * (evidence(a) + mu(a) - mean(tilt(other))(a))
+    again = alpha * (evidence(a) + mu(a) - mean(tilt(y))(a))
     yield Equation(again - lam[a], alpha * ANY.apart(a), reason="z = λ*/α + ĥ − μ, so λ' − λ* is α(ĥ − h(λ)), with λ = y;")
     yield next_pass(sp.S.One)
 

@@ -142,33 +142,28 @@ def level(outcome: sp.Expr) -> sp.Expr:
     return c + L * g[outcome, 1]
 
 
-def mass(outcome: sp.Expr) -> sp.Expr:
-    """Z_o."""
-    return Z[outcome]
-
-
 def spread() -> sp.Expr:
     """Var(Z)."""
-    return expected(lambda at: Z[at] ** 2) - expected(mass) ** 2
+    return expected(lambda at: Z[at] ** 2) - expected(Z) ** 2
 
 
 def bounded(factor: sp.Expr, at: dict[Variable, Value] | None = None) -> AtLeast:
     """factor · L² Var(Z)/E[Z]² ≥ (E[N/Z] − E[N]/E[Z])²."""
 
     def centred(outcome: sp.Expr) -> sp.Expr:
-        return Z[outcome] - expected(mass)
+        return Z[outcome] - expected(Z)
 
     def half(outcome: sp.Expr) -> sp.Expr:
         return g[outcome, 1] - sp.S.Half
 
     pairs = total((o, other), p[o] * p[other] * (half(o) * centred(other) - half(other) * centred(o)) ** 2) / 2
     inside = spread_of(centred) * expected(lambda at: g[at, 1] * (1 - g[at, 1]))
-    off = expected(level) - expected(lambda at: level(at) * Z[at]) / expected(mass)
+    off = expected(level) - expected(lambda at: level(at) * Z[at]) / expected(Z)
     return AtLeast(
-        factor * L**2 * spread() / expected(mass) ** 2,
+        factor * L**2 * spread() / expected(Z) ** 2,
         off**2,
         at=at or {},
-        because=L**2 * (pairs + inside) / expected(mass) ** 2 if factor == sp.Rational(1, 4) else None,
+        because=L**2 * (pairs + inside) / expected(Z) ** 2 if factor == sp.Rational(1, 4) else None,
         reason="Cauchy and Schwarz, and a variance of numbers of an interval of length L is at most L²/4",
     )
 

@@ -68,16 +68,6 @@ DIAMETER = ForAll(AtLeast(D**2, length(i, j)), (i, j))
 """The hypothesis, in symbols."""
 
 
-def one(template: sp.Expr) -> sp.Expr:
-    """p_i."""
-    return p[template]
-
-
-def two(template: sp.Expr) -> sp.Expr:
-    """w_i."""
-    return w[template]
-
-
 def change(template: sp.Expr) -> sp.Expr:
     """δ_i = p_i − w_i."""
     return p[template] - w[template]
@@ -91,13 +81,13 @@ def l1_distance() -> sp.Expr:
 @cache
 def both_ways() -> sp.Expr:
     """KL(p, w) + KL(w, p)."""
-    return divergence(one, two) + divergence(two, one)
+    return divergence(p, w) + divergence(w, p)
 
 
 @cache
 def squared() -> sp.Expr:
     """‖h_p − h_w‖²."""
-    return distance(mean(one), mean(two))
+    return distance(mean(p), mean(w))
 
 
 # ── both divergences ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -379,8 +369,8 @@ def carried(bound: sp.Expr, at: dict[Variable, Value] | None = None) -> AtLeast:
 )
 def carried_mass() -> Steps:
     """Weights that differ by the mass θ are θD apart at most, as masses on the keys, whatever the metric is."""
-    yield Equation(total(j, plan(i, j)), mixed(lambda key: v[key])(i), reason="the plan has the one marginal,")
-    yield Equation(total(i, plan(i, j)), mixed(lambda key: v2[key])(j), reason="and the other;")
+    yield Equation(total(j, plan(i, j)), mixed(v)(i), reason="the plan has the one marginal,")
+    yield Equation(total(i, plan(i, j)), mixed(v2)(j), reason="and the other;")
     yield carried(y * D / (x + y))
 
 

@@ -31,15 +31,10 @@ from derivations import (
     total,
     vector,
 )
-from derivations.documents.eot.notation import entropy, expect, j, m, partition, s, score, softmax, tau
+from derivations.documents.eot.notation import entropy, expect, j, m, partition, s, softmax, tau
 
 x, rho = vector("x", m), positive("rho")
-p = softmax(score, tau)
-
-
-def target(key: sp.Expr) -> sp.Expr:
-    """x_j."""
-    return x[key]
+p = softmax(s, tau)
 
 
 def potential(scores: Entry, temperature: sp.Expr) -> sp.Expr:
@@ -56,17 +51,17 @@ def potential(scores: Entry, temperature: sp.Expr) -> sp.Expr:
 )
 def slope_is_entropy() -> Steps:
     """The log-sum-exp potential grows with the temperature at the rate of the entropy of attention."""
-    yield Equation(potential(score, tau), expect(p, score) + tau * entropy(p), reason="φ = E_p[s] + τH,")
-    yield Equation(derivative(potential(score, tau), tau), entropy(p), reason="the motion of p adds nothing")
+    yield Equation(potential(s, tau), expect(p, s) + tau * entropy(p), reason="φ = E_p[s] + τH,")
+    yield Equation(derivative(potential(s, tau), tau), entropy(p), reason="the motion of p adds nothing")
 
 
-slope_is_entropy.twin("the sign", lambda: Equation(derivative(potential(score, tau), tau), -entropy(p)))
-slope_is_entropy.twin("divided by τ", lambda: Equation(derivative(potential(score, tau), tau), entropy(p) / tau))
+slope_is_entropy.twin("the sign", lambda: Equation(derivative(potential(s, tau), tau), -entropy(p)))
+slope_is_entropy.twin("divided by τ", lambda: Equation(derivative(potential(s, tau), tau), entropy(p) / tau))
 
 
 def variance() -> sp.Expr:
     """Var_p(s)."""
-    return total(j, p(j) * (s[j] - expect(p, score)) ** 2)
+    return total(j, p(j) * (s[j] - expect(p, s)) ** 2)
 
 
 @claim(
@@ -79,7 +74,7 @@ def variance() -> sp.Expr:
 )
 def entropy_grows() -> Steps:
     """The entropy rises at the rate Var_p(s)/τ³ and the mean score falls at the rate Var_p(s)/τ²."""
-    yield Equation(derivative(expect(p, score), tau), -variance() / tau**2, reason="dp_j/dτ = −p_j(s_j − E_p[s])/τ²;")
+    yield Equation(derivative(expect(p, s), tau), -variance() / tau**2, reason="dp_j/dτ = −p_j(s_j − E_p[s])/τ²;")
     yield Equation(derivative(entropy(p), tau), variance() / tau**3, reason="H = (φ − E_p[s])/τ")
 
 
@@ -89,7 +84,7 @@ entropy_grows.twin("the second moment", lambda: Equation(derivative(entropy(p), 
 
 def tangent_gap() -> sp.Expr:
     """φ(x, ρ) less the tangent of φ at (s, τ), which is E_p[x] + ρH(p)."""
-    return potential(target, rho) - expect(p, target) - rho * entropy(p)
+    return potential(x, rho) - expect(p, x) - rho * entropy(p)
 
 
 def divergence(one: Entry, other: Entry) -> sp.Expr:
@@ -107,15 +102,15 @@ def divergence(one: Entry, other: Entry) -> sp.Expr:
 )
 def tangent() -> Steps:
     """The potential lies above each of its tangents by the new temperature times the divergence of the old attention."""
-    slopes = total(j, derivative(potential(score, tau), s[j]) * (x[j] - s[j]))
-    along = potential(score, tau) + slopes + (rho - tau) * derivative(potential(score, tau), tau)
-    yield Equation(along, expect(p, target) + rho * entropy(p), reason="the tangent; ∇φ = (p, H), φ = ⟨p, s⟩ + τH")
-    yield AtLeast(tangent_gap(), 0, because=rho * total(j, kl(p(j), softmax(target, rho)(j))), reason="no tangent is above φ,")
-    yield Equation(tangent_gap(), rho * divergence(p, softmax(target, rho)), reason="log p'_j = x_j/ρ − log Z'")
+    slopes = total(j, derivative(potential(s, tau), s[j]) * (x[j] - s[j]))
+    along = potential(s, tau) + slopes + (rho - tau) * derivative(potential(s, tau), tau)
+    yield Equation(along, expect(p, x) + rho * entropy(p), reason="the tangent; ∇φ = (p, H), φ = ⟨p, s⟩ + τH")
+    yield AtLeast(tangent_gap(), 0, because=rho * total(j, kl(p(j), softmax(x, rho)(j))), reason="no tangent is above φ,")
+    yield Equation(tangent_gap(), rho * divergence(p, softmax(x, rho)), reason="log p'_j = x_j/ρ − log Z'")
 
 
-tangent.twin("the old temperature", lambda: Equation(tangent_gap(), tau * divergence(p, softmax(target, rho))))
-tangent.twin("the divergence the other way round", lambda: Equation(tangent_gap(), rho * divergence(softmax(target, rho), p)))
+tangent.twin("the old temperature", lambda: Equation(tangent_gap(), tau * divergence(p, softmax(x, rho))))
+tangent.twin("the divergence the other way round", lambda: Equation(tangent_gap(), rho * divergence(softmax(x, rho), p)))
 
 
 # ── which keys gain when it gets colder ─────────────────────────────────────────────────────────────────────────────

@@ -45,11 +45,8 @@ from derivations.documents.deciphering.notation_transport import (
     M,
     N,
     T,
-    at_lam,
-    at_nu,
     divergence,
     evidence_of,
-    free,
     gamma,
     i,
     j,
@@ -229,7 +226,7 @@ class Columns:
 
 def gained(entry: sp.Expr) -> sp.Expr:
     """g_a = (ĥ − μ̃)_a."""
-    return mean(kernel(at_lam, free))(entry) - mean(kernel(origin, free))(entry)
+    return mean(kernel(lam, M))(entry) - mean(kernel(origin, M))(entry)
 
 
 def scaled(entry: sp.Expr) -> sp.Expr:
@@ -242,9 +239,9 @@ def query(entry: sp.Expr) -> sp.Expr:
     return lam[entry] + scaled(entry)
 
 
-ANY = Columns(kernel(at_lam, free)(i, j), kernel(at_nu, free)(i, j), minus(at_lam, at_nu))
-FROM_PRIOR = Columns(kernel(at_lam, free)(i, j), kernel(origin, free)(i, j), at_lam)
-PASS = Columns(kernel(query, free)(i, j), kernel(at_lam, free)(i, j), scaled)
+ANY = Columns(kernel(lam, M)(i, j), kernel(nu, M)(i, j), minus(lam, nu))
+FROM_PRIOR = Columns(kernel(lam, M)(i, j), kernel(origin, M)(i, j), lam)
+PASS = Columns(kernel(query, M)(i, j), kernel(lam, M)(i, j), scaled)
 """Two queries; λ* and none; αz and λ*."""
 
 NEAR: dict[Variable, Value] = {
@@ -311,9 +308,7 @@ ot_cocoercive_prior.twin("nine tenths of it", lambda: FROM_PRIOR.wrong(sp.Ration
 def ot_cocoercive_pass() -> Steps:
     """The case of αz and λ*, whose difference is α(ĥ − μ̃)."""
     yield Equation(
-        alpha * evidence_of(at_lam, free)(a),
-        query(a),
-        reason="λ* maximizes the dual for μ̃ + z = λ*/α + ĥ, so αz is λ* + α(ĥ − μ̃);",
+        alpha * evidence_of(lam, M)(a), query(a), reason="λ* maximizes the dual for μ̃ + z = λ*/α + ĥ, so αz is λ* + α(ĥ − μ̃);"
     )
     yield from PASS.steps()
 

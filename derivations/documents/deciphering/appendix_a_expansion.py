@@ -28,7 +28,7 @@ from derivations import (
     scalar,
     total,
 )
-from derivations.documents.deciphering.notation import T, a, b, covariance, i, inner, lam, mu, partition, point, u
+from derivations.documents.deciphering.notation import T, a, b, covariance, i, inner, lam, mu, partition, u
 from derivations.documents.deciphering.section6_expansion import (
     NEAR_0,
     linear,
@@ -58,10 +58,10 @@ GIVEN = ("(26), so that M is finite near 0",)
 def expansion_of_m() -> Steps:
     """The integral of ⟨a, λ⟩ against u is expanded to the second order."""
     yield Fails(
-        Equation(partition(point), total(i, u[i] * inner(i, point))),
+        Equation(partition(lam), total(i, u[i] * inner(i, lam))),
         reason="the integral of ⟨a, λ⟩ is no value of M, which is positive",
     )
-    printed = Expansion(total(i, u[i] * inner(i, ray)), 1 + t * linear(point) + t**2 * raw(point, 2) / 2, t, 2)
+    printed = Expansion(total(i, u[i] * inner(i, ray)), 1 + t * linear(lam) + t**2 * raw(lam, 2) / 2, t, 2)
     yield Fails(printed, reason="the exponential is missing: the integral of ⟨a, λ⟩ is ⟨μ, λ⟩, which is 0 at λ = 0")
 
 
@@ -82,19 +82,19 @@ def expansion_of_m_with_exponential() -> Steps:
         reason="any u: the mean over x = ⟨W, λ⟩ may be taken term by term where M is finite near 0",
         quotes=(MOMENT_GENERATING_ANALYTIC,),
     )
-    yield moments(raw(point, 2) / 2)
+    yield moments(raw(lam, 2) / 2)
 
 
-expansion_of_m.twin("without 1/2!", lambda: moments(raw(point, 2)))
-expansion_of_m.twin("the covariance for the second moment", lambda: moments(quadratic(point) / 2))
+expansion_of_m.twin("without 1/2!", lambda: moments(raw(lam, 2)))
+expansion_of_m.twin("the covariance for the second moment", lambda: moments(quadratic(lam) / 2))
 
 
-gradient = at_zero(derivative(partition(point), lam[a]))
+gradient = at_zero(derivative(partition(lam), lam[a]))
 
 
 def toward_zero(entry: sp.Expr, right: sp.Expr, *others: sp.Expr) -> Expansion:
     """A derivative of M at tλ, by one entry of λ or more, is this and o(1) as t → 0."""
-    slope = derivative(partition(point), entry)
+    slope = derivative(partition(lam), entry)
     for other in others:
         slope = derivative(slope, other)
     at_ray = normal(slope).replace(lambda e: isinstance(e, sp.Indexed) and e.base == lam, lambda e: t * e)
@@ -123,7 +123,7 @@ def second_moment(row: sp.Expr, column: sp.Expr) -> sp.Expr:
     return total(i, u[i] * T[i, row] * T[i, column])
 
 
-hessian = at_zero(derivative(derivative(partition(point), lam[a]), lam[b]))
+hessian = at_zero(derivative(derivative(partition(lam), lam[a]), lam[b]))
 
 
 @claim(
@@ -249,7 +249,7 @@ collected.twin("the square without 1/2", lambda: log_of_m(m2 / 2 - m1**2))
 
 def along_the_ray(second: sp.Expr) -> Expansion:
     """log M(tλ) = t⟨μ, λ⟩ + t²·second + o(t²)."""
-    return Expansion(sp.log(partition(ray)), t * linear(point) + t**2 * second, t, 2)
+    return Expansion(sp.log(partition(ray)), t * linear(lam) + t**2 * second, t, 2)
 
 
 @claim(
@@ -274,12 +274,12 @@ def result() -> Steps:
 )
 def result_near_zero() -> Steps:
     """Where M is finite near 0 the second-order term is half the variance of ⟨W, λ⟩."""
-    yield Equation(raw(point, 2) - linear(point) ** 2, quadratic(point), reason="E⟨W, λ⟩² − ⟨μ, λ⟩² = ⟨λ, Σλ⟩")
-    yield along_the_ray(quadratic(point) / 2)
+    yield Equation(raw(lam, 2) - linear(lam) ** 2, quadratic(lam), reason="E⟨W, λ⟩² − ⟨μ, λ⟩² = ⟨λ, Σλ⟩")
+    yield along_the_ray(quadratic(lam) / 2)
 
 
-result.twin("1/2 is lost", lambda: along_the_ray(quadratic(point)))
-result.twin("the sign of the variance", lambda: along_the_ray(-quadratic(point) / 2))
+result.twin("1/2 is lost", lambda: along_the_ray(quadratic(lam)))
+result.twin("the sign of the variance", lambda: along_the_ray(-quadratic(lam) / 2))
 
 
 @claim(
@@ -297,7 +297,7 @@ def covariance_of_u() -> Steps:
 
 def difference() -> sp.Expr:
     """M''(0)_ab − M'(0)_a M'(0)_b."""
-    return hessian - gradient * at_zero(derivative(partition(point), lam[b]))
+    return hessian - gradient * at_zero(derivative(partition(lam), lam[b]))
 
 
 covariance_of_u.twin("the raw second moment", lambda: Equation(difference(), second_moment(a, b)))

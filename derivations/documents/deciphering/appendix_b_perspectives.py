@@ -42,7 +42,7 @@ from derivations import (
     vector,
     xlogx,
 )
-from derivations.documents.deciphering.notation import T, a, c, d, i, j, k, mean, n, preference, primal, shifted, u
+from derivations.documents.deciphering.notation import T, a, c, d, i, j, k, mean, n, primal, shifted, u
 from derivations.documents.deciphering.section4_problem import information
 
 sigma, eta = positive("sigma"), positive("eta")
@@ -52,16 +52,6 @@ center = vector("mu", d)
 g = vector("g", d, kind=Kind.RANDOM)
 N = size("N")
 J, seen = interior("J", n, N), index("l", N)
-
-
-def member(e: sp.Expr) -> sp.Expr:
-    """The weights p_θ."""
-    return p[e]
-
-
-def rival(e: sp.Expr) -> sp.Expr:
-    """The weights p_θ'."""
-    return q[e]
 
 
 def log_normal(off: Entry) -> sp.Expr:
@@ -119,22 +109,12 @@ def difference(right: sp.Expr) -> Equation:
 def gaussian_difference() -> Steps:
     """The difference of μ + z and h is the noise itself, so it has the law of the noise, with covariance σ²I."""
     evidence = total(i, (p[i] - u[i]) * T[i, a]) + r[a]
-    yield Equation(mean(preference)(a) + evidence - mean(member)(a), r[a], reason="it is ε, here r, whatever is drawn")
+    yield Equation(mean(u)(a) + evidence - mean(p)(a), r[a], reason="it is ε, here r, whatever is drawn")
     yield difference(sigma**2 * delta(a, c))
 
 
 gaussian_difference.twin("σ is the variance", lambda: difference(sigma * delta(a, c)))
 gaussian_difference.twin("all coordinates share the noise", lambda: difference(sigma**2))
-
-
-def residual(e: sp.Expr) -> sp.Expr:
-    """r_a."""
-    return r[e]
-
-
-def second_residual(e: sp.Expr) -> sp.Expr:
-    """s_a."""
-    return s[e]
 
 
 @claim(
@@ -147,11 +127,7 @@ def second_residual(e: sp.Expr) -> sp.Expr:
 def proportional_log_likelihood() -> Steps:
     """The logarithm of the likelihood is written as proportional to −‖(μ + z) − h‖²/(2σ²)."""
     yield Fails(
-        Equation(
-            log_normal(residual) * quadratic(second_residual),
-            log_normal(second_residual) * quadratic(residual),
-            at={d: 1, sigma: 1, r.label: [1], s.label: [0]},
-        ),
+        Equation(log_normal(r) * quadratic(s), log_normal(s) * quadratic(r), at={d: 1, sigma: 1, r.label: [1], s.label: [0]}),
         reason="at a residual 0 the right side is 0 and ℓ is not, so no factor fits; the likelihood would be "
         "proportional to the exponential",
     )
@@ -162,19 +138,17 @@ def proportional_log_likelihood() -> Steps:
 )
 def log_likelihood() -> Steps:
     """The log likelihood equals −‖(μ + z) − h‖²/(2σ²) up to an additive constant, which depends on d and σ alone."""
-    yield Equation(log_normal(residual), quadratic(residual) + constant, reason="the logarithm of a product of d densities")
+    yield Equation(log_normal(r), quadratic(r) + constant, reason="the logarithm of a product of d densities")
 
 
-proportional_log_likelihood.twin("without the constant", lambda: Equation(log_normal(residual), quadratic(residual)))
-proportional_log_likelihood.twin("σ for σ²", lambda: Equation(log_normal(residual), quadratic(residual, sigma) + constant))
+proportional_log_likelihood.twin("without the constant", lambda: Equation(log_normal(r), quadratic(r)))
+proportional_log_likelihood.twin("σ for σ²", lambda: Equation(log_normal(r), quadratic(r, sigma) + constant))
 
 
 def regularized(right: sp.Expr) -> Equation:
     """−(ℓ(p) − η KL(p ‖ u)), which is to be minimized."""
     return Equation(
-        eta * information(rival) - likelihood(rival),
-        right - constant,
-        reason="the same but for a constant, so the same p is best",
+        eta * information(q) - likelihood(q), right - constant, reason="the same but for a constant, so the same p is best"
     )
 
 
@@ -188,16 +162,16 @@ def regularized(right: sp.Expr) -> Equation:
 )
 def regularized_likelihood() -> Steps:
     """To maximize the log likelihood less η times the divergence is to minimize (30)."""
-    yield regularized(penalized(rival))
+    yield regularized(penalized(q))
 
 
-regularized_likelihood.twin("the divergence is rewarded", lambda: regularized(penalized(rival, strength=-eta)))
-regularized_likelihood.twin("σ² is not doubled", lambda: regularized(penalized(rival, sigma**2 / 2)))
+regularized_likelihood.twin("the divergence is rewarded", lambda: regularized(penalized(q, strength=-eta)))
+regularized_likelihood.twin("σ² is not doubled", lambda: regularized(penalized(q, sigma**2 / 2)))
 
 
 def divided(weight: sp.Expr) -> Equation:
     """(30) over η."""
-    return Equation(penalized(rival) / eta, rearranged(rival, weight), reason="a factor 1/η > 0 moves no minimizer")
+    return Equation(penalized(q) / eta, rearranged(q, weight), reason="a factor 1/η > 0 moves no minimizer")
 
 
 @claim(
@@ -219,7 +193,7 @@ divided_by_eta.twin("η is lost", lambda: divided(1 / (2 * sigma**2)))
 
 def reliable(strength: sp.Expr) -> Equation:
     """(31), which is (30) over η, is (4) with this α."""
-    return Equation(penalized(rival) / eta, primal(rival, shifted, strength), reason="α/2 = 1/(2ησ²)")
+    return Equation(penalized(q) / eta, primal(q, shifted, strength), reason="α/2 = 1/(2ησ²)")
 
 
 @claim(
@@ -250,7 +224,7 @@ def log_prior(of: Entry) -> sp.Expr:
 def above(bound: sp.Expr) -> AtLeast:
     """The logarithm of the prior density, but for a constant, is at least −η times the bound."""
     return AtLeast(
-        log_prior(member),
+        log_prior(p),
         -eta * bound,
         because=eta * total(i, kl(p[i], p[i] ** 2 / u[i])),
         reason="so it is between two positive constants where Σ p²/u is bounded",
@@ -286,7 +260,7 @@ def prior() -> Steps:
 )
 def proper_prior() -> Steps:
     """Where θ is the vector of weights, which fill a set of finite volume, exp(−ηK) is at most 1 and positive: a density."""
-    yield AtLeast(0, log_prior(member), because=eta * total(i, kl(p[i], u[i])), reason="bounded above, greatest at p_θ = u")
+    yield AtLeast(0, log_prior(p), because=eta * total(i, kl(p[i], u[i])), reason="bounded above, greatest at p_θ = u")
     yield above(total(i, p[i] ** 2 / u[i]) - 1)
 
 
@@ -301,7 +275,7 @@ def decay() -> Steps:
     """The larger η is, the faster the density falls as p_θ moves away from u."""
     yield AtLeast(
         0,
-        derivative(log_prior(rival), eta),
+        derivative(log_prior(q), eta),
         because=total(i, kl(q[i], u[i])),
         reason="it falls, unless p_θ = u",
         quotes=(MEAN_VALUE,),
@@ -311,7 +285,7 @@ def decay() -> Steps:
 
 def falling(right: sp.Expr) -> Equation:
     """The slope in η of the logarithm of f(θ)/f(θ_u), where KL(u ‖ u) = 0."""
-    return Equation(derivative(log_prior(rival) - log_prior(preference), eta), right, reason="linear in η")
+    return Equation(derivative(log_prior(q) - log_prior(u), eta), right, reason="linear in η")
 
 
 decay.twin("the sign", lambda: falling(total(i, xlogx(q[i]) - q[i] * sp.log(u[i]))))
@@ -407,9 +381,7 @@ def log_posterior(of: Entry) -> sp.Expr:
 def posterior_ratio(objective: Entry) -> Equation:
     """The logarithm of the ratio of the posterior densities of θ' and θ."""
     return Equation(
-        log_posterior(rival) - log_posterior(member),
-        objective(member) - objective(rival),
-        reason="what is left out is the same for both",
+        log_posterior(q) - log_posterior(p), objective(p) - objective(q), reason="what is left out is the same for both"
     )
 
 

@@ -21,7 +21,7 @@ from derivations.documents.deciphering.appendix_b_perspectives import (
     posterior_ratio,
     sigma,
 )
-from derivations.documents.deciphering.notation import T, a, d, lam, mean, n, point, preference, tilt, u
+from derivations.documents.deciphering.notation import T, a, d, lam, mean, n, tilt, u
 from derivations.documents.deciphering.section4_problem import information
 
 HALF = Fraction(1, 2)
@@ -29,14 +29,14 @@ HALF = Fraction(1, 2)
 
 def fitted(e: sp.Expr) -> sp.Expr:
     """The μ + z that lies ησ²λ off the mean of tilt(λ)."""
-    return eta * sigma**2 * lam[e] + mean(tilt(point))(e)
+    return eta * sigma**2 * lam[e] + mean(tilt(lam))(e)
 
 
 def best(objective: Entry, candidate: Entry, factor: sp.Expr) -> UniqueMinimum:
     """The candidate alone minimizes the objective over all weights, for the μ + z of `fitted`."""
 
     def excess(of: Entry) -> sp.Expr:
-        return factor / (2 * eta * sigma**2) * total(a, (mean(of)(a) - mean(tilt(point))(a)) ** 2)
+        return factor / (2 * eta * sigma**2) * total(a, (mean(of)(a) - mean(tilt(lam))(a)) ** 2)
 
     return UniqueMinimum(objective, candidate, n, factor, slack=excess, reason="λ = (μ + z − ĥ)/(ησ²)")
 
@@ -73,10 +73,10 @@ def second_line_as_printed(of: Entry) -> sp.Expr:
 def greatest_posterior() -> Steps:
     """The parameter of greatest posterior density is that of the p_θ with the least (30), and there is one such p_θ."""
     yield posterior_ratio(lambda of: penalized(of))
-    yield best(first_line, tilt(point), eta)
+    yield best(first_line, tilt(lam), eta)
 
 
-greatest_posterior.twin("u", lambda: best(first_line, preference, eta))
+greatest_posterior.twin("u", lambda: best(first_line, u, eta))
 greatest_posterior.twin("tilted by −λ", lambda: best(first_line, tilt(lambda e: -lam[e]), eta))
 
 
@@ -94,7 +94,7 @@ def rearranged_as_printed() -> Steps:
     yield Fails(
         UniqueMinimum(
             second_line_as_printed,
-            tilt(point),
+            tilt(lam),
             n,
             sp.S.One,
             at={n: 2, d: 1, eta: 1, sigma: 1, T.label: [[1], [-1]], lam.label: [1], u.label: [HALF, HALF]},
@@ -110,10 +110,10 @@ def rearranged_as_printed() -> Steps:
 )
 def rearranged_with_square() -> Steps:
     """With the square, the second line has the minimizer of the first."""
-    yield best(second_line, tilt(point), sp.S.One)
+    yield best(second_line, tilt(lam), sp.S.One)
 
 
-rearranged_as_printed.twin("u", lambda: best(second_line, preference, sp.S.One))
+rearranged_as_printed.twin("u", lambda: best(second_line, u, sp.S.One))
 rearranged_as_printed.twin("tilted by λ/2", lambda: best(second_line, tilt(lambda e: lam[e] / 2), sp.S.One))
 
 reprint(

@@ -42,8 +42,6 @@ from derivations.documents.deciphering.notation_transport import (
     Q,
     S,
     T,
-    at_lam,
-    at_nu,
     attained,
     conditional,
     conjugate,
@@ -52,7 +50,6 @@ from derivations.documents.deciphering.notation_transport import (
     dual_slope,
     entropy_of_preference,
     evidence_of,
-    free,
     g,
     gamma,
     gibbs,
@@ -66,7 +63,6 @@ from derivations.documents.deciphering.notation_transport import (
     nu,
     origin,
     plain,
-    potential,
     primal,
     rival,
     scores,
@@ -83,12 +79,6 @@ from derivations.documents.deciphering.notation_transport import (
     weights,
 )
 
-
-def target(entry: sp.Expr) -> sp.Expr:
-    """(μ̃ + z)_a, any vector."""
-    return z[entry]
-
-
 # ── the problem ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -101,16 +91,16 @@ def target(entry: sp.Expr) -> sp.Expr:
 )
 def problem() -> Steps:
     """The problem, jointly over weights and couplings, has exactly one solution, recovered from a point of its dual."""
-    towards = shifted(free)
+    towards = shifted(M)
     yield AtLeast(
-        dual(origin, towards, free) + alpha / 2 * total(a, z[a] ** 2) - total(a, (lam[a] - alpha * z[a]) ** 2) / (2 * alpha),
-        dual(at_lam, towards, free),
-        because=gamma * divergence(kernel(origin, free), kernel(at_lam, free)),
+        dual(origin, towards, M) + alpha / 2 * total(a, z[a] ** 2) - total(a, (lam[a] - alpha * z[a]) ** 2) / (2 * alpha),
+        dual(lam, towards, M),
+        because=gamma * divergence(kernel(origin, M), kernel(lam, M)),
         quotes=(WEIERSTRASS,),
         reason="the dual is below a quadratic that goes to −∞ with ‖λ‖: it has a maximizer, whatever z is",
     )
-    yield dual_slope(free)
-    yield attained(free)
+    yield dual_slope(M)
+    yield attained(M)
 
 
 def shifted(cost: Entries) -> Entry:
@@ -120,16 +110,16 @@ def shifted(cost: Entries) -> Entry:
 
 def bound(right: sp.Expr) -> AtLeast:
     """P(X) ≥ another right side."""
-    return AtLeast(attained(free).left, right)
+    return AtLeast(attained(M).left, right)
 
 
 def value_at(shares: Entries) -> sp.Expr:
     """The objective at other shares, for the same μ̃ + z."""
-    return primal(shares, stationary(at_lam, free), free)
+    return primal(shares, stationary(lam, M), M)
 
 
-problem.twin("ũ is the solution", lambda: bound(value_at(kernel(origin, free))))
-problem.twin("tilted by 2λ", lambda: bound(value_at(kernel(lambda entry: 2 * lam[entry], free))))
+problem.twin("ũ is the solution", lambda: bound(value_at(kernel(origin, M))))
+problem.twin("tilted by 2λ", lambda: bound(value_at(kernel(lambda entry: 2 * lam[entry], M))))
 
 
 def printed_mean(normalized: Entries) -> Entry:
@@ -137,7 +127,7 @@ def printed_mean(normalized: Entries) -> Entry:
 
     def entry(coordinate: sp.Expr) -> sp.Expr:
         below = total(k, sp.exp(-normalized(k, l) / gamma))
-        return total((i, l), u[l] * sp.exp(-free(i, l) / gamma) / below * T[i, coordinate])
+        return total((i, l), u[l] * sp.exp(-M[i, l] / gamma) / below * T[i, coordinate])
 
     return entry
 
@@ -151,16 +141,16 @@ def printed_mean(normalized: Entries) -> Entry:
 )
 def mean_of_true_preference() -> Steps:
     """The mean of the minimizer of W_γ(·, u; M) is a double sum, normalized over the first argument of M: right for every M."""
-    yield least_transport(free)
-    yield Equation(total(i, true_preference(free)(i) * T[i, a]), printed_mean(free)(a), reason="Σ_i ũ_i t_i")
+    yield least_transport(M)
+    yield Equation(total(i, true_preference(M)(i) * T[i, a]), printed_mean(M)(a), reason="Σ_i ũ_i t_i")
 
 
 def other_mean(right: Entry) -> Equation:
     """Another right side for μ̃."""
-    return Equation(total(i, true_preference(free)(i) * T[i, a]), right(a))
+    return Equation(total(i, true_preference(M)(i) * T[i, a]), right(a))
 
 
-mean_of_true_preference.twin("normalized over the second argument", lambda: other_mean(printed_mean(swapped(free))))
+mean_of_true_preference.twin("normalized over the second argument", lambda: other_mean(printed_mean(swapped(M))))
 mean_of_true_preference.twin("the mean of u", lambda: other_mean(lambda x: total(i, u[i] * T[i, x])))
 
 
@@ -185,9 +175,7 @@ def arguments() -> Steps:
     """W_γ(p; u, M) and, after the cited paper, W_γ(d; r, M) are (23); for symmetric M the marginals may change places."""
     yield Equation(total(j, plan[i, j]), p[i], reason="the first one is the row sums: of X here, of the transposed plan there")
     yield Equation(
-        priced(lambda first, second: plan[second, first], symmetric),
-        priced(lambda first, second: plan[first, second], symmetric),
-        reason="M(t, t') = M(t', t)",
+        priced(lambda first, second: plan[second, first], symmetric), priced(plan, symmetric), reason="M(t, t') = M(t', t)"
     )
 
 
@@ -196,7 +184,7 @@ def arguments() -> Steps:
 
 def supremum(cost: Entries) -> sp.Expr:
     """⟨p, g⟩ − W_γ(p, u; M) at X_ij = u_j q(i|j), where it is greatest."""
-    best = conditional(potential, cost)
+    best = conditional(g, cost)
     return total(i, weights(best)(i) * g[i]) - transport(best, cost)
 
 
@@ -204,8 +192,8 @@ def fenchel_young(cost: Entries) -> AtLeast:
     """⟨M, X⟩ − γ H(X) ≥ ⟨p, g⟩ − W*(g), for every coupling with column sums u and every g."""
     return AtLeast(
         transport(rival, cost),
-        total(i, weights(rival)(i) * g[i]) - conjugate(potential, cost),
-        because=gamma * divergence(rival, conditional(potential, cost)),
+        total(i, weights(rival)(i) * g[i]) - conjugate(g, cost),
+        because=gamma * divergence(rival, conditional(g, cost)),
         reason="the gap is γ Σ_j u_j KL(x(·|j) ‖ q(·|j)): the supremum is attained at q",
     )
 
@@ -238,30 +226,28 @@ def conjugate_of_transport() -> Steps:
 )
 def conjugate_with_t_prime() -> Steps:
     """With p(t') inside it is the conjugate, for every M if M's first argument is summed, as printed for symmetric M."""
-    yield fenchel_young(free)
-    yield Equation(supremum(free), conjugate(potential, free), reason="the supremum at its maximizer")
+    yield fenchel_young(M)
+    yield Equation(supremum(M), conjugate(g, M), reason="the supremum at its maximizer")
 
 
+conjugate_of_transport.twin("M's second argument is summed", lambda: Equation(supremum(M), conjugate(g, swapped(M))))
 conjugate_of_transport.twin(
-    "M's second argument is summed", lambda: Equation(supremum(free), conjugate(potential, swapped(free)))
-)
-conjugate_of_transport.twin(
-    "the entropy of u is lost", lambda: Equation(supremum(free), conjugate(potential, free) - gamma * entropy_of_preference())
+    "the entropy of u is lost", lambda: Equation(supremum(M), conjugate(g, M) - gamma * entropy_of_preference())
 )
 conjugate_of_transport.twin(
     "γ is lost inside",
     lambda: Equation(
-        supremum(free), gamma * (entropy_of_preference() + total(j, u[j] * sp.log(total(k, sp.exp(g[k] - free(k, j))))))
+        supremum(M), gamma * (entropy_of_preference() + total(j, u[j] * sp.log(total(k, sp.exp(g[k] - M[k, j])))))
     ),
 )
 
 
 def slope(cost: Entries) -> sp.Expr:
     """∂W*/∂g_i, differentiated."""
-    return derivative(conjugate(potential, cost), g[i])
+    return derivative(conjugate(g, cost), g[i])
 
 
-def printed_slope(above: Entries, below: Entries, potentials: Entry = potential) -> Entry:
+def printed_slope(above: Entries, below: Entries, potentials: Entry = g) -> Entry:
     """i ↦ Σ_t' u(t') exp((g(t) − M(t, t'))/γ)/Σ_t'' exp((g(t'') − M(t', t''))/γ), with the cost in each place."""
 
     def entry(template: sp.Expr) -> sp.Expr:
@@ -285,9 +271,9 @@ UNEVEN: dict[Variable, Value] = {N: 2, u.label: [1, 0], M.label: [[0, 0], [1, 0]
 )
 def gradient_of_conjugate() -> Steps:
     """The gradient of the conjugate: numerator and denominator go through M's two arguments, the same for symmetric M."""
-    yield Equation(slope(free), printed_slope(free, swapped(free))(i), reason="for every M: both sums over M's first argument")
+    yield Equation(slope(M), printed_slope(M, swapped(M))(i), reason="for every M: both sums over M's first argument")
     yield Fails(
-        Equation(slope(free), printed_slope(free, free)(i), at={**UNEVEN, g.label: [0, 0], i: 1}),
+        Equation(slope(M), printed_slope(M, M)(i), at={**UNEVEN, g.label: [0, 0], i: 1}),
         reason="as printed it needs the symmetry of footnote 11",
     )
     yield Equation(slope(symmetric), printed_slope(symmetric, symmetric)(i), reason="M(t', t'') = M(t'', t')")
@@ -318,24 +304,24 @@ def minimizer() -> Steps:
     yield solves(printed_shares, symmetric)
     yield Fails(
         Equation(
-            weights(kernel(at_lam, free))(i),
-            printed_slope(free, free, scores(at_lam))(i),
+            weights(kernel(lam, M))(i),
+            printed_slope(M, M, scores(lam))(i),
             at={**UNEVEN, d: 1, T.label: [[0], [0]], lam.label: [0], i: 1},
         ),
         reason="as printed it needs the symmetry of footnote 11",
     )
-    yield recovered(printed_slope(symmetric, symmetric, scores(at_lam)))
+    yield recovered(printed_slope(symmetric, symmetric, scores(lam)))
 
 
 def printed_shares(to: sp.Expr, of: sp.Expr) -> sp.Expr:
     """e^{(⟨t, λ⟩ − M(t, t'))/γ}/Σ_t'' e^{(⟨t'', λ⟩ − M(t', t''))/γ}, as printed."""
-    below = total(k, sp.exp((scores(at_lam)(k) - symmetric(of, k)) / gamma))
-    return plain(scores(at_lam), symmetric)(to, of) / below
+    below = total(k, sp.exp((scores(lam)(k) - symmetric(of, k)) / gamma))
+    return plain(scores(lam), symmetric)(to, of) / below
 
 
 def recovered(right: Entry) -> Equation:
     """The row sums of the optimal coupling, for symmetric M."""
-    return Equation(weights(gibbs(at_lam))(i), right(i), reason="p_i = Σ_j X_ij, for the only minimizer X, and K is symmetric")
+    return Equation(weights(gibbs(lam))(i), right(i), reason="p_i = Σ_j X_ij, for the only minimizer X, and K is symmetric")
 
 
 minimizer.twin("the tilt's sign", lambda: recovered(printed_slope(symmetric, symmetric, scores(lambda x: -lam[x]))))
@@ -359,21 +345,21 @@ def printed_dual(at: Entry, towards: Entry, cost: Entries = symmetric) -> sp.Exp
 )
 def dual_problem() -> Steps:
     """λ* is the only maximizer of the dual; in its second form the constant γH(u) is dropped, and t' stands where it should."""
-    yield weak_duality(target, symmetric)
+    yield weak_duality(z, symmetric)
     yield Equation(
-        total(a, target(a) * lam[a]) - total(a, lam[a] ** 2) / (2 * alpha) - conjugate(scores(at_lam), symmetric),
-        printed_dual(at_lam, target) - gamma * entropy_of_preference(),
+        total(a, z[a] * lam[a]) - total(a, lam[a] ** 2) / (2 * alpha) - conjugate(scores(lam), symmetric),
+        printed_dual(lam, z) - gamma * entropy_of_preference(),
         reason="γH(u) does not depend on λ",
     )
-    yield best_dual(printed_dual(at_nu, stationary(at_lam, symmetric)))
+    yield best_dual(printed_dual(nu, stationary(lam, symmetric)))
 
 
 def best_dual(right: sp.Expr) -> AtLeast:
     """D(λ) ≥ D(ν) for every ν, where μ̃ + z makes λ stationary."""
     apart = total(a, (lam[a] - nu[a]) ** 2) / (2 * alpha)
-    gap = gamma * divergence(kernel(at_lam, symmetric), kernel(at_nu, symmetric)) + apart
+    gap = gamma * divergence(kernel(lam, symmetric), kernel(nu, symmetric)) + apart
     return AtLeast(
-        printed_dual(at_lam, stationary(at_lam, symmetric)),
+        printed_dual(lam, stationary(lam, symmetric)),
         right,
         because=gap,
         reason="D(λ) − D(ν) = γ Σ_j u_j KL(q_λ(·|j) ‖ q_ν(·|j)) + ‖λ − ν‖²/(2α)",
@@ -381,11 +367,11 @@ def best_dual(right: sp.Expr) -> AtLeast:
 
 
 dual_problem.twin(
-    "twice the rival's evidence", lambda: best_dual(printed_dual(at_nu, lambda x: 2 * stationary(at_lam, symmetric)(x)))
+    "twice the rival's evidence", lambda: best_dual(printed_dual(nu, lambda x: 2 * stationary(lam, symmetric)(x)))
 )
 dual_problem.twin(
     "the rival is not penalized",
-    lambda: best_dual(printed_dual(at_nu, stationary(at_lam, symmetric)) + total(a, nu[a] ** 2) / (2 * alpha)),
+    lambda: best_dual(printed_dual(nu, stationary(lam, symmetric)) + total(a, nu[a] ** 2) / (2 * alpha)),
 )
 
 
@@ -401,12 +387,10 @@ dual_problem.twin(
 )
 def alpha_to_zero() -> Steps:
     """As α → 0 the true preference ũ is said to tend to the solution p*."""
-    yield Equation(derivative(true_preference(free)(i), alpha), 0, reason="ũ does not depend on α: what it tends to, it is")
+    yield Equation(derivative(true_preference(M)(i), alpha), 0, reason="ũ does not depend on α: what it tends to, it is")
     yield Fails(
         Equation(
-            true_preference(free)(i),
-            weights(kernel(at_lam, free))(i),
-            at={**UNEVEN, d: 1, T.label: [[0], [1]], lam.label: [1], i: 1},
+            true_preference(M)(i), weights(kernel(lam, M))(i), at={**UNEVEN, d: 1, T.label: [[0], [1]], lam.label: [1], i: 1}
         ),
         reason="and p* is something else for α > 0",
     )
@@ -420,7 +404,7 @@ def solution_to_true_preference() -> Steps:
 
 def limit_of_solution(right: sp.Expr) -> Expansion:
     """The limit of p*."""
-    return Expansion(weights(tilted(at_lam))(i), right, alpha, 0, where=(maximizer,), reason="λ* = O(α)")
+    return Expansion(weights(tilted(lam))(i), right, alpha, 0, where=(maximizer,), reason="λ* = O(α)")
 
 
 alpha_to_zero.twin("the preference itself", lambda: limit_of_solution(u[i]))
@@ -447,7 +431,7 @@ def penalty() -> Steps:
 
 def leans_on_evidence(right: sp.Expr) -> AtLeast:
     """α⟨z, λ⟩ ≥ ‖λ‖², where λ is stationary."""
-    q, q0 = kernel(at_lam, free), kernel(origin, free)
+    q, q0 = kernel(lam, M), kernel(origin, M)
     return AtLeast(
         pull(),
         right,
@@ -458,7 +442,7 @@ def leans_on_evidence(right: sp.Expr) -> AtLeast:
 
 def pull() -> sp.Expr:
     """α⟨z, λ⟩ for the z for which λ is stationary."""
-    own = evidence_of(at_lam, free)
+    own = evidence_of(lam, M)
     return alpha * total(a, own(a) * lam[a])
 
 

@@ -42,7 +42,6 @@ from derivations.documents.deciphering.notation_transport import (
     S,
     T,
     conjugate,
-    free,
     gamma,
     gibbs,
     i,
@@ -92,17 +91,17 @@ UNEVEN: dict[Variable, Value] = {N: 2, u.label: [1, 0], M.label: [[0, 0], [1, 0]
 )
 def proposition() -> Steps:
     """Over all p, and all couplings of p with u, the entropic cost has exactly one minimizer, for every M."""
-    yield Equation(transport(kernel(origin, free), free), -conjugate(origin, free), reason="the value at X_ij = u_j q_0(i|j)")
-    yield least_transport(free)
+    yield Equation(transport(kernel(origin, M), M), -conjugate(origin, M), reason="the value at X_ij = u_j q_0(i|j)")
+    yield least_transport(M)
 
 
 def at_least(right: sp.Expr) -> AtLeast:
     """Another bound below ⟨M, X⟩ − γ H(X)."""
-    return AtLeast(transport(rival, free), right)
+    return AtLeast(transport(rival, M), right)
 
 
-proposition.twin("u itself, all of which stays", lambda: at_least(transport(lambda to, of: delta(to, of), free)))
-proposition.twin("the uniform distribution, by equal shares", lambda: at_least(transport(lambda to, of: 1 / N, free)))
+proposition.twin("u itself, all of which stays", lambda: at_least(transport(lambda to, of: delta(to, of), M)))
+proposition.twin("the uniform distribution, by equal shares", lambda: at_least(transport(lambda to, of: 1 / N, M)))
 
 
 @claim(
@@ -115,9 +114,9 @@ proposition.twin("the uniform distribution, by equal shares", lambda: at_least(t
 )
 def true_preference_printed() -> Steps:
     """The minimizer sends each u(t') on in proportion to exp(−M(t, t')/γ); the printed normalization is for symmetric M."""
-    yield least_transport(free)
+    yield least_transport(M)
     yield Fails(
-        Equation(true_preference(free)(i), printed(free)(i), at={**UNEVEN, i: 1}),
+        Equation(true_preference(M)(i), printed(M)(i), at={**UNEVEN, i: 1}),
         reason="as printed it needs the symmetry of footnote 11: else ũ need not even sum to 1",
     )
     yield minimizer(printed(symmetric)(i))
@@ -149,7 +148,7 @@ true_preference_printed.twin(
 def mean_printed() -> Steps:
     """The mean of (40); for a matrix M that is not symmetric it is not the (correct) mean of (35)."""
     yield Fails(
-        Equation(true_mean(free)(a), printed_mean(free)(a), at={**UNEVEN, d: 1, T.label: [[1], [0]], a: 1}),
+        Equation(true_mean(M)(a), printed_mean(M)(a), at={**UNEVEN, d: 1, T.label: [[1], [0]], a: 1}),
         reason="(35) and (41) differ without the symmetry of footnote 11",
     )
     yield mean_of_minimizer(printed_mean(symmetric)(a))
@@ -242,7 +241,7 @@ kernel_limit.twin("four times as much leaves", lambda: at_most(LARGEST, 4 * leav
 )
 def preference_limit() -> Steps:
     """ũ keeps all of u but for what leaves, so the two distributions agree in the limit."""
-    yield Equation(total(i, true_preference(free)(i)), 1, reason="ũ has mass 1, so bounds from below for all t suffice")
+    yield Equation(total(i, true_preference(M)(i)), 1, reason="ũ has mass 1, so bounds from below for all t suffice")
     yield Limit(sp.exp(-gap / gamma), gamma, sp.S.Zero, sp.S.Zero, reason="each term of what leaves, for δ > 0")
     yield retained(u[i] - u[i] * leak(i, symmetric))
 

@@ -34,13 +34,12 @@ from derivations import (
 from derivations.documents.deciphering.appendix_d_1_dual import printed_dual
 from derivations.documents.deciphering.notation import a, alpha, b, d, lam, z
 from derivations.documents.deciphering.notation_transport import (
+    M,
     N,
     Q,
     T,
-    at_lam,
     base_covariance,
     base_mean,
-    free,
     gamma,
     i,
     j,
@@ -62,11 +61,6 @@ def along(entry: sp.Expr) -> sp.Expr:
     return s * v[entry]
 
 
-def direction(entry: sp.Expr) -> sp.Expr:
-    """v_a."""
-    return v[entry]
-
-
 def over_gamma(dual: Entry) -> Entry:
     """λ/γ."""
     return lambda entry: dual(entry) / gamma
@@ -74,7 +68,7 @@ def over_gamma(dual: Entry) -> Entry:
 
 def inner_sum_of(of: sp.Expr, cost: Entries) -> sp.Expr:
     """Σ_t' exp((⟨t', λ⟩ − M(t, t'))/γ)."""
-    return total(i, sp.exp((scores(at_lam)(i) - cost(of, i)) / gamma))
+    return total(i, sp.exp((scores(lam)(i) - cost(of, i)) / gamma))
 
 
 def Z(of: sp.Expr, cost: Entries) -> sp.Expr:  # noqa: N802
@@ -108,9 +102,9 @@ def moment_generating(of: sp.Expr, dual: Entry) -> sp.Expr:
 )
 def conditional_distribution() -> Steps:
     """q_t is a distribution on all templates, without zeros, and its moment generating function is 1 at 0."""
-    yield AtLeast(q(j, free)(i), 0, strict=True, reason="positive")
+    yield AtLeast(q(j, M)(i), 0, strict=True, reason="positive")
     yield Equation(moment_generating(j, origin), 1, about=(Q[j, i],), reason="M_t(0) is the mass")
-    yield Equation(total(i, q(j, free)(i)), 1, about=(Z(j, free),), reason="which is 1 for every M")
+    yield Equation(total(i, q(j, M)(i)), 1, about=(Z(j, M),), reason="which is 1 for every M")
 
 
 @claim(
@@ -122,21 +116,21 @@ def conditional_distribution() -> Steps:
 )
 def inner_sum() -> Steps:
     """The logarithm of the inner sum splits into the cumulant function of q_t at λ/γ and a constant; true for every M."""
-    split = total(i, sp.exp(-free(j, i) / gamma) * sp.exp(scores(at_lam)(i) / gamma))
-    yield Equation(inner_sum_of(j, free), split, reason="the exponential of a difference")
-    yield Equation(split, total(i, q(j, free)(i) * Z(j, free) * sp.exp(scores(at_lam)(i) / gamma)), reason="q_t Z(t)")
+    split = total(i, sp.exp(-M[j, i] / gamma) * sp.exp(scores(lam)(i) / gamma))
+    yield Equation(inner_sum_of(j, M), split, reason="the exponential of a difference")
+    yield Equation(split, total(i, q(j, M)(i) * Z(j, M) * sp.exp(scores(lam)(i) / gamma)), reason="q_t Z(t)")
     yield logarithm(written_out(gamma), sp.S.One)
 
 
 def written_out(scale: sp.Expr) -> sp.Expr:
     """M_t(λ/scale) with q_t written out."""
-    return total(i, q(j, free)(i) * sp.exp(scores(at_lam)(i) / scale))
+    return total(i, q(j, M)(i) * sp.exp(scores(lam)(i) / scale))
 
 
 def logarithm(generating: sp.Expr, times: sp.Expr) -> Equation:
     """log Σ_t' exp((⟨t', λ⟩ − M(t, t'))/γ)."""
-    right = sp.log(generating) + times * sp.log(Z(j, free))
-    return Equation(sp.log(inner_sum_of(j, free)), right, reason="Z(t) leaves the sum")
+    right = sp.log(generating) + times * sp.log(Z(j, M))
+    return Equation(sp.log(inner_sum_of(j, M)), right, reason="Z(t) leaves the sum")
 
 
 inner_sum.twin("λ, not λ/γ", lambda: logarithm(written_out(sp.S.One), sp.S.One))
@@ -261,7 +255,7 @@ def covariance_of_conditional() -> Steps:
 def variance_along() -> AtLeast:
     """⟨v, Σ_t v⟩ ≥ 0."""
     centred = total(a, (T[i, a] - base_mean(j, a)) * v[a])
-    return AtLeast(quadratic(j, direction), 0, because=total(i, Q[j, i] * centred**2), reason="a variance")
+    return AtLeast(quadratic(j, v), 0, because=total(i, Q[j, i] * centred**2), reason="a variance")
 
 
 def second_moments(less: sp.Expr) -> Equation:
@@ -276,11 +270,6 @@ covariance_of_conditional.twin("centred twice", lambda: second_moments(2 * base_
 # ── the dual objective ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def target(entry: sp.Expr) -> sp.Expr:
-    """(μ̃ + z)_a, any vector."""
-    return z[entry]
-
-
 def mean_term(dual: Entry) -> sp.Expr:
     """⟨Σ_t u(t) μ_t, λ⟩."""
     return total(j, u[j] * linear(j, dual))
@@ -293,7 +282,7 @@ def spread_term(dual: Entry) -> sp.Expr:
 
 def penalized(dual: Entry) -> sp.Expr:
     """⟨μ̃ + z, λ⟩ − ‖λ‖²/(2α)."""
-    return total(a, target(a) * dual(a)) - total(a, dual(a) ** 2) / (2 * alpha)
+    return total(a, z[a] * dual(a)) - total(a, dual(a) ** 2) / (2 * alpha)
 
 
 def expanded_dual(half: sp.Expr) -> Expansion:
@@ -315,8 +304,8 @@ def expanded_dual(half: sp.Expr) -> Expansion:
 )
 def dual_expanded() -> Steps:
     """(42) and (43) put into the dual objective; the last term does not depend on λ, so the next line may drop it."""
-    logs = total(j, u[j] * (sp.log(written_out(gamma)) + sp.log(Z(j, free))))
-    yield Equation(printed_dual(at_lam, target, free), penalized(at_lam) - gamma * logs, reason="(42) in (39)")
+    logs = total(j, u[j] * (sp.log(written_out(gamma)) + sp.log(Z(j, M))))
+    yield Equation(printed_dual(lam, z, M), penalized(lam) - gamma * logs, reason="(42) in (39)")
     yield expanded_dual(sp.S.Half)
 
 
@@ -334,16 +323,16 @@ dual_expanded.twin("the variance is rewarded", lambda: expanded_dual(-sp.S.Half)
 )
 def third_line() -> Steps:
     """γ times the bracket; the first sum is printed over an index i that its terms do not have."""
-    one_template = N * u[j] * linear(j, at_lam)
+    one_template = N * u[j] * linear(j, lam)
     yield Fails(
-        Equation(bracket(), one_template + spread_term(at_lam) / (2 * gamma), at={**FLAT, Q.label: NEAR, lam.label: [1]}),
+        Equation(bracket(), one_template + spread_term(lam) / (2 * gamma), at={**FLAT, Q.label: NEAR, lam.label: [1]}),
         reason="Σ_i u(t)μ_t, for a fixed t, is N u(t)μ_t",
     )
 
 
 def bracket() -> sp.Expr:
     """γ[⟨Σ_t u(t) μ_t, λ/γ⟩ + ½ Σ_t u(t) ⟨λ/γ, Σ_t λ/γ⟩]."""
-    return gamma * (mean_term(over_gamma(at_lam)) + spread_term(over_gamma(at_lam)) / 2)
+    return gamma * (mean_term(over_gamma(lam)) + spread_term(over_gamma(lam)) / 2)
 
 
 @third_line.corrected(
@@ -353,13 +342,13 @@ def bracket() -> sp.Expr:
 )
 def third_line_over_templates() -> Steps:
     """The sum runs over the templates t."""
-    yield multiplied_out(mean_term(at_lam), gamma)
+    yield multiplied_out(mean_term(lam), gamma)
 
 
 def multiplied_out(means: sp.Expr, below: sp.Expr) -> Equation:
     """The bracket's first term and its second one over 2·below."""
-    return Equation(bracket(), means + spread_term(at_lam) / (2 * below), reason="γ/γ = 1, γ/γ² = 1/γ")
+    return Equation(bracket(), means + spread_term(lam) / (2 * below), reason="γ/γ = 1, γ/γ² = 1/γ")
 
 
-third_line.twin("γ is lost", lambda: multiplied_out(mean_term(at_lam), sp.S.One))
-third_line.twin("the plain mean of the μ_t", lambda: multiplied_out(total(j, linear(j, at_lam)) / N, gamma))
+third_line.twin("γ is lost", lambda: multiplied_out(mean_term(lam), sp.S.One))
+third_line.twin("the plain mean of the μ_t", lambda: multiplied_out(total(j, linear(j, lam)) / N, gamma))

@@ -38,7 +38,6 @@ from derivations.documents.deciphering.appendix_d_3_expansion import (
     printed_mean,
     s,
     spread_term,
-    target,
     variance_along,
 )
 from derivations.documents.deciphering.notation import a, alpha, c, d, lam, z
@@ -53,12 +52,9 @@ from derivations.documents.deciphering.notation_transport import (
     S,
     T,
     Y,
-    at_lam,
-    at_nu,
     base_covariance,
     base_mean,
     dual_slope,
-    free,
     gamma,
     i,
     j,
@@ -120,7 +116,7 @@ def cubic_effect() -> Expansion:
     straight = Solves(nu, lambda x: lambda entry: z[entry] - total(c, B[entry, c] * x(c)))
     return Expansion(
         lam[a] - nu[a],
-        -(alpha**3) * twice(lambda x: z[x], a),
+        -(alpha**3) * twice(z, a),
         alpha,
         3,
         where=(bent, straight),
@@ -166,7 +162,7 @@ STAR = "λ*, by the maximizer ν of the quadratic approximation"
 
 def own_target() -> sp.Expr:
     """(μ̃ + z)_a, for which λ maximizes (39)."""
-    return lam[a] / alpha + mean(tilted(at_lam))(a)
+    return lam[a] / alpha + mean(tilted(lam))(a)
 
 
 def own_evidence() -> sp.Expr:
@@ -176,8 +172,8 @@ def own_evidence() -> sp.Expr:
 
 def slope_of_quadratic(means: sp.Expr, factor: sp.Expr) -> Equation:
     """∂Q/∂λ_a against (μ̃ + z)_a − λ_a/α − means − factor · (1/γ)(Σ̄λ)_a."""
-    approximation = penalized(at_lam) - (mean_term(at_lam) + spread_term(at_lam) / (2 * gamma))
-    right = target(a) - lam[a] / alpha - means - factor * mean_spread(at_lam)
+    approximation = penalized(lam) - (mean_term(lam) + spread_term(lam) / (2 * gamma))
+    right = z[a] - lam[a] / alpha - means - factor * mean_spread(lam)
     return Equation(derivative(approximation, lam[a]), right, reason="Σ_t is symmetric")
 
 
@@ -190,9 +186,7 @@ def slope_of_quadratic(means: sp.Expr, factor: sp.Expr) -> Equation:
 )
 def stationarity() -> Steps:
     """The gradient of the quadratic approximation is set to zero at λ*, the maximizer of (39) itself."""
-    yield Fails(
-        Equation(own_target() - lam[a] / alpha - average_mean() - mean_spread(at_lam), 0, at=AWAY), reason=NOT_OF_THE_DUAL
-    )
+    yield Fails(Equation(own_target() - lam[a] / alpha - average_mean() - mean_spread(lam), 0, at=AWAY), reason=NOT_OF_THE_DUAL)
 
 
 @stationarity.corrected(
@@ -242,13 +236,13 @@ def mean_of_means_over_templates() -> Steps:
     """With the sum over t it is true for symmetric M; for others it would take q_t from M(t', t)."""
     yield Fails(
         Equation(
-            averaged_mean(free),
-            true_mean(free)(a),
+            averaged_mean(M),
+            true_mean(M)(a),
             at={N: 2, d: 1, u.label: [1, 0], M.label: [[0, 0], [1, 0]], T.label: [[1], [0]], gamma: 1, a: 1},
         ),
         reason="the symmetry of footnote 11 is needed",
     )
-    yield Equation(averaged_mean(swapped(free)), true_mean(free)(a), reason="for every M, with q_t from M(t', t)")
+    yield Equation(averaged_mean(swapped(M)), true_mean(M)(a), reason="for every M, with q_t from M(t', t)")
     yield averaged(true_mean(symmetric)(a))
 
 
@@ -267,7 +261,7 @@ mean_of_means.twin("the plain mean of the μ_t", lambda: averaged(total(j, print
 def without_means() -> Steps:
     """By (46) the two means in the stationarity condition cancel, for symmetric M; what is left is said of λ*."""
     yield averaged(true_mean(symmetric)(a))
-    yield Fails(Equation(own_evidence(), lam[a] / alpha + mean_spread(at_lam), at={**AWAY, alpha: 1}), reason=NOT_OF_THE_DUAL)
+    yield Fails(Equation(own_evidence(), lam[a] / alpha + mean_spread(lam), at={**AWAY, alpha: 1}), reason=NOT_OF_THE_DUAL)
 
 
 @without_means.corrected(r"z-\left(\tfrac1\alpha I_d+\tfrac1\gamma\sum_tu(t)\Sigma_t\right)\nu=0", Severity.SLIP, replaces=STAR)
@@ -279,8 +273,8 @@ def without_means_of_approximation() -> Steps:
 
 def cancelled(penalty: sp.Expr, sign: sp.Expr) -> Equation:
     """(μ̃ + z)_a − λ_a/α − Σ_t u(t) μ_t − (1/γ)(Σ̄λ)_a, with μ̃ of (35) and the printed μ_t; Σ̄ from any q_t."""
-    left = true_mean(symmetric)(a) + z[a] - lam[a] / alpha - averaged_mean(symmetric) - mean_spread(at_lam)
-    return Equation(left, z[a] - (penalty + sign * mean_spread(at_lam)), reason="(46): μ̃ = Σ_t u(t) μ_t")
+    left = true_mean(symmetric)(a) + z[a] - lam[a] / alpha - averaged_mean(symmetric) - mean_spread(lam)
+    return Equation(left, z[a] - (penalty + sign * mean_spread(lam)), reason="(46): μ̃ = Σ_t u(t) μ_t")
 
 
 without_means.twin("α for 1/α", lambda: cancelled(alpha * lam[a], sp.S.One))
@@ -299,7 +293,7 @@ def resolvent() -> Steps:
     """The matrix is invertible; its inverse is said to take αz to λ*."""
     yield variance_along()
     yield Fails(
-        Equation(alpha * own_evidence(), lam[a] + alpha * mean_spread(at_lam), at={**AWAY, alpha: 1}), reason=NOT_OF_THE_DUAL
+        Equation(alpha * own_evidence(), lam[a] + alpha * mean_spread(lam), at={**AWAY, alpha: 1}), reason=NOT_OF_THE_DUAL
     )
 
 
@@ -312,20 +306,20 @@ def resolvent() -> Steps:
 def resolvent_of_approximation() -> Steps:
     """The inverse takes αz to the maximizer ν of the quadratic approximation; λ* is off by O(α³)."""
     yield variance_along()
-    yield inverted(nu[a] + alpha * mean_spread(at_nu))
+    yield inverted(nu[a] + alpha * mean_spread(nu))
 
 
 def inverted(right: sp.Expr) -> Equation:
     """α z_a, where z = ν/α + Σ̄ν/γ."""
     return Equation(
-        alpha * (nu[a] / alpha + mean_spread(at_nu)),
+        alpha * (nu[a] / alpha + mean_spread(nu)),
         right,
         reason="multiplied by α; ⟨v, (I + (α/γ)Σ̄)v⟩ ≥ ‖v‖², so ν is the only solution for all α, γ > 0",
     )
 
 
-resolvent.twin("α is lost", lambda: inverted(nu[a] + mean_spread(at_nu)))
-resolvent.twin("γ is lost", lambda: inverted(nu[a] + alpha * gamma * mean_spread(at_nu)))
+resolvent.twin("α is lost", lambda: inverted(nu[a] + mean_spread(nu)))
+resolvent.twin("γ is lost", lambda: inverted(nu[a] + alpha * gamma * mean_spread(nu)))
 
 
 @claim(
@@ -338,7 +332,7 @@ resolvent.twin("γ is lost", lambda: inverted(nu[a] + alpha * gamma * mean_sprea
 )
 def linear_maximizer() -> Steps:
     """For small α/γ the maximizer is said to be αz."""
-    yield dual_slope(free)
+    yield dual_slope(M)
     yield Fails(
         Expansion(lam[a], alpha * z[a], alpha, 2, where=(maximizer,), at={**NEAR, a: 1}, about=(Q[i, j],)),
         reason="only to first order: the second one is there for however small an α",

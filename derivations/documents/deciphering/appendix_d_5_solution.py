@@ -22,7 +22,6 @@ from derivations.documents.deciphering.notation_transport import (
     as_printed,
     dual_slope,
     first_order,
-    free,
     from_kernel,
     gamma,
     gibbs,
@@ -54,7 +53,7 @@ def closed_form(potentials: Entry) -> Entry:
 )
 def closed_form_is_the_solution() -> Steps:
     """The solution is printed as equal to (38) with αz in place of λ*."""
-    yield dual_slope(free)
+    yield dual_slope(M)
     yield linear_dual()
     yield as_printed()
 
@@ -112,7 +111,7 @@ def same_closed_form() -> Steps:
         i: 1,
     }
     yield Fails(
-        Equation(printed_slope(free, free, scores(first_order))(i), weights(kernel(first_order, free))(i), at=uneven),
+        Equation(printed_slope(M, M, scores(first_order))(i), weights(kernel(first_order, M))(i), at=uneven),
         reason="the symmetry of footnote 11 is needed; (25) is right for every M",
     )
     yield other_form(weights(gibbs(first_order)))

@@ -17,16 +17,6 @@ u = interior("u", n)
 alpha = positive("alpha")
 
 
-def point(entry: sp.Expr) -> sp.Expr:
-    """λ_a."""
-    return lam[entry]
-
-
-def evidence(entry: sp.Expr) -> sp.Expr:
-    """z_a."""
-    return z[entry]
-
-
 def inner(template: sp.Expr, dual: Entry) -> sp.Expr:
     """⟨t_i, λ⟩."""
     return total(b, T[template, b] * dual(b))
@@ -48,12 +38,7 @@ def mean(weights: Entry) -> Entry:
     return lambda entry: total(i, weights(i) * T[i, entry])
 
 
-def preference(template: sp.Expr) -> sp.Expr:
-    """u_i."""
-    return u[template]
-
-
-mu = mean(preference)
+mu = mean(u)
 
 
 def covariance(x: sp.Expr, y: sp.Expr) -> sp.Expr:

@@ -55,11 +55,6 @@ SCORED: dict[Variable, Value] = {**TWO, u.label: [1, 0], gamma: 1, Y.label: [0, 
 """The same by the scores ⟨t_i, z⟩ and ⟨t_i, w⟩."""
 
 
-def free(destination: sp.Expr, source: sp.Expr) -> sp.Expr:
-    """M_ij, any real numbers."""
-    return M[destination, source]
-
-
 def symmetric(first: sp.Expr, second: sp.Expr) -> sp.Expr:
     """S_ij + S_ji with S ≥ 0: every nonnegative symmetric matrix, as footnote 11 asks."""
     return S[first, second] + S[second, first]
@@ -70,16 +65,6 @@ def origin(entry: sp.Expr) -> sp.Expr:
     return sp.S.Zero
 
 
-def at_lam(entry: sp.Expr) -> sp.Expr:
-    """λ_a."""
-    return lam[entry]
-
-
-def at_nu(entry: sp.Expr) -> sp.Expr:
-    """ν_a, a rival of λ."""
-    return nu[entry]
-
-
 def first_order(entry: sp.Expr) -> sp.Expr:
     """α z_a."""
     return alpha * z[entry]
@@ -88,11 +73,6 @@ def first_order(entry: sp.Expr) -> sp.Expr:
 def scores(dual: Entry) -> Entry:
     """i ↦ ⟨t_i, λ⟩, which is 0 at the origin."""
     return (lambda template: sp.S.Zero) if dual is origin else lambda template: total(b, T[template, b] * dual(b))
-
-
-def potential(template: sp.Expr) -> sp.Expr:
-    """g_i, the argument of the conjugate."""
-    return g[template]
 
 
 def plain(potentials: Entry, cost: Entries) -> Entries:
@@ -240,18 +220,18 @@ def weak_duality(target: Entry, cost: Entries) -> AtLeast:
     off = alpha / 2 * total(a, (target(a) - mean(rival)(a) - lam[a] / alpha) ** 2)
     return AtLeast(
         primal(rival, target, cost),
-        dual(at_lam, target, cost) - gamma * entropy_of_preference(),
-        because=gamma * divergence(rival, kernel(at_lam, cost)) + off,
+        dual(lam, target, cost) - gamma * entropy_of_preference(),
+        because=gamma * divergence(rival, kernel(lam, cost)) + off,
         reason="P(X) − D(λ) = γ Σ_j u_j KL(x(·|j) ‖ q_λ(·|j)) + α/2 ‖μ̃ + z − Σ p_i t_i − λ/α‖²",
     )
 
 
 def dual_slope(cost: Entries) -> Equation:
     """The slope of (39), for any μ̃ + z, here called z."""
-    slope = derivative(dual(at_lam, lambda entry: z[entry], cost), lam[a])
+    slope = derivative(dual(lam, z, cost), lam[a])
     return Equation(
         slope,
-        z[a] - lam[a] / alpha - mean(kernel(at_lam, cost))(a),
+        z[a] - lam[a] / alpha - mean(kernel(lam, cost))(a),
         quotes=(FERMAT,),
         reason="so μ̃ + z = λ/α + Σ_j u_j Σ_i q_λ(i|j) t_i at a maximizer λ",
     )
@@ -259,7 +239,7 @@ def dual_slope(cost: Entries) -> Equation:
 
 def solves(plan: Entries, cost: Entries) -> AtLeast:
     """P(X) ≥ P(X*) for every coupling X with column sums u, where X*_ij = u_j `plan`(i|j), for the μ̃ + z that goes with λ."""
-    target, best = stationary(at_lam, cost), kernel(at_lam, cost)
+    target, best = stationary(lam, cost), kernel(lam, cost)
     apart = alpha / 2 * total(a, (mean(rival)(a) - mean(best)(a)) ** 2)
     return AtLeast(
         primal(rival, target, cost),
@@ -271,7 +251,7 @@ def solves(plan: Entries, cost: Entries) -> AtLeast:
 
 def attained(cost: Entries) -> AtLeast:
     """The only minimizer is X_ij = u_j q_λ(i|j)."""
-    return solves(kernel(at_lam, cost), cost)
+    return solves(kernel(lam, cost), cost)
 
 
 def least_transport(cost: Entries) -> AtLeast:

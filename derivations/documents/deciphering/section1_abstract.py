@@ -22,11 +22,11 @@ from derivations.documents.deciphering.notation import (
     b,
     covariance,
     i,
+    lam,
     maximizer,
     mean,
     mu,
     n,
-    point,
     primal,
     shifted,
     tilt,
@@ -46,27 +46,17 @@ from derivations.documents.deciphering.section7_t5 import t5_realizes
 p, v = simplex("p", n), interior("v", n)
 
 
-def here(template: sp.Expr) -> sp.Expr:
-    """p_i."""
-    return p[template]
-
-
-def there(template: sp.Expr) -> sp.Expr:
-    """v_i."""
-    return v[template]
-
-
 def slope(template: sp.Expr) -> sp.Expr:
     """∂P/∂v_i, but for a constant that p − v does not see."""
-    return sp.log(v[template] / u[template]) - alpha * total(a, (shifted(a) - mean(there)(a)) * T[template, a])
+    return sp.log(v[template] / u[template]) - alpha * total(a, (shifted(a) - mean(v)(a)) * T[template, a])
 
 
 def above_tangent(factor: sp.Expr) -> AtLeast:
     """P(p) ≥ P(v) + factor · ⟨∇P(v), p − v⟩."""
-    apart = total(a, (mean(here)(a) - mean(there)(a)) ** 2)
-    tangent = primal(there, shifted) + factor * total(i, slope(i) * (p[i] - v[i]))
+    apart = total(a, (mean(p)(a) - mean(v)(a)) ** 2)
+    tangent = primal(v, shifted) + factor * total(i, slope(i) * (p[i] - v[i]))
     return AtLeast(
-        primal(here, shifted),
+        primal(p, shifted),
         tangent,
         because=total(i, kl(p[i], v[i])) + alpha / 2 * apart,
         reason="the gap is Σ kl(p ‖ v) + α/2 ‖Σ (p − v) t‖²",
@@ -92,7 +82,7 @@ convex.twin("the slope with the other sign", lambda: above_tangent(-sp.S.One))
 def approximates(covariances: sp.Expr) -> Expansion:
     """The optimal estimate, and the closed form, against μ + α Σz."""
     return Expansion(
-        mean(tilt(point))(a), mu(a) + alpha * covariances, alpha, 1, where=(maximizer,), reason="both are μ + αΣz + o(α)"
+        mean(tilt(lam))(a), mu(a) + alpha * covariances, alpha, 1, where=(maximizer,), reason="both are μ + αΣz + o(α)"
     )
 
 

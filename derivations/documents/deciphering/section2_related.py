@@ -265,4 +265,4 @@ def luong() -> Steps:
 
 
 original_attention.twin("the matrix is transposed", lambda: general(lambda s: total(c, weight[c, s] * decoder[c])))
-original_attention.twin("the matrix is lost", lambda: general(lambda s: decoder[s]))
+original_attention.twin("the matrix is lost", lambda: general(decoder))

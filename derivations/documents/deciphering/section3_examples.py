@@ -125,11 +125,6 @@ def given_place(share: Entry, right: sp.Expr) -> Equation:
     )
 
 
-def uneven(position: sp.Expr) -> sp.Expr:
-    """v_i."""
-    return v[position]
-
-
 def alike(right: sp.Expr) -> Equation:
     """The same where all places in the image have the share 1/m."""
     return given_place(lambda position: 1 / places, right)
@@ -144,10 +139,10 @@ def alike(right: sp.Expr) -> Equation:
 )
 def caption_places() -> Steps:
     """As a word's place tells nothing of where its object is, all templates of the image have the same preference weight."""
-    yield given_place(uneven, v[i])
+    yield given_place(v, v[i])
     yield Fails(
         Equation(
-            given_place(uneven, v[i]).left,
+            given_place(v, v[i]).left,
             1 / places,
             at={places: 2, caption: 1, v.label: [sp.Rational(1, 4), sp.Rational(3, 4)], w.label: [1], i: 1, k: 1},
         ),

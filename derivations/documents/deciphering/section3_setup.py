@@ -50,11 +50,6 @@ sigma = positive("sigma")
 g = vector("g", d, kind=Kind.RANDOM)
 
 
-def weights(template: sp.Expr) -> sp.Expr:
-    """p_i."""
-    return p[template]
-
-
 # ── (1) and (2): the mean of an unknown distribution ────────────────────────────────────────────────────────────────
 
 
@@ -73,11 +68,11 @@ def moved_templates(of: Entry, right: sp.Expr) -> Equation:
 def mean_of_templates() -> Steps:
     """The vector h is the mean of the templates under weights that are ≥ 0 and sum to 1; such weights exist for every M."""
     yield Equation(total(i, 1 / n), 1, reason="an instance: equal weights")
-    yield moved_templates(weights, mean(weights)(a) + v[a])
+    yield moved_templates(p, mean(p)(a) + v[a])
 
 
-mean_of_templates.twin("weights that do not sum to 1", lambda: moved_templates(weights, mean(weights)(a) + n * v[a] + v[a]))
-mean_of_templates.twin("a sum for the mean", lambda: moved_templates(weights, total(i, T[i, a]) + v[a]))
+mean_of_templates.twin("weights that do not sum to 1", lambda: moved_templates(p, mean(p)(a) + n * v[a] + v[a]))
+mean_of_templates.twin("a sum for the mean", lambda: moved_templates(p, total(i, T[i, a]) + v[a]))
 
 
 @claim(
@@ -91,7 +86,7 @@ def convex_combination() -> Steps:
     """To be a convex combination of templates is to be a mean of them, by weights ≥ 0 of sum 1: h is in their convex hull."""
     yield AtLeast(p[i], 0, reason="weights ≥ 0")
     yield Equation(total(i, p[i]), 1, reason="of sum 1: both the coefficients of a combination and a distribution", about=(n,))
-    yield half_space(lambda template: p[template])
+    yield half_space(p)
 
 
 def half_space(shares: Entry) -> Equation:
@@ -101,7 +96,7 @@ def half_space(shares: Entry) -> Equation:
         return peak - total(a, v[a] * point(a))
 
     return Equation(
-        below(mean(weights)),
+        below(mean(p)),
         total(i, shares(i) * below(lambda entry: T[i, entry])),
         reason="≥ 0 where no term is negative: h lies in every half-space that holds all templates",
     )
@@ -193,7 +188,7 @@ preference_distribution.twin("every template has half of its equal share", lambd
 def shift(right: Entry) -> Equation:
     """h − μ, entry by entry."""
     return Equation(
-        mean(weights)(a) - mu(a), total(i, right(i) * (T[i, a] - v[a])), reason="Σ (p_i − u_i) = 0, so any origin v will do"
+        mean(p)(a) - mu(a), total(i, right(i) * (T[i, a] - v[a])), reason="Σ (p_i − u_i) = 0, so any origin v will do"
     )
 
 
@@ -210,7 +205,7 @@ def mean_shift() -> Steps:
 
 
 mean_shift.twin("the sign", lambda: shift(lambda e: u[e] - p[e]))
-mean_shift.twin("p alone", lambda: shift(lambda e: p[e]))
+mean_shift.twin("p alone", lambda: shift(p))
 
 
 # ── the evidence ────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -33,34 +33,8 @@ from derivations import (
     total,
     vector,
 )
-from derivations.documents.deciphering.appendix_b_perspectives import (
-    constant,
-    eta,
-    likelihood,
-    log_prior,
-    member,
-    p,
-    q,
-    rival,
-    sigma,
-)
-from derivations.documents.deciphering.notation import (
-    T,
-    a,
-    alpha,
-    d,
-    i,
-    lam,
-    mean,
-    n,
-    point,
-    preference,
-    primal,
-    shifted,
-    tilt,
-    u,
-    z,
-)
+from derivations.documents.deciphering.appendix_b_perspectives import constant, eta, likelihood, log_prior, p, q, sigma
+from derivations.documents.deciphering.notation import T, a, alpha, d, i, lam, mean, n, primal, shifted, tilt, u, z
 from derivations.documents.deciphering.section4_problem import closer, information, r2
 
 kappa, reach = positive("kappa"), positive("s")
@@ -85,9 +59,7 @@ def residual(of: Entry, target: Entry) -> sp.Expr:
 def nothing_fits() -> Fails:
     """With n = 1 the only p is u, and its residual is z."""
     return Fails(
-        AtLeast(
-            1 / (2 * alpha), residual(rival, shifted), at={n: 1, d: 1, alpha: 1, T.label: [[0]], u.label: [1], z.label: [1]}
-        ),
+        AtLeast(1 / (2 * alpha), residual(q, shifted), at={n: 1, d: 1, alpha: 1, T.label: [[0]], u.label: [1], z.label: [1]}),
         reason="n = 1: p = u is the only p with a finite divergence, and it does not satisfy the constraint",
     )
 
@@ -108,7 +80,7 @@ def room(right: sp.Expr) -> AtLeast:
 def constraint() -> Steps:
     """The mean of p lies in a ball around μ + z with the squared radius 1/(2α); for z = 0 that of u does."""
     apart = total(a, (total(i, (u[i] - q[i]) * T[i, a]) + z[a]) ** 2)
-    yield Equation(residual(rival, shifted), apart, reason="so it is ‖z‖² at p = u")
+    yield Equation(residual(q, shifted), apart, reason="so it is ‖z‖² at p = u")
     yield room(sp.S.Zero)
 
 
@@ -146,7 +118,7 @@ infinitely_many.twin("the residual is all that is allowed", lambda: between(sp.S
 
 def saddle(strength: sp.Expr, candidate: Entry) -> UniqueMinimum:
     """KL(p ‖ u) + κ/2 (‖r(p)‖² − ‖λ‖²/κ²) is least at the candidate alone, for the μ + z that lies λ/κ off tilt(λ)."""
-    tilted = tilt(point)
+    tilted = tilt(lam)
     target, square = fits(strength, tilted), total(a, lam[a] ** 2) / strength**2
 
     def lagrangian(of: Entry) -> sp.Expr:
@@ -168,7 +140,7 @@ def saddle(strength: sp.Expr, candidate: Entry) -> UniqueMinimum:
 
 def on_the_sphere(strength: sp.Expr) -> Equation:
     """p* lies on the boundary of the ball."""
-    tilted = tilt(point)
+    tilted = tilt(lam)
     return Equation(
         residual(tilted, fits(strength, tilted)),
         total(a, lam[a] ** 2) / strength**2,
@@ -201,13 +173,13 @@ def feasible() -> Steps:
 
     The residual of the tilt falls continuously, from ‖z‖ to the distance from the hull, as κ grows: so some κ fits.
     """
-    yield UniqueMinimum(information, preference, n, sp.S.One, reason="κ = 0: nothing is closer to u than u")
+    yield UniqueMinimum(information, u, n, sp.S.One, reason="κ = 0: nothing is closer to u than u")
     yield closer(r2)
     yield on_the_sphere(kappa)
-    yield saddle(kappa, tilt(point))
+    yield saddle(kappa, tilt(lam))
 
 
-constrained.twin("u although it violates the constraint", lambda: saddle(kappa, preference))
+constrained.twin("u although it violates the constraint", lambda: saddle(kappa, u))
 constrained.twin("the tilt's sign", lambda: saddle(kappa, tilt(lambda e: -lam[e])))
 
 
@@ -226,15 +198,15 @@ def same_minimizer() -> Steps:
     small = AtLeast(1 / (2 * alpha), total(a, z[a] ** 2))
     yield AtLeast(
         1 / (2 * alpha),
-        residual(preference, shifted),
+        residual(u, shifted),
         given=(small,),
         reason="u satisfies the constraint whenever α ≤ 1/(2‖z‖²): for small α, as assumed later on, and any z",
     )
-    yield UniqueMinimum(information, preference, n, sp.S.One, reason="then it is the solution, and the evidence has no effect")
+    yield UniqueMinimum(information, u, n, sp.S.One, reason="then it is the solution, and the evidence has no effect")
     yield Fails(
         UniqueMinimum(
             lambda of: primal(of, shifted),
-            preference,
+            u,
             n,
             sp.S.One,
             at={n: 2, d: 1, alpha: 1, T.label: [[1], [-1]], u.label: [HALF, HALF], z.label: [HALF]},
@@ -252,18 +224,18 @@ def same_minimizer() -> Steps:
 def own_radius() -> Steps:
     """The penalized minimizer solves the constrained problem of radius ‖λ*‖/α, which is (2α)^(−1/2) only if ‖λ*‖² = α/2."""
     yield on_the_sphere(alpha)
-    yield saddle(alpha, tilt(point))
+    yield saddle(alpha, tilt(lam))
 
 
-same_minimizer.twin("u", lambda: saddle(alpha, preference))
+same_minimizer.twin("u", lambda: saddle(alpha, u))
 same_minimizer.twin("tilted by λ/2", lambda: saddle(alpha, tilt(lambda e: lam[e] / 2)))
 
 
 def by_likelihood() -> Equation:
     """The penalized log likelihood is a constant less η times the objective (4)."""
     return Equation(
-        likelihood(rival) - eta * information(rival),
-        constant - eta * primal(rival, shifted, 1 / (eta * sigma**2)),
+        likelihood(q) - eta * information(q),
+        constant - eta * primal(q, shifted, 1 / (eta * sigma**2)),
         reason="maximum likelihood",
     )
 
@@ -284,8 +256,8 @@ BALL: Place = {
 
 def least_in_its_ball(left: sp.Expr, right: sp.Expr) -> Follows:
     """left ≥ right, where p̃ has no larger objective (4) than q, and q lies in the ball around μ + z through p̃'s mean."""
-    optimal = AtLeast(primal(rival, shifted), primal(member, shifted))
-    inside = AtLeast(residual(member, shifted), residual(rival, shifted))
+    optimal = AtLeast(primal(q, shifted), primal(p, shifted))
+    inside = AtLeast(residual(p, shifted), residual(q, shifted))
     return Follows(
         (optimal, inside),
         AtLeast(left, right),
@@ -299,7 +271,7 @@ def least_in_its_ball(left: sp.Expr, right: sp.Expr) -> Follows:
 
 def maximum_entropy() -> Follows:
     """K(q, u) ≥ K(p̃, u)."""
-    return least_in_its_ball(information(rival), information(member))
+    return least_in_its_ball(information(q), information(p))
 
 
 @claim(
@@ -313,15 +285,13 @@ def maximum_entropy() -> Follows:
 def perspectives() -> Steps:
     """Likelihood and posterior lead to the problem; so does maximum entropy on the mean, for the ball that fits α."""
     yield by_likelihood()
-    alike = primal(rival, shifted, 1 / (eta * sigma**2))
-    yield Equation(likelihood(rival) + log_prior(rival), constant - eta * alike, reason="maximum a posteriori")
+    alike = primal(q, shifted, 1 / (eta * sigma**2))
+    yield Equation(likelihood(q) + log_prior(q), constant - eta * alike, reason="maximum a posteriori")
     yield maximum_entropy()
 
 
-perspectives.twin("the other way round", lambda: least_in_its_ball(information(member), information(rival)))
+perspectives.twin("the other way round", lambda: least_in_its_ball(information(p), information(q)))
 perspectives.twin(
     "by α times what the squared residual falls",
-    lambda: least_in_its_ball(
-        information(rival), information(member) + alpha * (residual(member, shifted) - residual(rival, shifted))
-    ),
+    lambda: least_in_its_ball(information(q), information(p) + alpha * (residual(p, shifted) - residual(q, shifted))),
 )

@@ -52,8 +52,6 @@ from derivations.documents.deciphering.notation import (
     mean,
     n,
     partition,
-    point,
-    preference,
     primal,
     shifted,
     tilt,
@@ -69,11 +67,6 @@ step = positive("s")
 r1, r2, k1, k2 = (scalar(name, Kind.NONNEGATIVE) for name in ("r₁", "r₂", "k₁", "k₂"))
 
 
-def rival(template: sp.Expr) -> sp.Expr:
-    """q_i."""
-    return q[template]
-
-
 def stationary(at: Entry) -> Entry:
     """The μ + z for which λ maximizes the dual of (4): λ/α + Σ_i p_i(λ) t_i."""
     return lambda entry: at(entry) / alpha + mean(tilt(at))(entry)
@@ -83,10 +76,10 @@ def minimizes(candidate: Entry) -> UniqueMinimum:
     """The candidate is the only minimizer of (4), for the μ + z that goes with λ."""
 
     def excess(of: Entry) -> sp.Expr:
-        return alpha / 2 * total(a, (mean(of)(a) - mean(tilt(point))(a)) ** 2)
+        return alpha / 2 * total(a, (mean(of)(a) - mean(tilt(lam))(a)) ** 2)
 
     return UniqueMinimum(
-        lambda of: primal(of, stationary(point)),
+        lambda of: primal(of, stationary(lam)),
         candidate,
         n,
         sp.S.One,
@@ -95,7 +88,7 @@ def minimizes(candidate: Entry) -> UniqueMinimum:
     )
 
 
-def information(of: Entry, reference: Entry = preference) -> sp.Expr:
+def information(of: Entry, reference: Entry = u) -> sp.Expr:
     """KL(p ‖ u)."""
     return total(i, kl(of(i), reference(i)))
 
@@ -105,7 +98,7 @@ def information(of: Entry, reference: Entry = preference) -> sp.Expr:
 
 def at_prior(right: sp.Expr) -> Equation:
     """The objective at p = u."""
-    return Equation(primal(preference, shifted), right, reason="at p = u the residual is z, and KL(u ‖ u) = 0")
+    return Equation(primal(u, shifted), right, reason="at p = u the residual is z, and KL(u ‖ u) = 0")
 
 
 @claim(
@@ -118,7 +111,7 @@ def at_prior(right: sp.Expr) -> Equation:
 )
 def problem() -> Steps:
     """The objective adds α/2 times the squared distance of the mean from μ + z and the divergence; it is finite at p = u."""
-    yield AtLeast(primal(rival, shifted), 0, because=primal(rival, shifted), reason="a square and divergences")
+    yield AtLeast(primal(q, shifted), 0, because=primal(q, shifted), reason="a square and divergences")
     yield at_prior(alpha / 2 * total(a, z[a] ** 2))
 
 
@@ -128,18 +121,18 @@ problem.twin("the norm without its square", lambda: at_prior(alpha / 2 * sp.sqrt
 
 def swapped(of: Entry) -> sp.Expr:
     """(4) with KL(u ‖ p)."""
-    return alpha / 2 * total(a, (stationary(point)(a) - mean(of)(a)) ** 2) + information(preference, of)
+    return alpha / 2 * total(a, (stationary(lam)(a) - mean(of)(a)) ** 2) + information(u, of)
 
 
 def written_out(right: sp.Expr) -> Equation:
     """KL(p ‖ u)."""
-    return Equation(information(rival), right, reason="weighed by p, with 0 log 0 = 0")
+    return Equation(information(q), right, reason="weighed by p, with 0 log 0 = 0")
 
 
 def orders_differ() -> Fails:
     """The formulas fix the order."""
     return Fails(
-        UniqueMinimum(swapped, tilt(point), n, sp.S.One),
+        UniqueMinimum(swapped, tilt(lam), n, sp.S.One),
         reason="with KL(u ‖ p) in the problem another p beats the tilt of u; with KL(p ‖ u) none does",
     )
 
@@ -262,7 +255,7 @@ heavy_tails.twin("−∞", lambda: tail(-sp.oo))
 def both_requirements() -> Steps:
     """The divergence is least at p = u, and only there; a p outside the support of u has an infinite one."""
     yield Limit(t * sp.log(t / eps), eps, sp.S.Zero, sp.oo, reason="mass t outside the support")
-    yield closest(preference)
+    yield closest(u)
 
 
 def closest(candidate: Entry) -> UniqueMinimum:
@@ -293,15 +286,15 @@ def one_minimizer() -> Steps:
     """The problem has exactly one minimizer, whatever the evidence."""
     yield AtLeast(
         alpha / 2 * total(a, z[a] ** 2) - total(a, (lam[a] - alpha * z[a]) ** 2) / (2 * alpha),
-        dual(point, shifted),
-        because=total(i, kl(u[i], tilt(point)(i))),
+        dual(lam, shifted),
+        because=total(i, kl(u[i], tilt(lam)(i))),
         reason="the dual goes to −∞ with ‖λ‖, so it has a maximizer: every μ + z has a λ as in the next line",
         quotes=(WEIERSTRASS,),
     )
-    yield minimizes(tilt(point))
+    yield minimizes(tilt(lam))
 
 
-one_minimizer.twin("u", lambda: minimizes(preference))
+one_minimizer.twin("u", lambda: minimizes(u))
 one_minimizer.twin("tilted by 2λ", lambda: minimizes(tilt(lambda e: 2 * lam[e])))
 
 
@@ -310,7 +303,7 @@ one_minimizer.twin("tilted by 2λ", lambda: minimizes(tilt(lambda e: 2 * lam[e])
 
 def mean_of_minimizer(right: sp.Expr) -> Equation:
     """The gradient of log M at λ*, which is the minimizer's mean."""
-    return Equation(derivative(sp.log(partition(point)), lam[a]), right, reason="the mean of the tilted distribution")
+    return Equation(derivative(sp.log(partition(lam)), lam[a]), right, reason="the mean of the tilted distribution")
 
 
 @claim(
@@ -323,14 +316,14 @@ def mean_of_minimizer(right: sp.Expr) -> Equation:
 def estimate() -> Steps:
     """The estimate of h is the mean of the minimizer, which is the gradient of log M at λ*."""
     yield Equation(
-        derivative(dual(point, shifted), lam[a]),
-        shifted(a) - lam[a] / alpha - mean(tilt(point))(a),
+        derivative(dual(lam, shifted), lam[a]),
+        shifted(a) - lam[a] / alpha - mean(tilt(lam))(a),
         reason="the slope of the dual: at λ* it is 0, so μ + z − ĥ = λ*/α",
     )
-    yield mean_of_minimizer(mean(tilt(point))(a))
+    yield mean_of_minimizer(mean(tilt(lam))(a))
 
 
-estimate.twin("the mean of u", lambda: mean_of_minimizer(mean(preference)(a)))
+estimate.twin("the mean of u", lambda: mean_of_minimizer(mean(u)(a)))
 estimate.twin("not normalized", lambda: mean_of_minimizer(total(i, u[i] * sp.exp(total(a, T[i, a] * lam[a])) * T[i, a])))
 
 

@@ -11,7 +11,7 @@ References Section 5 of the document, whose example has Σ = I; `deciphering.15`
 import sympy as sp
 
 from derivations import AtLeast, Entry, Equation, Kind, Steps, claim, index, scalar, size, total, vector
-from derivations.documents.deciphering.notation import a, alpha, b, d, lam, point
+from derivations.documents.deciphering.notation import a, alpha, b, d, lam
 
 r = size("r")
 e, f = index("e", r), index("f", r)
@@ -26,7 +26,7 @@ def covariance_times(at: Entry) -> Entry:
 
 def shift(x: sp.Expr) -> sp.Expr:
     """(b − μ)_a for which λ = α(I + αΣ)⁻¹(b − μ): λ/α + Σλ."""
-    return lam[x] / alpha + covariance_times(point)(x)
+    return lam[x] / alpha + covariance_times(lam)(x)
 
 
 def square(v: Entry) -> sp.Expr:
@@ -37,11 +37,6 @@ def square(v: Entry) -> sp.Expr:
 def value(middle: Entry, excess: sp.Expr) -> sp.Expr:
     """(4) at q: α/2 ‖b − μ − Am‖² + ½‖m‖² + K."""
     return alpha / 2 * square(lambda x: shift(x) - total(e, A[x, e] * middle(e))) + total(f, middle(f) ** 2) / 2 + excess
-
-
-def any_middle(x: sp.Expr) -> sp.Expr:
-    """m_e."""
-    return m[x]
 
 
 def best(x: sp.Expr) -> sp.Expr:
@@ -58,7 +53,7 @@ def dual_value(at: Entry) -> sp.Expr:
 def least(candidate: Entry, because: sp.Expr | None = None) -> AtLeast:
     """No law of μ + Aη has a smaller objective than N(μ + A candidate, Σ)."""
     return AtLeast(
-        value(any_middle, K),
+        value(m, K),
         value(candidate, sp.S.Zero),
         because=because,
         reason="the excess is α/2 ‖A(m − Aᵀλ)‖² + ½‖m − Aᵀλ‖² + K, which is 0 only for q = N(μ + Σλ, Σ)",
@@ -80,14 +75,14 @@ def general_covariance() -> Steps:
     def off(x: sp.Expr) -> sp.Expr:
         return m[x] - best(x)
 
-    yield Equation(lam[a] + alpha * covariance_times(point)(a), alpha * shift(a), reason="(I + αΣ)λ = α(b − μ)")
+    yield Equation(lam[a] + alpha * covariance_times(lam)(a), alpha * shift(a), reason="(I + αΣ)λ = α(b − μ)")
     yield AtLeast(
-        dual_value(point),
-        dual_value(lambda x: nu[x]),
+        dual_value(lam),
+        dual_value(nu),
         because=square(lambda x: lam[x] - nu[x]) / (2 * alpha) + total(f, total(b, A[b, f] * (lam[b] - nu[b])) ** 2) / 2,
         reason="λ is the only maximizer of (8)",
     )
-    yield Equation(dual_value(point), value(best, sp.S.Zero), reason="no duality gap")
+    yield Equation(dual_value(lam), value(best, sp.S.Zero), reason="no duality gap")
     yield least(best, alpha / 2 * square(lambda x: total(e, A[x, e] * off(e))) + total(f, off(f) ** 2) / 2 + K)
 
 

@@ -51,7 +51,6 @@ from derivations.documents.deciphering.notation import (
     maximizer,
     mean,
     n,
-    point,
     primal,
     tilt,
     z,
@@ -78,11 +77,6 @@ def square(v: Entry) -> sp.Expr:
 def away(left: sp.IndexedBase, right: Entry) -> sp.Expr:
     """‖v − w‖²."""
     return square(lambda e: left[e] - right(e))
-
-
-def center(e: sp.Expr) -> sp.Expr:
-    """μ_a."""
-    return mu[e]
 
 
 def log_density(at: sp.IndexedBase, middle: Entry) -> sp.Expr:
@@ -112,7 +106,7 @@ def mgf(at: sp.IndexedBase) -> sp.Expr:
 
 def log_mgf(at: sp.IndexedBase) -> sp.Expr:
     """⟨μ, λ⟩ + ½‖λ‖²."""
-    return inner(center, lambda e: at[e]) + square(lambda e: at[e]) / 2
+    return inner(mu, at) + square(at) / 2
 
 
 def maximal(e: sp.Expr) -> sp.Expr:
@@ -123,11 +117,6 @@ def maximal(e: sp.Expr) -> sp.Expr:
 def estimate(e: sp.Expr) -> sp.Expr:
     """μ/(1+α) + αb/(1+α)."""
     return mu[e] / (1 + alpha) + alpha * b[e] / (1 + alpha)
-
-
-def target(e: sp.Expr) -> sp.Expr:
-    """b_a."""
-    return b[e]
 
 
 def shifted_mean(e: sp.Expr) -> sp.Expr:
@@ -145,10 +134,10 @@ def mixed(weights: tuple[sp.Expr, sp.Expr]) -> Entry:
 
 def convexity(weights: tuple[sp.Expr, sp.Expr], because: sp.Expr | None = None) -> AtLeast:
     """The chord of (4) between x and y lies above its value at the mixture with odds t : 1."""
-    chord = odds / (1 + odds) * primal(lambda e: first[e], target) + 1 / (1 + odds) * primal(lambda e: second[e], target)
+    chord = odds / (1 + odds) * primal(first, b) + 1 / (1 + odds) * primal(second, b)
     return AtLeast(
         chord,
-        primal(mixed(weights), target),
+        primal(mixed(weights), b),
         because=because,
         reason="the chord's excess is kl(x ‖ w) and kl(y ‖ w) averaged, and ½αt/(1+t)² times the squared shift",
     )
@@ -174,7 +163,7 @@ def convex() -> Steps:
     )
     weights = odds / (1 + odds), 1 / (1 + odds)
     between = mixed(weights)
-    spread = total(a, (mean(lambda e: first[e])(a) - mean(lambda e: second[e])(a)) ** 2)
+    spread = total(a, (mean(first)(a) - mean(second)(a)) ** 2)
     divergences = total(i, weights[0] * kl(first[i], between(i)) + weights[1] * kl(second[i], between(i)))
     yield convexity(weights, divergences + alpha * odds / (2 * (1 + odds) ** 2) * spread)
 
@@ -188,16 +177,11 @@ def value(of: Entry, excess: sp.Expr = K) -> sp.Expr:
     return alpha / 2 * away(b, of) + away(mu, of) / 2 + excess
 
 
-def middle_of_q(e: sp.Expr) -> sp.Expr:
-    """h_a."""
-    return h[e]
-
-
 def reduction() -> Steps:
     """KL(q ‖ u) = K + ½‖h − μ‖²: the logarithm of N(h, I)/u is affine, so its mean under q is its value at h."""
     yield Equation(
-        log_density(x, middle_of_q) - log_density(x, center),
-        total(a, (x[a] - h[a]) * (h[a] - mu[a])) + away(mu, middle_of_q) / 2,
+        log_density(x, h) - log_density(x, mu),
+        total(a, (x[a] - h[a]) * (h[a] - mu[a])) + away(mu, h) / 2,
         reason="affine in a; under q the first sum has mean 0, so KL(q ‖ u) = K + ½‖h − μ‖²",
     )
 
@@ -205,7 +189,7 @@ def reduction() -> Steps:
 def optimum() -> AtLeast:
     """No q has a smaller objective than N(μ/(1+α) + αb/(1+α), I)."""
     return AtLeast(
-        value(middle_of_q),
+        value(h),
         value(estimate, sp.S.Zero),
         because=(1 + alpha) / 2 * away(h, estimate) + K,
         reason="the excess is (1+α)/2 ‖h − ĥ‖² + K, which is 0 only for q = N(ĥ, I)",
@@ -224,15 +208,15 @@ def closed_form() -> Steps:
     """For a spherical Gaussian u the problem has exactly one minimizer, and it and the least value have closed forms."""
     yield from reduction()
     yield optimum()
-    yield Equation(value(estimate, sp.S.Zero), alpha / (2 * (1 + alpha)) * away(b, center), reason="its value")
+    yield Equation(value(estimate, sp.S.Zero), alpha / (2 * (1 + alpha)) * away(b, mu), reason="its value")
     yield least(alpha / (2 * (1 + alpha)), (1 + alpha) / 2 * away(h, estimate) + K)
 
 
 def least(factor: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
     """No q has an objective below factor · ‖b − μ‖²; tried at the minimizer of one instance."""
     return AtLeast(
-        value(middle_of_q),
-        factor * away(b, center),
+        value(h),
+        factor * away(b, mu),
         because=because,
         reason="for every q, and reached",
         at={d: 1, alpha: 1, mu.label: [0], b.label: [1], h.label: [Fraction(1, 2)], K: 0},
@@ -261,7 +245,7 @@ def tilted() -> Steps:
 def tilting(by: Entry, reason: str = "") -> Equation:
     """The logarithm of the minimizer's density is that of u, plus ⟨a, λ⟩, less log M(λ), with M(λ) as integrated."""
     logs = total(a, sp.log(coordinate_mgf(mu[a], by(a))))
-    return Equation(log_density(x, estimate), log_density(x, center) + inner(lambda e: x[e], by) - logs, reason=reason)
+    return Equation(log_density(x, estimate), log_density(x, mu) + inner(x, by) - logs, reason=reason)
 
 
 tilted.twin("the tilt's sign", lambda: tilting(lambda e: -maximal(e)))
@@ -274,12 +258,7 @@ tilted.twin("tilted by α(b − μ)", lambda: tilting(lambda e: alpha * (b[e] - 
 def dual_value(at: Entry, strength: sp.Expr = alpha, sign: int = 1) -> sp.Expr:
     """⟨b, λ⟩ − ‖λ‖²/(2α) − log M(λ), with the integrated M."""
     logs = total(a, sp.log(coordinate_mgf(mu[a], at(a))))
-    return inner(target, at) - square(at) / (2 * strength) - sign * logs
-
-
-def other(e: sp.Expr) -> sp.Expr:
-    """ν_a."""
-    return nu[e]
+    return inner(b, at) - square(at) / (2 * strength) - sign * logs
 
 
 def largest(right: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
@@ -299,11 +278,11 @@ def largest(right: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
 def dual_problem() -> Steps:
     """The dual objective has exactly one maximizer, and its greatest value is the least value of the problem."""
     yield Equation(dual_value(maximal), value(estimate, sp.S.Zero), reason="no duality gap")
-    yield largest(dual_value(other), (1 + alpha) / (2 * alpha) * away(nu, maximal))
+    yield largest(dual_value(nu), (1 + alpha) / (2 * alpha) * away(nu, maximal))
 
 
-dual_problem.twin("log M is added", lambda: largest(dual_value(other, sign=-1)))
-dual_problem.twin("‖λ‖²/(2α) is added", lambda: largest(dual_value(other, strength=-alpha)))
+dual_problem.twin("log M is added", lambda: largest(dual_value(nu, sign=-1)))
+dual_problem.twin("‖λ‖²/(2α) is added", lambda: largest(dual_value(nu, strength=-alpha)))
 
 
 @claim(
@@ -316,20 +295,20 @@ dual_problem.twin("‖λ‖²/(2α) is added", lambda: largest(dual_value(other,
 def generating_function() -> Steps:
     """The integral in the dual is the moment generating function of a spherical Gaussian, and has this closed form."""
     yield Equation(
-        log_density(x, center) + inner(lambda e: x[e], point),
+        log_density(x, mu) + inner(x, lam),
         log_density(x, shifted_mean) + log_mgf(lam),
         reason="the square completed: u e^⟨a,λ⟩ is the density of N(μ + λ, I) times a constant, M(λ)",
     )
     yield Equation(mgf(lam), sp.exp(log_mgf(lam)), reason="and by integration, coordinate by coordinate")
 
 
-generating_function.twin("‖λ‖² is not halved", lambda: Equation(mgf(lam), sp.exp(log_mgf(lam) + square(point) / 2)))
-generating_function.twin("the mean's sign", lambda: Equation(mgf(lam), sp.exp(log_mgf(lam) - 2 * inner(center, point))))
+generating_function.twin("‖λ‖² is not halved", lambda: Equation(mgf(lam), sp.exp(log_mgf(lam) + square(lam) / 2)))
+generating_function.twin("the mean's sign", lambda: Equation(mgf(lam), sp.exp(log_mgf(lam) - 2 * inner(mu, lam))))
 
 
 def slope() -> sp.Expr:
     """∂/∂λ_a of the dual objective."""
-    return derivative(dual_value(point), lam[a])
+    return derivative(dual_value(lam), lam[a])
 
 
 @claim(
@@ -354,7 +333,7 @@ dual_point.twin("1/(α+1) for α/(α+1)", lambda: Equation(slope(), (1 + alpha) 
 
 def exponent(at: sp.IndexedBase) -> sp.Expr:
     """−½‖a − μ‖² + ⟨a, λ⟩."""
-    return -away(at, center) / 2 + inner(lambda e: at[e], point)
+    return -away(at, mu) / 2 + inner(at, lam)
 
 
 def same_ratio(to: Entry) -> Equation:
@@ -379,13 +358,13 @@ def proportional() -> Steps:
 
 
 proportional.twin("around μ − λ", lambda: same_ratio(lambda e: mu[e] - lam[e]))
-proportional.twin("around λ", lambda: same_ratio(point))
+proportional.twin("around λ", lambda: same_ratio(lam))
 
 
 def tilted_log_density() -> sp.Expr:
     """log of (7) with λ*, and M integrated."""
     logs = total(a, sp.log(coordinate_mgf(mu[a], maximal(a))))
-    return log_density(x, center) + inner(lambda e: x[e], maximal) - logs
+    return log_density(x, mu) + inner(x, maximal) - logs
 
 
 def gaussian_around(middle: Entry) -> Equation:
@@ -467,7 +446,7 @@ less_reliable.twin("to the midpoint", lambda: Limit(estimate(a), alpha, sp.S.Zer
 def first_order(slope_in_alpha: sp.Expr) -> Expansion:
     """ĥ − μ to first order in α."""
     return Expansion(
-        mean(tilt(point))(a) - prior_mean(a),
+        mean(tilt(lam))(a) - prior_mean(a),
         alpha * slope_in_alpha,
         alpha,
         1,

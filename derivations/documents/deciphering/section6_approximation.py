@@ -54,14 +54,12 @@ from derivations.documents.deciphering.notation import (
     mean,
     mu,
     n,
-    point,
-    preference,
     shifted,
     tilt,
     u,
     z,
 )
-from derivations.documents.deciphering.section6_expansion import NEAR_0, bound, centered, evidence, no_expansion, x
+from derivations.documents.deciphering.section6_expansion import NEAR_0, bound, centered, no_expansion, x
 from derivations.documents.deciphering.section6_expansion import k as power
 from derivations.documents.deciphering.section6_theorem1 import stationary, tilted
 
@@ -88,7 +86,7 @@ def scaled(entry: sp.Expr) -> sp.Expr:
 
 def shift(entry: sp.Expr) -> sp.Expr:
     """The z_a for which λ maximizes (9)."""
-    return stationary(point)(entry) - mu(entry)
+    return stationary(lam)(entry) - mu(entry)
 
 
 def approximate(entry: sp.Expr) -> sp.Expr:
@@ -162,7 +160,7 @@ def quadratic_form(sign: int = 1) -> sp.Expr:
 
 def exceeds(right: sp.Expr) -> AtLeast:
     """⟨y, (I + αΣ)y⟩ ≥ right."""
-    variance = total(i, u[i] * centered(i, lambda entry: y[entry]) ** 2)
+    variance = total(i, u[i] * centered(i, y) ** 2)
     return AtLeast(quadratic_form(), right, because=alpha * variance, reason="⟨y, Σy⟩ is the variance of ⟨W, y⟩")
 
 
@@ -192,7 +190,7 @@ def curvature(at: Entry) -> sp.Expr:
     return -alpha * (mean(tilt(at))(a) - mu(a) - spread(at))
 
 
-third_cumulant = skew(evidence) / 2
+third_cumulant = skew(z) / 2
 """κ₃(z, z, e_a)/2."""
 
 
@@ -213,7 +211,7 @@ def first_form(coefficient: sp.Expr) -> Expansion:
 def with_covariance() -> Steps:
     """The maximizer of the dual is equated with α(I + αΣ)⁻¹z, which maximizes the dual with the quadratic for log M."""
     yield Fails(
-        Equation(lam[a], alpha * (shift(a) - spread(point)), at=TWO_TEMPLATES),
+        Equation(lam[a], alpha * (shift(a) - spread(lam)), at=TWO_TEMPLATES),
         reason="λ = α(I + αΣ)⁻¹z means λ = α(z − Σλ); " + ON_THE_RIGHT + " this asks ĥ − μ = Σλ*",
     )
 
@@ -227,7 +225,7 @@ def with_covariance() -> Steps:
 def with_covariance_and_error() -> Steps:
     """Where M is finite near 0 the maximizer is approximately that, up to −α³κ₃(z, z, ·)/2 + o(α³)."""
     yield first_orders_for_any_law()
-    yield Equation(lam[a] + alpha * spread(point) - alpha * shift(a), curvature(point), reason="(I + αΣ)λ* − αz, exactly")
+    yield Equation(lam[a] + alpha * spread(lam) - alpha * shift(a), curvature(lam), reason="(I + αΣ)λ* − αz, exactly")
     yield first_form(-third_cumulant)
 
 
@@ -259,10 +257,10 @@ def reduced_with_error() -> Steps:
     """Where M is finite near 0 the maximizer is approximately αz, up to −α²Σz + o(α²)."""
     yield first_order_for_any_law()
     yield Equation(lam[a] - approximate(a), alpha * (mu(a) - mean(tilted)(a)), reason="exactly: λ* − αz = α(μ − ĥ)")
-    yield second_form(-spread(evidence))
+    yield second_form(-spread(z))
 
 
-reduced.twin("the sign of the error", lambda: second_form(spread(evidence)))
+reduced.twin("the sign of the error", lambda: second_form(spread(z)))
 reduced.twin("no error of order α²", lambda: second_form(sp.S.Zero))
 
 
@@ -294,7 +292,7 @@ unit_covariance.twin("(16) for (15)", lambda: identity_covariance(alpha))
 # ── (17), (18) and Theorem 2 ────────────────────────────────────────────────────────────────────────────────────────
 
 
-error = -double_spread(evidence)
+error = -double_spread(z)
 """−(Σ²z)_a, the coefficient of α² in ĥ − ĥ(αz)."""
 
 
@@ -315,7 +313,7 @@ def any_law() -> Expansion:
     """ĥ − ĥ(αz) = −α²S²z + o(α²) for any law whose M is finite near 0."""
     square = total((b, c), S[a, b] * S[b, c] * z[c])
     return Expansion(
-        any_mean(point)(a),
+        any_mean(lam)(a),
         any_mean(scaled)(a) - alpha**2 * square,
         alpha,
         2,
@@ -403,7 +401,7 @@ def averaged(weight: Entry, strength: sp.Expr) -> sp.Expr:
     """Σ_i t_i w_i e^(s⟨t_i, z⟩) / Σ_k w_k e^(s⟨t_k, z⟩)."""
 
     def factor(template: sp.Expr) -> sp.Expr:
-        return weight(template) * sp.exp(strength * inner(template, evidence))
+        return weight(template) * sp.exp(strength * inner(template, z))
 
     return total(i, T[i, a] * factor(i)) / total(k, factor(k))
 
@@ -419,17 +417,17 @@ def averaged(weight: Entry, strength: sp.Expr) -> sp.Expr:
 )
 def becomes_a_sum() -> Steps:
     """For a discrete u with finite support the mean of u tilted by αz is generalized dot-product attention."""
-    yield discrete(averaged(preference, alpha))
+    yield discrete(averaged(u, alpha))
 
 
-becomes_a_sum.twin("2α for α", lambda: discrete(averaged(preference, 2 * alpha)))
+becomes_a_sum.twin("2α for α", lambda: discrete(averaged(u, 2 * alpha)))
 becomes_a_sum.twin("u is left out", lambda: discrete(averaged(lambda template: sp.S.One, alpha)))
 
 
 @cache
 def finite_form(coefficient: sp.Expr, strength: sp.Expr = alpha) -> Expansion:
     """ĥ = Σ_i t_i u_i e^(s⟨t_i, z⟩)/Σ_k u_k e^(s⟨t_k, z⟩) + coefficient·α² + o(α²)."""
-    return Expansion(mean(tilted)(a), averaged(preference, strength) + alpha**2 * coefficient, alpha, 2, where=(maximizer,))
+    return Expansion(mean(tilted)(a), averaged(u, strength) + alpha**2 * coefficient, alpha, 2, where=(maximizer,))
 
 
 @claim(

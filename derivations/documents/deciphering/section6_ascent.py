@@ -10,27 +10,22 @@ References the text of section 6 after (12) and after Figure 3
 import sympy as sp
 
 from derivations import AtLeast, Equation, Steps, Undecidable, claim, derivative, kl, total, vector
-from derivations.documents.deciphering.notation import a, alpha, d, dual, i, lam, mean, point, shifted, tilt
+from derivations.documents.deciphering.notation import a, alpha, d, dual, i, lam, mean, shifted, tilt
 
 nu = vector("nu", d)
 
 
-def rival(entry: sp.Expr) -> sp.Expr:
-    """ν_a."""
-    return nu[entry]
-
-
 def slope(entry: sp.Expr) -> sp.Expr:
     """∂D/∂ν_a = (μ + z)_a − ν_a/α − Σ_i q_i (t_i)_a."""
-    return shifted(entry) - nu[entry] / alpha - mean(tilt(rival))(entry)
+    return shifted(entry) - nu[entry] / alpha - mean(tilt(nu))(entry)
 
 
 def below_parabola(curvature: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
     """D(ν) + ⟨∇D(ν), λ − ν⟩ ≥ D(λ) + curvature ‖λ − ν‖²/2."""
     step, apart = total(a, slope(a) * (lam[a] - nu[a])), total(a, (lam[a] - nu[a]) ** 2)
     return AtLeast(
-        dual(rival, shifted) + step,
-        dual(point, shifted) + curvature * apart / 2,
+        dual(nu, shifted) + step,
+        dual(lam, shifted) + curvature * apart / 2,
         because=because,
         reason="what is left is KL(q ‖ p): the dual is strongly concave, whatever the templates are",
     )
@@ -46,8 +41,8 @@ def below_parabola(curvature: sp.Expr, because: sp.Expr | None = None) -> AtLeas
 )
 def gradient_ascent() -> Steps:
     """The standard way to find the maximizer is gradient ascent: the dual is smooth and strongly concave, with one peak."""
-    yield Equation(derivative(dual(rival, shifted), nu[a]), slope(a), reason="the gradient, which exists everywhere")
-    q, p = tilt(rival), tilt(point)
+    yield Equation(derivative(dual(nu, shifted), nu[a]), slope(a), reason="the gradient, which exists everywhere")
+    q, p = tilt(nu), tilt(lam)
     yield below_parabola(1 / alpha, total(i, kl(q(i), p(i))))
 
 

@@ -15,24 +15,7 @@ References nothing of this is printed; it makes Theorem 1 and (18) computable wi
 import sympy as sp
 
 from derivations import WEIERSTRASS, AtLeast, Entry, Equation, Steps, claim, positive, simplex, total, vector
-from derivations.documents.deciphering.notation import (
-    T,
-    a,
-    alpha,
-    d,
-    dual,
-    i,
-    lam,
-    mean,
-    mu,
-    n,
-    point,
-    preference,
-    primal,
-    shifted,
-    tilt,
-    z,
-)
+from derivations.documents.deciphering.notation import T, a, alpha, d, dual, i, lam, mean, mu, n, primal, shifted, tilt, u, z
 from derivations.documents.deciphering.section6_approximation import scaled
 from derivations.documents.deciphering.section6_theorem1 import FINITE, distance, divergence, stationary, tilted
 
@@ -40,17 +23,7 @@ q, y, g = simplex("q", n), vector("y", d), vector("g", d)
 s, shift = positive("s"), vector("c", d)
 
 
-def plan(template: sp.Expr) -> sp.Expr:
-    """q_i."""
-    return q[template]
-
-
-def other(entry: sp.Expr) -> sp.Expr:
-    """y_a."""
-    return y[entry]
-
-
-second = tilt(other)
+second = tilt(y)
 exact = mean(tilted)
 
 
@@ -59,10 +32,10 @@ exact = mean(tilted)
 
 def below(ceiling: sp.Expr) -> AtLeast:
     """ceiling ≥ D(λ)."""
-    gap = total(a, (lam[a] - scaled(a)) ** 2) / (2 * alpha) + divergence(preference, tilted)
+    gap = total(a, (lam[a] - scaled(a)) ** 2) / (2 * alpha) + divergence(u, tilted)
     return AtLeast(
         ceiling,
-        dual(point, shifted),
+        dual(lam, shifted),
         because=gap,
         reason="the gap grows like ‖λ − αz‖²/(2α): D has a maximizer",
         quotes=(WEIERSTRASS,),
@@ -88,7 +61,7 @@ has_maximizer.twin("bounded by 0", lambda: below(sp.S.Zero))
 
 def gradient(entry: sp.Expr) -> sp.Expr:
     """∇D(y)_a for the z for which λ maximizes (9)."""
-    return stationary(point)(entry) - y[entry] / alpha - mean(second)(entry)
+    return stationary(lam)(entry) - y[entry] / alpha - mean(second)(entry)
 
 
 def far_from_maximizer(right: sp.Expr) -> AtLeast:
@@ -129,7 +102,7 @@ dual_distance.twin("√α for α", lambda: far_from_maximizer(alpha * total(a, a
 
 def excess(right: sp.Expr) -> Equation:
     """P(q) − P(p*) against its form."""
-    return Equation(primal(plan, stationary(point)) - primal(tilted, stationary(point)), right, reason="λ* = α(μ + z − ĥ)")
+    return Equation(primal(q, stationary(lam)) - primal(tilted, stationary(lam)), right, reason="λ* = α(μ + z − ĥ)")
 
 
 @claim(
@@ -142,13 +115,11 @@ def excess(right: sp.Expr) -> Equation:
 )
 def suboptimality() -> Steps:
     """An addition: a plan loses its divergence from the minimizer plus α/2 times the squared distance of the means."""
-    yield excess(divergence(plan, tilted) + alpha / 2 * distance(mean(plan), exact))
+    yield excess(divergence(q, tilted) + alpha / 2 * distance(mean(q), exact))
 
 
-suboptimality.twin(
-    "the other divergence", lambda: excess(divergence(plan, preference) + alpha / 2 * distance(mean(plan), exact))
-)
-suboptimality.twin("only the divergence", lambda: excess(divergence(plan, tilted)))
+suboptimality.twin("the other divergence", lambda: excess(divergence(q, u) + alpha / 2 * distance(mean(q), exact)))
+suboptimality.twin("only the divergence", lambda: excess(divergence(q, tilted)))
 
 pass_mean = mean(tilt(scaled))
 
@@ -208,7 +179,7 @@ def loss() -> sp.Expr:
 def one_pass_bound() -> Steps:
     """An addition: one pass bounds its own error; h_c is no farther from the exact estimate than from μ, its plan is near."""
     yield Equation(
-        alpha * (stationary(point)(a) - mu(a)),
+        alpha * (stationary(lam)(a) - mu(a)),
         scaled_evidence(a).xreplace({g[a]: exact(a) - mu(a)}),
         reason="αz = λ* + α(ĥ − μ), so g is ĥ − μ",
     )
@@ -226,7 +197,7 @@ one_pass_bound.twin(
 
 def objective_with(average: Entry, aim: Entry, strength: sp.Expr) -> sp.Expr:
     """α/2 ‖target − average‖² + KL(q ‖ u)."""
-    return strength / 2 * distance(aim, average) + divergence(plan, preference)
+    return strength / 2 * distance(aim, average) + divergence(q, u)
 
 
 def translated(by: Entry, weights: Entry) -> Entry:
@@ -234,15 +205,10 @@ def translated(by: Entry, weights: Entry) -> Entry:
     return lambda entry: total(i, weights(i) * (T[i, entry] + by(entry)))
 
 
-def translation(entry: sp.Expr) -> sp.Expr:
-    """c_a."""
-    return shift[entry]
-
-
 def after_shift(right: sp.Expr) -> Equation:
     """The objective (4) with all templates moved by c and the same z."""
-    center = translated(translation, preference)
-    moved_objective = objective_with(translated(translation, plan), lambda entry: center(entry) + z[entry], alpha)
+    center = translated(shift, u)
+    moved_objective = objective_with(translated(shift, q), lambda entry: center(entry) + z[entry], alpha)
     return Equation(moved_objective, right, reason="μ moves with the templates")
 
 
@@ -256,16 +222,16 @@ def after_shift(right: sp.Expr) -> Equation:
 )
 def shift_invariance() -> Steps:
     """An addition: a common shift of the templates leaves the objective, the minimizer and λ* as they are."""
-    yield after_shift(primal(plan, shifted))
+    yield after_shift(primal(q, shifted))
 
 
-shift_invariance.twin("the target stays", lambda: after_shift(primal(plan, lambda entry: shifted(entry) - shift[entry])))
-shift_invariance.twin("the divergence only", lambda: after_shift(divergence(plan, preference)))
+shift_invariance.twin("the target stays", lambda: after_shift(primal(q, lambda entry: shifted(entry) - shift[entry])))
+shift_invariance.twin("the divergence only", lambda: after_shift(divergence(q, u)))
 
 
 def after_scaling(right: sp.Expr) -> Equation:
     """The objective (4) for templates sT and evidence sz, with α/s²."""
-    scaled_objective = objective_with(lambda entry: s * mean(plan)(entry), lambda entry: s * shifted(entry), alpha / s**2)
+    scaled_objective = objective_with(lambda entry: s * mean(q)(entry), lambda entry: s * shifted(entry), alpha / s**2)
     return Equation(scaled_objective, right, reason="s² cancels")
 
 
@@ -279,8 +245,8 @@ def after_scaling(right: sp.Expr) -> Equation:
 )
 def scale_invariance() -> Steps:
     """An addition: templates and evidence times s with α/s² give the same weights; α times squared lengths must be small."""
-    yield after_scaling(primal(plan, shifted))
+    yield after_scaling(primal(q, shifted))
 
 
-scale_invariance.twin("α/s² for α", lambda: after_scaling(primal(plan, shifted, alpha / s**2)))
-scale_invariance.twin("s times the objective", lambda: after_scaling(s * primal(plan, shifted)))
+scale_invariance.twin("α/s² for α", lambda: after_scaling(primal(q, shifted, alpha / s**2)))
+scale_invariance.twin("s times the objective", lambda: after_scaling(s * primal(q, shifted)))

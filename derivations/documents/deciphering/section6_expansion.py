@@ -55,7 +55,6 @@ from derivations.documents.deciphering.notation import (
     mu,
     n,
     partition,
-    point,
     u,
     z,
 )
@@ -102,7 +101,7 @@ def raw(at: Entry, power: int) -> sp.Expr:
 
 def moments(second: sp.Expr) -> Expansion:
     """M(tλ) to the second order, with this coefficient of t²."""
-    return Expansion(partition(ray), 1 + t * linear(point) + second * t**2, t, 2, reason="E⟨W, λ⟩^r / r!")
+    return Expansion(partition(ray), 1 + t * linear(lam) + second * t**2, t, 2, reason="E⟨W, λ⟩^r / r!")
 
 
 @claim(
@@ -114,20 +113,20 @@ def moments(second: sp.Expr) -> Expansion:
 )
 def generates_moments() -> Steps:
     """The integral of u(a) exp⟨a, λ⟩ is the moment generating function of W ∼ u: its coefficients are moments over r!."""
-    yield moments(raw(point, 2) / 2)
+    yield moments(raw(lam, 2) / 2)
 
 
-generates_moments.twin("central moments", lambda: moments(quadratic(point) / 2))
-generates_moments.twin("without 1/2!", lambda: moments(raw(point, 2)))
+generates_moments.twin("central moments", lambda: moments(quadratic(lam) / 2))
+generates_moments.twin("without 1/2!", lambda: moments(raw(lam, 2)))
 
 
-square, cube, raw_cube = quadratic(point) / 2, third(point) / 6, raw(point, 3) / 6
+square, cube, raw_cube = quadratic(lam) / 2, third(lam) / 6, raw(lam, 3) / 6
 
 
 @cache
 def cumulants(second: sp.Expr, last: sp.Expr) -> Expansion:
     """log M(tλ) to the third order, with these coefficients of t² and t³."""
-    return Expansion(sp.log(partition(ray)), t * linear(point) + t**2 * second + t**3 * last, t, 3, reason="κ_r / r!")
+    return Expansion(sp.log(partition(ray)), t * linear(lam) + t**2 * second + t**3 * last, t, 3, reason="κ_r / r!")
 
 
 def log_m(multiple: int) -> sp.Expr:
@@ -200,7 +199,7 @@ def no_expansion() -> Steps:
 def second_order(second: sp.Expr) -> Expansion:
     """log M(tλ) = t⟨μ, λ⟩ + t²·second + o(t²)."""
     return Expansion(
-        sp.log(partition(ray)), t * linear(point) + t**2 * second, t, 2, reason="on every ray; the next coefficient is κ₃(λ)/6"
+        sp.log(partition(ray)), t * linear(lam) + t**2 * second, t, 2, reason="on every ray; the next coefficient is κ₃(λ)/6"
     )
 
 
@@ -241,7 +240,7 @@ def expansion_for_finite_support() -> Steps:
 
 
 expansion.twin("1/2 is lost", lambda: second_order(2 * square))
-expansion.twin("the raw second moment", lambda: second_order(raw(point, 2) / 2))
+expansion.twin("the raw second moment", lambda: second_order(raw(lam, 2) / 2))
 
 
 @claim(
@@ -265,17 +264,12 @@ bounded_moments.twin("the exponent is doubled", lambda: AtLeast(x, 2 * k * sp.lo
 v = vector("v", d)
 
 
-def evidence(entry: sp.Expr) -> sp.Expr:
-    """z_a."""
-    return z[entry]
-
-
 def near(entry: sp.Expr) -> sp.Expr:
     """α z_a + α² v_a, which is λ*_a for some bounded v(α): λ* − αz = α(μ − ĥ), and ĥ − μ is O(α) as λ* is."""
     return alpha * z[entry] + alpha**2 * v[entry]
 
 
-skewness, raw_skewness = third(evidence) / 6, raw(evidence, 3) / 6
+skewness, raw_skewness = third(z) / 6, raw(z, 3) / 6
 
 
 @cache
@@ -296,8 +290,8 @@ def remainder(coefficient: sp.Expr) -> Expansion:
 def at_the_maximizer() -> Steps:
     """For small α the quadratic approximates log M(λ*); its error is α³κ₃(z)/6 to leading order."""
     yield Expansion(
-        sp.log(partition(point)),
-        linear(point) + quadratic(point) / 2,
+        sp.log(partition(lam)),
+        linear(lam) + quadratic(lam) / 2,
         alpha,
         2,
         where=(maximizer,),
@@ -312,7 +306,7 @@ at_the_maximizer.twin("without 1/3!", lambda: remainder(6 * skewness))
 
 def model_slope(factor: sp.Expr, sign: int = 1) -> Equation:
     """α ∂/∂λ_a of (9) with the quadratic for log M, against ±αz − (I + α·factor·Σ)λ."""
-    model = total(a, lam[a] * (mu(a) + z[a])) - total(a, lam[a] ** 2) / (2 * alpha) - linear(point) - quadratic(point) / 2
+    model = total(a, lam[a] * (mu(a) + z[a])) - total(a, lam[a] ** 2) / (2 * alpha) - linear(lam) - quadratic(lam) / 2
     spread = total(c, covariance(a, c) * lam[c])
     return Equation(
         alpha * derivative(model, lam[a]),

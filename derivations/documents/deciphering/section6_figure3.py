@@ -12,23 +12,7 @@ from fractions import Fraction
 import sympy as sp
 
 from derivations import AtLeast, Equation, Expansion, Fails, Follows, Severity, Steps, claim, positive, total, vector
-from derivations.documents.deciphering.notation import (
-    T,
-    a,
-    alpha,
-    b,
-    c,
-    covariance,
-    i,
-    maximizer,
-    mean,
-    mu,
-    n,
-    point,
-    tilt,
-    u,
-    z,
-)
+from derivations.documents.deciphering.notation import T, a, alpha, b, c, covariance, i, lam, maximizer, mean, mu, n, tilt, u, z
 
 w = vector("w", n)
 x, y = positive("x"), positive("y")
@@ -52,7 +36,7 @@ def error(strength: sp.Expr, exact: sp.Expr) -> sp.Expr:
     return (estimate(strength * shift) - estimate(exact)) ** 2
 
 
-closed_form_error = mean(tilt(lambda e: alpha * z[e]))(a) - mean(tilt(point))(a)
+closed_form_error = mean(tilt(lambda e: alpha * z[e]))(a) - mean(tilt(lam))(a)
 leading = total((b, c), covariance(a, b) * covariance(b, c) * z[c])
 
 

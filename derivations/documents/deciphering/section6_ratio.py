@@ -17,23 +17,7 @@ from types import MappingProxyType
 import sympy as sp
 
 from derivations import BAILLON_HADDAD, AtLeast, Equation, Follows, Point, Steps, claim, derivative, positive, total, vector
-from derivations.documents.deciphering.notation import (
-    T,
-    a,
-    alpha,
-    b,
-    covariance,
-    d,
-    i,
-    lam,
-    mean,
-    mu,
-    n,
-    partition,
-    point,
-    tilt,
-    u,
-)
+from derivations.documents.deciphering.notation import T, a, alpha, b, covariance, d, i, lam, mean, mu, n, partition, tilt, u
 from derivations.documents.deciphering.section6_theorem1 import FINITE, stationary, tilted
 
 y, c, g = vector("y", d), vector("c", d), vector("g", d)
@@ -140,11 +124,11 @@ EDGE: Point = {
 def monotone_means() -> Steps:
     """Why Baillon and Haddad's inequality holds for the tilts by λ* and by αz."""
     yield Equation(
-        alpha * (stationary(point)(a) - mu(a)),
+        alpha * (stationary(lam)(a) - mu(a)),
         scaled_evidence(a).xreplace({g[a]: mean(tilted)(a) - mu(a)}),
         reason="αz = λ* + α(ĥ − μ), so g is ĥ − μ",
     )
-    yield Equation(derivative(sp.log(partition(point)), lam[a]), mean(tilted)(a), reason="ĥ(λ) is the gradient of log M")
+    yield Equation(derivative(sp.log(partition(lam)), lam[a]), mean(tilted)(a), reason="ĥ(λ) is the gradient of log M")
     spread = total(i, tilted(i) * T[i, a] * T[i, b]) - mean(tilted)(a) * mean(tilted)(b)
     yield Equation(
         derivative(mean(tilted)(a), lam[b]),

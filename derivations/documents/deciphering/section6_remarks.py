@@ -28,13 +28,11 @@ from derivations.documents.deciphering.notation import (
     mean,
     mu,
     n,
-    preference,
     tilt,
     u,
     z,
 )
 from derivations.documents.deciphering.section6_approximation import approximate, shift, spread
-from derivations.documents.deciphering.section6_expansion import evidence
 from derivations.documents.deciphering.section6_theorem1 import divergence, tilted
 
 y = vector("y", d)
@@ -42,7 +40,7 @@ y = vector("y", d)
 
 def monotone(symmetric: sp.Expr) -> Equation:
     """⟨λ − y, ĥ(λ) − ĥ(y)⟩ against the divergences between the two tilts."""
-    other = tilt(lambda entry: y[entry])
+    other = tilt(y)
     return Equation(
         total(a, (lam[a] - y[a]) * (mean(tilted)(a) - mean(other)(a))),
         symmetric,
@@ -81,17 +79,14 @@ def agreement() -> Steps:
 )
 def exact_when() -> Steps:
     """An addition: the closed form is the estimate iff all templates have one inner product with z (n = 1 among them)."""
-    other = tilt(lambda entry: y[entry])
+    other = tilt(y)
     yield Equation(lam[a] - approximate(a), alpha * (mu(a) - mean(tilted)(a)), reason="λ* − αz = α(μ − ĥ)")
     yield from agreement()
     yield monotone(divergence(tilted, other) + divergence(other, tilted))
 
 
-exact_when.twin("one divergence", lambda: monotone(divergence(tilted, tilt(lambda entry: y[entry]))))
-exact_when.twin(
-    "the sign",
-    lambda: monotone(-divergence(tilted, tilt(lambda entry: y[entry])) - divergence(tilt(lambda entry: y[entry]), tilted)),
-)
+exact_when.twin("one divergence", lambda: monotone(divergence(tilted, tilt(y))))
+exact_when.twin("the sign", lambda: monotone(-divergence(tilted, tilt(y)) - divergence(tilt(y), tilted)))
 
 
 # ── prose ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -99,7 +94,7 @@ exact_when.twin(
 
 def longest(right: sp.Expr) -> AtLeast:
     """α²‖z‖² ≥ right, with the z for which λ maximizes (9)."""
-    both = divergence(tilted, preference) + divergence(preference, tilted)
+    both = divergence(tilted, u) + divergence(u, tilted)
     return AtLeast(
         alpha**2 * total(a, shift(a) ** 2),
         right,
@@ -157,23 +152,23 @@ def toward_mean(slope: sp.Expr) -> Expansion:
 )
 def close_to_mean() -> Steps:
     """A smaller α makes μ + z matter less: the estimate tends to μ, along Σz."""
-    yield toward_mean(spread(evidence))
+    yield toward_mean(spread(z))
 
 
-close_to_mean.twin("along −Σz", lambda: toward_mean(-spread(evidence)))
+close_to_mean.twin("along −Σz", lambda: toward_mean(-spread(z)))
 close_to_mean.twin("along z", lambda: toward_mean(z[a]))
 
 
 def softmaxed(strength: sp.Expr) -> sp.Expr:
     """Σ_i t_i softmax(strength·⟨t, z⟩)_i."""
-    whole = total(k, sp.exp(strength * inner(k, evidence)))
-    return total(i, T[i, a] * sp.exp(strength * inner(i, evidence)) / whole)
+    whole = total(k, sp.exp(strength * inner(k, z)))
+    return total(i, T[i, a] * sp.exp(strength * inner(i, z)) / whole)
 
 
 def uniform_prior(right: sp.Expr) -> Equation:
     """(18) with u_i = 1/n."""
-    whole = total(k, sp.exp(alpha * inner(k, evidence)) / n)
-    return Equation(total(i, T[i, a] * sp.exp(alpha * inner(i, evidence)) / n / whole), right, reason="1/n cancels")
+    whole = total(k, sp.exp(alpha * inner(k, z)) / n)
+    return Equation(total(i, T[i, a] * sp.exp(alpha * inner(i, z)) / n / whole), right, reason="1/n cancels")
 
 
 @claim(

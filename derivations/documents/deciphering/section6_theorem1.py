@@ -52,7 +52,6 @@ from derivations.documents.deciphering.notation import (
     mean,
     n,
     partition,
-    point,
     primal,
     shifted,
     tilt,
@@ -60,7 +59,7 @@ from derivations.documents.deciphering.notation import (
 )
 
 q = simplex("q", n)
-tilted = tilt(point)
+tilted = tilt(lam)
 FINITE = ("u has finite support", "α > 0")
 GENERAL = ("general u", "α > 0")
 INTERIOR = (
@@ -73,11 +72,6 @@ ANY_LAW = "the general u, for which a maximizer of (9) may give no minimizer"
 def stationary(at: Entry) -> Entry:
     """The μ + z for which λ maximizes (9): λ/α + Σ_i p_i(λ) t_i, from the gradient of (9)."""
     return lambda entry: at(entry) / alpha + mean(tilt(at))(entry)
-
-
-def plan(template: sp.Expr) -> sp.Expr:
-    """q_i, any weights."""
-    return q[template]
 
 
 def divergence(x: Entry, y: Entry) -> sp.Expr:
@@ -144,13 +138,13 @@ def tilt_is_best() -> AtLeast:
 
 # ── the dual ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-optimum = primal(tilted, stationary(point))
+optimum = primal(tilted, stationary(lam))
 
 
 def dual_with(log_sign: int = 1, penalty: sp.Expr = 1 / (2 * alpha)) -> sp.Expr:
     """⟨λ, μ + z⟩ − penalty·‖λ‖² − sign·log M(λ), at the maximizer."""
-    pairing = total(a, lam[a] * stationary(point)(a))
-    return pairing - penalty * total(a, lam[a] ** 2) - log_sign * sp.log(partition(point))
+    pairing = total(a, lam[a] * stationary(lam)(a))
+    return pairing - penalty * total(a, lam[a] ** 2) - log_sign * sp.log(partition(lam))
 
 
 @claim(
@@ -164,11 +158,11 @@ def dual_with(log_sign: int = 1, penalty: sp.Expr = 1 / (2 * alpha)) -> sp.Expr:
 def dual_problem() -> Steps:
     """The dual's objective is the least Lagrangian, for any u; it bounds the problem, tightly for finitely many templates."""
     yield least_lagrangian()
-    gap = divergence(plan, tilted) + alpha / 2 * residual(point)
-    yield Equation(primal(plan, shifted) - dual(point, shifted), gap, reason="P(q) − D(λ), for all q and λ")
-    yield AtLeast(primal(plan, shifted), dual(point, shifted), reason="weak duality", because=gap)
+    gap = divergence(q, tilted) + alpha / 2 * residual(lam)
+    yield Equation(primal(q, shifted) - dual(lam, shifted), gap, reason="P(q) − D(λ), for all q and λ")
+    yield AtLeast(primal(q, shifted), dual(lam, shifted), reason="weak duality", because=gap)
     yield Equation(
-        derivative(dual(point, shifted), lam[a]),
+        derivative(dual(lam, shifted), lam[a]),
         shifted(a) - lam[a] / alpha - mean(tilted)(a),
         reason="at a maximizer μ + z = λ/α + Σ p_i t_i",
     )
@@ -194,21 +188,21 @@ def expected(weight: Entry, sign: int = 1) -> sp.Expr:
 def generating_function() -> Steps:
     """M is the expectation of exp⟨W, λ⟩; it is 1 at 0, and positive for finite support."""
     yield Equation(partition(lambda entry: sp.S.Zero), 1, reason="an instance", about=(n, d))
-    yield AtLeast(partition(point), 0, strict=True, reason="so that its logarithm exists")
-    yield generates(expected(lambda x: u[x]))
+    yield AtLeast(partition(lam), 0, strict=True, reason="so that its logarithm exists")
+    yield generates(expected(u))
 
 
 def generates(right: sp.Expr) -> Equation:
     """e^⟨μ, λ⟩ times the expectation of exp⟨W − μ, λ⟩."""
-    centred = total(k, u[k] * sp.exp(total(b, (T[k, b] - mean(lambda x: u[x])(b)) * lam[b])))
+    centred = total(k, u[k] * sp.exp(total(b, (T[k, b] - mean(u)(b)) * lam[b])))
     return Equation(
-        sp.exp(total(b, mean(lambda x: u[x])(b) * lam[b])) * centred,
+        sp.exp(total(b, mean(u)(b) * lam[b])) * centred,
         right,
         reason="the expectation of exp⟨W, λ⟩ is a sum over the templates, wherever their origin is",
     )
 
 
-generating_function.twin("the exponent's sign", lambda: generates(expected(lambda x: u[x], -1)))
+generating_function.twin("the exponent's sign", lambda: generates(expected(u, -1)))
 generating_function.twin("the weights are left out", lambda: generates(expected(lambda x: 1 / n)))
 
 
@@ -222,7 +216,7 @@ def minimizes(candidate: Entry) -> UniqueMinimum:
         return alpha / 2 * distance(mean(weights), mean(tilted))
 
     return UniqueMinimum(
-        lambda p: primal(p, stationary(point)),
+        lambda p: primal(p, stationary(lam)),
         candidate,
         n,
         sp.S.One,
@@ -383,10 +377,10 @@ def estimate() -> Steps:
 def estimate_from_interior() -> Steps:
     """Where the maximizer gives the minimizer, the estimate is the mean of the tilted distribution."""
     yield tilt_is_best()
-    yield Equation(mean(tilted)(a), reweighted(lambda x: u[x]), reason="(11) in (5)")
+    yield Equation(mean(tilted)(a), reweighted(u), reason="(11) in (5)")
 
 
-estimate.twin("the exponent's sign", lambda: Equation(mean(tilted)(a), reweighted(lambda x: u[x], -1)))
+estimate.twin("the exponent's sign", lambda: Equation(mean(tilted)(a), reweighted(u, -1)))
 estimate.twin("u is left out", lambda: Equation(mean(tilted)(a), reweighted(lambda x: sp.S.One)))
 
 

@@ -36,27 +36,7 @@ from derivations import (
     total,
     vector,
 )
-from derivations.documents.deciphering.notation import (
-    T,
-    a,
-    alpha,
-    b,
-    c,
-    d,
-    evidence,
-    i,
-    inner,
-    j,
-    k,
-    lam,
-    mean,
-    mu,
-    n,
-    point,
-    tilt,
-    u,
-    z,
-)
+from derivations.documents.deciphering.notation import T, a, alpha, b, c, d, i, inner, j, k, lam, mean, mu, n, tilt, u, z
 from derivations.documents.deciphering.section6_approximation import error, finite_form
 from derivations.documents.deciphering.section6_theorem1 import stationary
 from derivations.documents.deciphering.section8_heads import (
@@ -72,13 +52,12 @@ from derivations.documents.deciphering.section8_heads import (
     evidence_of,
     log_linear,
     o,
-    other,
     outside,
     read,
     root,
     scaled,
     score,
-    unhidden,
+    shown,
     y,
 )
 
@@ -102,17 +81,12 @@ def closed(strength: sp.Expr = alpha) -> Entry:
 
 def tilted(word: sp.Expr) -> sp.Expr:
     """α⟨t_i, z⟩."""
-    return alpha * inner(word, evidence)
-
-
-def raw(word: sp.Expr) -> sp.Expr:
-    """w_i, not normalized."""
-    return w[word]
+    return alpha * inner(word, z)
 
 
 def in_place_of_u(prior: Entry) -> Equation:
     """(18) with w for u against (18) with another prior."""
-    return Equation(log_linear(tilted, raw)(i), log_linear(tilted, prior)(i), reason="the scale of w cancels")
+    return Equation(log_linear(tilted, w)(i), log_linear(tilted, prior)(i), reason="the scale of w cancels")
 
 
 @claim(
@@ -123,7 +97,7 @@ def in_place_of_u(prior: Entry) -> Equation:
 )
 def any_functions() -> Steps:
     """Whatever produces the evidence and the preference weights, the weights that result are a distribution."""
-    yield Equation(total(i, log_linear(tilted, raw)(i)), 1, about=(z[c],), reason="every z and w > 0, normalized or not")
+    yield Equation(total(i, log_linear(tilted, w)(i)), 1, about=(z[c],), reason="every z and w > 0, normalized or not")
     yield in_place_of_u(lambda word: w[word] / total(k, w[k]))
 
 
@@ -133,8 +107,8 @@ any_functions.twin("the preference is lost", lambda: in_place_of_u(everywhere))
 
 def dot_product(strength: sp.Expr) -> Equation:
     """(18) with u = 1/n against softmax attention with the query αz and t_i as keys and values."""
-    uniform = average(lambda word: T[word, a], lambda word: alpha * inner(word, evidence), lambda word: 1 / n)
-    softmax = average(lambda word: T[word, a], lambda word: strength * inner(word, evidence))
+    uniform = average(lambda word: T[word, a], lambda word: alpha * inner(word, z), lambda word: 1 / n)
+    softmax = average(lambda word: T[word, a], lambda word: strength * inner(word, z))
     return Equation(uniform, softmax, reason="1/n cancels")
 
 
@@ -158,18 +132,18 @@ uniform_preference.twin("the query's sign", lambda: dot_product(-alpha))
 
 def linearized(weights: Entry) -> sp.Expr:
     """−α⟨z, Σ p_i t_i⟩ + KL(p ‖ u)."""
-    return -alpha * total(i, weights(i) * inner(i, evidence)) + total(i, kl(weights(i), u[i]))
+    return -alpha * total(i, weights(i) * inner(i, z)) + total(i, kl(weights(i), u[i]))
 
 
 def exact_evidence(coordinate: sp.Expr) -> sp.Expr:
     """The z for which λ maximizes (9)."""
-    return stationary(point)(coordinate) - mu(coordinate)
+    return stationary(lam)(coordinate) - mu(coordinate)
 
 
 def layer_is_exact(**where: object) -> Equation:
     """ĥ = ĥ_c, where z is the evidence for which λ is optimal."""
     output = mean(tilt(lambda coordinate: alpha * exact_evidence(coordinate)))
-    return Equation(output(a), mean(tilt(point))(a), reason="ĥ = h(λ*), ĥ_c = h(αz)", **where)  # type: ignore[arg-type]
+    return Equation(output(a), mean(tilt(lam))(a), reason="ĥ = h(λ*), ĥ_c = h(αz)", **where)  # type: ignore[arg-type]
 
 
 SMALL_ALPHA = "α is small, and “solves” is to first order in α"
@@ -232,7 +206,7 @@ def layer_solves_linearized() -> Steps:
     """An addition: for every α the layer's weights alone solve (4) without the term that is quadratic in the mean's shift."""
     residual = total(b, (mu(b) + z[b] - total(i, p[i] * T[i, b])) ** 2)
     offset = total(b, (total(i, p[i] * T[i, b]) - mu(b)) ** 2)
-    shift = total(i, p[i] * inner(i, evidence)) - total(b, mu(b) * z[b])
+    shift = total(i, p[i] * inner(i, z)) - total(b, mu(b) * z[b])
     yield Equation(
         alpha / 2 * residual,
         alpha / 2 * total(b, z[b] ** 2) - alpha * shift + alpha / 2 * offset,
@@ -251,9 +225,7 @@ layer_solves_linearized.twin("the preference is lost", lambda: solved(log_linear
 def log_odds(preferred: sp.Expr, strength: sp.Expr) -> Equation:
     """log p_i − log p_j against a part without z and a part without u."""
     return Equation(
-        sp.log(closed()(i)) - sp.log(closed()(j)),
-        preferred + strength * (inner(i, evidence) - inner(j, evidence)),
-        reason="Z cancels",
+        sp.log(closed()(i)) - sp.log(closed()(j)), preferred + strength * (inner(i, z) - inner(j, z)), reason="Z cancels"
     )
 
 
@@ -278,10 +250,10 @@ two_pieces.twin("α is lost", lambda: log_odds(sp.log(u[i]) - sp.log(u[j]), sp.S
 
 def layer(factor: sp.Expr, evidence_of_layer: Entry) -> Equation:
     """A head with any inputs and any preference m ≥ 0 against V′ applied to (18)."""
-    head = read(scaled(score(other), 1 / root), unhidden)(o)
+    head = read(scaled(score(y), 1 / root), shown)(o)
     return Equation(
         head,
-        outside(estimate(evidence_of_layer, unhidden, 1 / root), factor)(o),
+        outside(estimate(evidence_of_layer, shown, 1 / root), factor)(o),
         at={o: 1},
         about=(y[1],),
         reason="whatever the layers before it put into x_i and y",
@@ -297,11 +269,11 @@ def layer(factor: sp.Expr, evidence_of_layer: Entry) -> Equation:
 )
 def any_layer() -> Steps:
     """A layer of a stack is the closed form for the inputs that earlier layers produce, followed by a linear map."""
-    yield layer(root, evidence_of(other))
+    yield layer(root, evidence_of(y))
 
 
-any_layer.twin("V′ = V", lambda: layer(sp.S.One, evidence_of(other)))
-any_layer.twin("twice the evidence", lambda: layer(root, lambda s: 2 * evidence_of(other)(s)))
+any_layer.twin("V′ = V", lambda: layer(sp.S.One, evidence_of(y)))
+any_layer.twin("twice the evidence", lambda: layer(root, lambda s: 2 * evidence_of(y)(s)))
 
 
 def given(word: sp.Expr) -> Entry:

@@ -33,7 +33,7 @@ from derivations import (
     total,
     vector,
 )
-from derivations.documents.deciphering.notation import T, a, alpha, b, c, d, i, inner, k, lam, n, point, tilt, u, z
+from derivations.documents.deciphering.notation import T, a, alpha, b, c, d, i, inner, k, lam, n, tilt, u, z
 from derivations.documents.deciphering.section8_heads import log_linear
 from derivations.documents.deciphering.section9_sharing import FINITE
 from derivations.documents.deciphering.section10_conclusion import support_removed
@@ -99,7 +99,7 @@ continuous_preferences.twin("half of the covariance", lambda: first_orders(alpha
 
 def spread(factor: sp.Expr) -> AtLeast:
     """p̃_i > factor."""
-    return AtLeast(tilt(point)(i), factor, strict=True, reason="u_i e^{…}/M > 0: no word of the support is lost")
+    return AtLeast(tilt(lam)(i), factor, strict=True, reason="u_i e^{…}/M > 0: no word of the support is lost")
 
 
 @claim(
@@ -111,7 +111,7 @@ def spread(factor: sp.Expr) -> AtLeast:
 )
 def shared_support() -> Steps:
     """With the KL divergence the estimated distribution has exactly the templates that the preference has."""
-    tilted = log_linear(lambda word: inner(word, point), lambda word: wide[word])
+    tilted = log_linear(lambda word: inner(word, lam), wide)
     yield Equation(outside_support[i] * tilted(i), 0, reason="u_i = 0 gives p̃_i = 0", about=(T[i, a],))
     yield spread(sp.S.Zero)
 
@@ -144,7 +144,7 @@ def by_content(right: Entry) -> Equation:
 def context_dependent() -> Steps:
     """Any positive function of all the contents will do as a preference: the importance of each word before z is known."""
     yield Equation(log_linear(lambda word: sp.S.Zero, importance)(i), importance(i), reason="without evidence p = u")
-    tilted = log_linear(product, lambda word: sp.exp(inner(word, point)))
+    tilted = log_linear(product, lambda word: sp.exp(inner(word, lam)))
     yield Equation(
         tilted(i),
         log_linear(lambda word: total(b, T[word, b] * (lam[b] + alpha * z[b])))(i),

@@ -36,7 +36,7 @@ from derivations import (
     total,
     vector,
 )
-from derivations.documents.deciphering.notation import a, b, c, d, evidence, i, inner, j, k, mean, n
+from derivations.documents.deciphering.notation import a, b, c, d, i, inner, j, k, mean, n, z
 from derivations.documents.deciphering.section8_heads import (
     FIRST,
     B,
@@ -51,7 +51,6 @@ from derivations.documents.deciphering.section8_heads import (
     log_linear,
     none,
     o,
-    other,
     outside,
     position,
     preference,
@@ -59,7 +58,6 @@ from derivations.documents.deciphering.section8_heads import (
     shown,
     t5,
     t5_weights,
-    unhidden,
     y,
 )
 
@@ -77,9 +75,9 @@ def inside(sign: int = 1) -> Entry:
     """i ↦ exp(⟨t_i, z⟩ + b_{j−i} + 1_masked(i)) over its sum, with m_i for exp(1_masked(i))."""
 
     def logits(word: sp.Expr) -> sp.Expr:
-        return inner(word, evidence) + sign * position(word)
+        return inner(word, z) + sign * position(word)
 
-    return log_linear(logits, unhidden)
+    return log_linear(logits, shown)
 
 
 # ── (19) and (20) ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -148,7 +146,7 @@ one_support.twin("the weights agree but for Z", lambda: of_two_queries(1, 0))
 
 def substituted(right: Entry) -> Equation:
     """(18) with α = 1 and the preference (19) against another average of the templates."""
-    weights = log_linear(lambda word: inner(word, evidence), preference())
+    weights = log_linear(lambda word: inner(word, z), preference())
     return Equation(mean(weights)(a), mean(right)(a), reason="e^{s} e^{b}/Z = e^{s + b}/Z, and Z cancels")
 
 
@@ -169,9 +167,7 @@ def bias_inside() -> Steps:
 bias_inside.twin("the bias with the other sign", lambda: substituted(inside(-1)))
 bias_inside.twin(
     "the bias outside the denominator",
-    lambda: substituted(
-        lambda word: preference()(word) * sp.exp(inner(word, evidence)) / total(k, shown[k] * sp.exp(inner(k, evidence)))
-    ),
+    lambda: substituted(lambda word: preference()(word) * sp.exp(inner(word, z)) / total(k, shown[k] * sp.exp(inner(k, z)))),
 )
 
 
@@ -182,7 +178,7 @@ def same_structure(prior: Entry, factor: sp.Expr = sp.S.One) -> Equation:
     """A shipped head of T5 against V applied to (18) with α = 1, t_i = x_i and z = KᵀQy."""
     return Equation(
         t5(o),
-        outside(estimate(lambda s: factor * evidence_of(other)(s), prior, sp.S.One), sp.S.One)(o),
+        outside(estimate(lambda s: factor * evidence_of(y)(s), prior, sp.S.One), sp.S.One)(o),
         at=FIRST,
         reason="⟨K x_i, Q y⟩ = ⟨x_i, KᵀQ y⟩, and Z cancels",
     )
@@ -251,7 +247,7 @@ def mask_function() -> Steps:
         i: 1,
     }
     yield Fails(
-        never(lambda word: blank[word], at=one_blank),
+        never(blank, at=one_blank),
         reason="a blank is a word like any other to the attention mask; a sentence that is one blank attends to it",
     )
 
@@ -263,7 +259,7 @@ def mask_function() -> Steps:
 )
 def hidden_words() -> Steps:
     """The words without weight are those that the attention mask hides, which the blanks are not."""
-    yield never(lambda word: hidden[word], reason="s_i m_i = 0")
+    yield never(hidden, reason="s_i m_i = 0")
 
 
 def leaks(share: sp.Expr) -> Equation:
@@ -281,9 +277,9 @@ def unified(weights: Entry, bias: Entry) -> Equation:
     """The log-odds of two words that are seen, against score and position bias; m cancels where it is uniform."""
 
     def scores(word: sp.Expr) -> sp.Expr:
-        return score(other)(word) + bias(word)
+        return score(y)(word) + bias(word)
 
-    left = weights(i) * shown[k] * sp.exp(score(other)(k))
+    left = weights(i) * shown[k] * sp.exp(score(y)(k))
     right = weights(k) * shown[i] * sp.exp(scores(i) - bias(k))
     return Equation(left, right, at=SEEN_FIRST, reason="one preference holds both")
 
@@ -297,7 +293,7 @@ def unified(weights: Entry, bias: Entry) -> Equation:
 )
 def one_preference() -> Steps:
     """Masks and position biases enter the weights as one factor per word, which is the preference."""
-    yield Equation(t5_weights()(i), log_linear(score(other), preference())(i), reason="both are in u and nowhere else")
+    yield Equation(t5_weights()(i), log_linear(score(y), preference())(i), reason="both are in u and nowhere else")
     yield unified(t5_weights(), position)
 
 
@@ -307,10 +303,10 @@ one_preference.twin("no bias", lambda: unified(t5_weights(), none))
 
 def content(factor: sp.Expr) -> Equation:
     """The ratio of weight and exponentiated score, relative to another word's, for any contents."""
-    left = t5_weights()(i) * sp.exp(score(other)(k)) * preference()(k)
+    left = t5_weights()(i) * sp.exp(score(y)(k)) * preference()(k)
     return Equation(
         left,
-        t5_weights()(k) * sp.exp(score(other)(i)) * preference()(i) * factor,
+        t5_weights()(k) * sp.exp(score(y)(i)) * preference()(i) * factor,
         at=SEEN_FIRST,
         about=(y[1],),
         reason="u has no x in it",

@@ -34,29 +34,11 @@ from derivations import (
     total,
     vector,
 )
-from derivations.documents.deciphering.notation import (
-    T,
-    a,
-    alpha,
-    b,
-    d,
-    i,
-    inner,
-    lam,
-    mean,
-    mu,
-    n,
-    point,
-    preference,
-    primal,
-    tilt,
-    u,
-    z,
-)
+from derivations.documents.deciphering.notation import T, a, alpha, b, d, i, inner, lam, mean, mu, n, primal, tilt, u, z
 from derivations.documents.deciphering.section7_attention import exact_evidence
 from derivations.documents.deciphering.section8_heads import Place, log_linear
 
-exact = mean(tilt(point))
+exact = mean(tilt(lam))
 output = mean(tilt(lambda coordinate: alpha * exact_evidence(coordinate)))
 
 
@@ -68,7 +50,7 @@ def squared(of: Entry) -> sp.Expr:
 @cache
 def deviation() -> sp.Expr:
     """The square of the figures' statistic."""
-    return squared(lambda s: lam[s] - alpha * exact_evidence(s)) / squared(point)
+    return squared(lambda s: lam[s] - alpha * exact_evidence(s)) / squared(lam)
 
 
 @cache
@@ -111,7 +93,7 @@ rescaled = Solves(beyond, lambda v: lambda entry: alpha * (mu(entry) - mean(tilt
 
 def same_weights() -> Equation:
     """(18) for the templates c t_i and the evidence z/c."""
-    other = log_linear(lambda word: alpha * total(b, scale * T[word, b] * z[b] / scale), preference)
+    other = log_linear(lambda word: alpha * total(b, scale * T[word, b] * z[b] / scale), u)
     return Equation(other(i), tilt(at_evidence)(i), reason="c t_i and z/c give the same attention, with V′/c for V′")
 
 
@@ -137,7 +119,7 @@ def statistic(right: sp.Expr) -> Equation:
     return Equation(
         deviation(),
         right,
-        given=(AtLeast(normal(squared(point)), 0, strict=True),),
+        given=(AtLeast(normal(squared(lam)), 0, strict=True),),
         reason="λ − αz = −α(ĥ − μ), λ = α(μ + z − ĥ)",
     )
 
@@ -153,8 +135,8 @@ def statistic(right: sp.Expr) -> Equation:
 def as_a_result() -> Steps:
     """Since λ* almost coincides with αz, attention is said to solve the problem: its output errs no more than λ does."""
     yield Equation(
-        log_linear(lambda word: inner(word, point) + level * along, preference)(i),
-        tilt(point)(i),
+        log_linear(lambda word: inner(word, lam) + level * along, u)(i),
+        tilt(lam)(i),
         reason="one more coordinate, equal for all templates: evidence along it changes no weights",
     )
     yield Limit(alpha**2 * shift_size / (dual_size + along**2), along, sp.oo, sp.S.Zero, reason="but drives the deviation to 0")
@@ -172,7 +154,7 @@ def what_it_measures() -> Steps:
     """The deviation is the shift of the estimate over the residual: it compares sizes, and does not see the layer's output."""
     yield UniqueMinimum(
         lambda q: primal(q, mu),
-        preference,
+        u,
         n,
         sp.S.One,
         slack=excess,
@@ -183,7 +165,7 @@ def what_it_measures() -> Steps:
         alpha**2 * squared(lambda s: exact(s) - mu(s)),
         reason="the numerator",
     )
-    yield Equation(squared(point), alpha**2 * residual(), reason="the denominator")
+    yield Equation(squared(lam), alpha**2 * residual(), reason="the denominator")
     yield statistic(squared(lambda s: exact(s) - mu(s)) / residual())
 
 

@@ -58,11 +58,6 @@ def own(coordinate: sp.Expr) -> sp.Expr:
     return X[k, coordinate]
 
 
-def other(coordinate: sp.Expr) -> sp.Expr:
-    """(y)_a: any input of the query."""
-    return y[coordinate]
-
-
 def none(row: sp.Expr) -> sp.Expr:
     """No bias."""
     return sp.S.Zero
@@ -136,28 +131,23 @@ def outside(mean: Entry, factor: sp.Expr) -> Entry:
 
 def bert(row: sp.Expr) -> sp.Expr:
     """A head of BERT as it is shipped: with biases."""
-    logits = scaled(score(own, lambda s: key_bias[s], lambda s: query_bias[s]), 1 / root)
-    return read(logits, bias=lambda s: value_bias[s])(row)
-
-
-def unhidden(word: sp.Expr) -> sp.Expr:
-    """m_i."""
-    return shown[word]
+    logits = scaled(score(own, key_bias, query_bias), 1 / root)
+    return read(logits, bias=value_bias)(row)
 
 
 def t5_logits(bias: Entry = position) -> Entry:
     """i ↦ ⟨K x_i, Q y⟩ + b_{j−i}."""
-    return lambda word: score(other)(word) + bias(word)
+    return lambda word: score(y)(word) + bias(word)
 
 
 def t5_weights() -> Entry:
     """The weights of a head of T5 as it is shipped: one softmax over what the mask shows."""
-    return log_linear(t5_logits(), unhidden)
+    return log_linear(t5_logits(), shown)
 
 
 def t5(row: sp.Expr) -> sp.Expr:
     """A head of T5 as it is shipped."""
-    return read(t5_logits(), unhidden)(row)
+    return read(t5_logits(), shown)(row)
 
 
 # ── BERT ────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -208,24 +198,16 @@ def bert_output() -> Steps:
 )
 def bert_output_with_biases() -> Steps:
     """The query's bias tilts the weights and the value's bias is added to the output; the key's bias cancels."""
-    logits = scaled(score(own, lambda s: key_bias[s], lambda s: query_bias[s]), 1 / root)
-    without = scaled(score(own, none, lambda s: query_bias[s]), 1 / root)
+    logits = scaled(score(own, key_bias, query_bias), 1 / root)
+    without = scaled(score(own, none, query_bias), 1 / root)
     yield Equation(log_linear(logits)(i), log_linear(without)(i), reason="b_K adds one number to all scores")
-    yield Equation(
-        read(without, bias=lambda s: value_bias[s])(o), read(without)(o) + value_bias[o], reason="the weights sum to 1"
-    )
-    yield bert_is(without, lambda s: value_bias[s])
+    yield Equation(read(without, bias=value_bias)(o), read(without)(o) + value_bias[o], reason="the weights sum to 1")
+    yield bert_is(without, value_bias)
 
 
-bert_output.twin(
-    "the key's bias in place of the query's",
-    lambda: bert_is(scaled(score(own, lambda s: key_bias[s]), 1 / root), lambda s: value_bias[s]),
-)
-bert_output.twin(
-    "the scores are doubled",
-    lambda: bert_is(scaled(score(own, none, lambda s: query_bias[s]), 2 / root), lambda s: value_bias[s]),
-)
-bert_output.twin("no bias of the value", lambda: bert_is(scaled(score(own, none, lambda s: query_bias[s]), 1 / root)))
+bert_output.twin("the key's bias in place of the query's", lambda: bert_is(scaled(score(own, key_bias), 1 / root), value_bias))
+bert_output.twin("the scores are doubled", lambda: bert_is(scaled(score(own, none, query_bias), 2 / root), value_bias))
+bert_output.twin("no bias of the value", lambda: bert_is(scaled(score(own, none, query_bias), 1 / root)))
 
 
 def reparametrized(size_of: sp.Expr, factor: sp.Expr) -> Equation:
@@ -265,12 +247,12 @@ reparametrization.twin("templates are scaled by d′", lambda: reparametrized(1 
 
 def divided(row: sp.Expr) -> sp.Expr:
     """(22) with u_j in the denominator."""
-    return read(scaled(score(other), 1 / root), preference())(row)
+    return read(scaled(score(y), 1 / root), preference())(row)
 
 
 def printed_t5(row: sp.Expr) -> sp.Expr:
     """The right side of (22), where the denominator has no u_j."""
-    logits = scaled(score(other), 1 / root)
+    logits = scaled(score(y), 1 / root)
     tilted = total(i, total(a, V[row, a] * X[i, a]) * preference()(i) * sp.exp(logits(i)))
     return tilted / total(i, sp.exp(logits(i)))
 
@@ -313,7 +295,7 @@ def t5_output() -> Steps:
 @t5_output.corrected(r"\sum_iVx_i\frac{u_i\exp\langle Kx_i,Qy_k\rangle}{\sum_ju_j\exp\langle Kx_j,Qy_k\rangle}", Severity.SLIP)
 def t5_output_normalized() -> Steps:
     """T5 weighs by u in the numerator and in the denominator, and does not divide the scores by √d′."""
-    yield t5_is(score(other), preference())
+    yield t5_is(score(y), preference())
 
 
 def t5_is(logits: Entry, prior: Entry) -> Equation:
@@ -321,9 +303,9 @@ def t5_is(logits: Entry, prior: Entry) -> Equation:
     return Equation(t5(o), read(logits, prior)(o), at=FIRST, reason="e^{s + b} = e^b e^s, and Z cancels")
 
 
-t5_output.twin("normalized, but the scores are doubled", lambda: t5_is(scaled(score(other), sp.Integer(2)), preference()))
-t5_output.twin("the position bias is subtracted", lambda: t5_is(score(other), preference(lambda word: -position(word))))
-t5_output.twin("the prior is lost", lambda: t5_is(score(other), everywhere))
+t5_output.twin("normalized, but the scores are doubled", lambda: t5_is(scaled(score(y), sp.Integer(2)), preference()))
+t5_output.twin("the position bias is subtracted", lambda: t5_is(score(y), preference(lambda word: -position(word))))
+t5_output.twin("the prior is lost", lambda: t5_is(score(y), everywhere))
 
 
 def t5_estimate(
@@ -334,7 +316,7 @@ def t5_estimate(
     strength: sp.Expr = sp.S.One,
 ) -> Equation:
     """The shipped head against V′ applied to (18) with α = 1, t_i = x_i · size_of and z = strength · KᵀQy."""
-    estimated = estimate(lambda s: strength * evidence_of(other)(s), prior(), size_of)
+    estimated = estimate(lambda s: strength * evidence_of(y)(s), prior(), size_of)
     return Equation(t5(o), outside(estimated, factor)(o), at=at or FIRST, reason="⟨K x_i, Q y⟩ = ⟨x_i, KᵀQ y⟩")
 
 
@@ -367,14 +349,14 @@ t5_setting.twin("uniform u", lambda: t5_estimate(sp.S.One, sp.S.One, lambda: eve
 
 def cross(row: sp.Expr) -> sp.Expr:
     """A cross-attention head of T5 as it is shipped: no position bias."""
-    return read(t5_logits(none), unhidden)(row)
+    return read(t5_logits(none), shown)(row)
 
 
 def cross_is(prior: Entry, factor: sp.Expr = sp.S.One, at: Place | None = None) -> Equation:
     """The shipped cross-attention head against V applied to (18)."""
     return Equation(
         cross(o),
-        outside(estimate(lambda s: factor * evidence_of(other)(s), prior, sp.S.One), sp.S.One)(o),
+        outside(estimate(lambda s: factor * evidence_of(y)(s), prior, sp.S.One), sp.S.One)(o),
         at=at or {**FIRST, i: 1},
         about=(position(i),),
         reason="a uniform u cancels",

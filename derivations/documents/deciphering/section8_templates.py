@@ -115,11 +115,6 @@ bounded_moments.twin("the mean of the powers", lambda: bounds(n))
 # ── α = 1 ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def at_evidence(coordinate: sp.Expr) -> sp.Expr:
-    """w = αz."""
-    return fixed[coordinate]
-
-
 def moving(coordinate: sp.Expr) -> sp.Expr:
     """λ* = w + v."""
     return fixed[coordinate] + rest[coordinate]
@@ -131,7 +126,7 @@ with_fixed_product = Solves(rest, lambda v: lambda s: mu(s) - mean(tilt(lambda r
 
 def error() -> Expansion:
     """ĥ − ĥ_c at fixed αz is α Cov_w(t) (μ − ĥ_c) + o(α)."""
-    weights = tilt(at_evidence)
+    weights = tilt(fixed)
     centre = mean(weights)
     pull = total(c, total(k, weights(k) * T[k, c] * (T[k, a] - centre(a))) * (mu(c) - centre(c)))
     return Expansion(
@@ -163,7 +158,7 @@ def shift(factor: sp.Expr) -> Expansion:
     """λ* − αz at fixed αz against factor · α(μ − ĥ_c)."""
     return Expansion(
         rest[c],
-        factor * alpha * (mu(c) - mean(tilt(at_evidence))(c)),
+        factor * alpha * (mu(c) - mean(tilt(fixed))(c)),
         alpha,
         1,
         where=(with_fixed_product,),

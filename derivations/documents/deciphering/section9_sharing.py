@@ -49,7 +49,6 @@ from derivations.documents.deciphering.notation_transport import (
     Q,
     T,
     first_order,
-    free,
     gamma,
     i,
     j,
@@ -164,7 +163,7 @@ def group_with_member() -> Steps:
 
 def reached(right: sp.Expr) -> AtLeast:
     """The weight of a member of a group with a template of the input."""
-    return AtLeast(in_group(lambda of: s[of]), right, strict=True, reason="v > 0 is shared among all of them")
+    return AtLeast(in_group(s), right, strict=True, reason="v > 0 is shared among all of them")
 
 
 def in_group(inner: Entry) -> sp.Expr:
@@ -199,9 +198,7 @@ def group_sharing() -> Steps:
         reason="κ = exp(−M/γ) across groups: (25) as M → ∞, where nothing leaves or enters 𝒢",
     )
     yield Fails(
-        Equation(
-            in_group(lambda of: s[of]), v / G, at={G: 2, s.label: [0, sp.Rational(1, 10)], v: 1, alpha: 1, gamma: 1, inside: 1}
-        ),
+        Equation(in_group(s), v / G, at={G: 2, s.label: [0, sp.Rational(1, 10)], v: 1, alpha: 1, gamma: 1, inside: 1}),
         reason="with products 0 and 1/10 the shares are 0.475 and 0.525",
     )
 
@@ -214,7 +211,7 @@ def group_sharing() -> Steps:
 )
 def equal_sharing() -> Steps:
     """With equal inner products the shares are equal; in general two of them differ by the factor exp(α(s_k − s_l)/γ)."""
-    first, second = in_group(lambda of: s[of]), in_group(lambda of: s[of]).xreplace({inside: index("h", G)})
+    first, second = in_group(s), in_group(s).xreplace({inside: index("h", G)})
     yield Equation(
         first / second,
         sp.exp(alpha * (s[inside] - s[index("h", G)]) / gamma),
@@ -289,7 +286,7 @@ def regular_attention() -> Steps:
 regular_attention.twin("a share without preference", lambda: outside(total(i, elsewhere[i]) / N))
 regular_attention.twin(
     "as OT-based attention does",
-    lambda: outside(total(i, elsewhere[i] * weights(conditional_of(lambda of: alpha * y[of], free))(i))),
+    lambda: outside(total(i, elsewhere[i] * weights(conditional_of(lambda of: alpha * y[of], M))(i))),
 )
 
 

@@ -54,7 +54,6 @@ from derivations.documents.deciphering.notation_transport import (
     conditional,
     conjugate,
     divergence,
-    free,
     g,
     gamma,
     gibbs,
@@ -65,7 +64,6 @@ from derivations.documents.deciphering.notation_transport import (
     l,
     normalizer,
     origin,
-    potential,
     rival,
     symmetric,
     transport,
@@ -91,7 +89,7 @@ def paired(shares: Entries) -> sp.Expr:
     return total(i, weights(shares)(i) * g[i])
 
 
-best = conditional(potential, free)
+best = conditional(g, M)
 
 
 @claim(
@@ -106,18 +104,18 @@ def entropic_transport() -> Steps:
     yield Equation(total(j, p[i] * u[j]), p[i], reason="p uᵀ has the row sums p")
     yield Equation(total(i, p[i] * u[j]), u[j], reason="and the column sums u", about=(p[i],))
     yield AtLeast(
-        transport(rival, free),
-        paired(rival) - conjugate(potential, free),
+        transport(rival, M),
+        paired(rival) - conjugate(g, M),
         because=gamma * divergence(rival, best),
         reason="for every coupling with column sums u and every g",
     )
-    yield cheapest_for_its_rows(paired(best) - conjugate(potential, free))
+    yield cheapest_for_its_rows(paired(best) - conjugate(g, M))
 
 
 def cheapest_for_its_rows(right: sp.Expr) -> Equation:
     """W_γ(p, u; M) for the p that g belongs to."""
     return Equation(
-        transport(best, free),
+        transport(best, M),
         right,
         reason="this one reaches the bound; rows with p_i = 0 are left out",
         quotes=(HEINE_BOREL, WEIERSTRASS),
@@ -126,9 +124,9 @@ def cheapest_for_its_rows(right: sp.Expr) -> Equation:
 
 entropic_transport.twin(
     "entropy is penalized",
-    lambda: cheapest_for_its_rows(2 * total((i, j), M[i, j] * u[j] * best(i, j)) - paired(best) + conjugate(potential, free)),
+    lambda: cheapest_for_its_rows(2 * total((i, j), M[i, j] * u[j] * best(i, j)) - paired(best) + conjugate(g, M)),
 )
-entropic_transport.twin("the potential does not count", lambda: cheapest_for_its_rows(-conjugate(potential, free)))
+entropic_transport.twin("the potential does not count", lambda: cheapest_for_its_rows(-conjugate(g, M)))
 
 
 @claim(

@@ -44,7 +44,6 @@ from derivations.documents.deciphering.notation_transport import (
     dual_slope,
     first_order,
     first_scores,
-    free,
     from_kernel,
     gamma,
     i,
@@ -77,11 +76,11 @@ P0 = coupling("P", p0, v)
 
 def without_evidence(right: sp.Expr) -> AtLeast:
     """The objective of (24) for z = 0."""
-    off = total(a, (mean(rival)(a) - true_mean(free)(a)) ** 2)
+    off = total(a, (mean(rival)(a) - true_mean(M)(a)) ** 2)
     return AtLeast(
-        alpha / 2 * off + transport(rival, free),
+        alpha / 2 * off + transport(rival, M),
         right,
-        because=gamma * divergence(rival, kernel(origin, free)) + alpha / 2 * off,
+        because=gamma * divergence(rival, kernel(origin, M)) + alpha / 2 * off,
         reason="for z = 0 both terms are least at p = ũ",
     )
 
@@ -95,14 +94,14 @@ def without_evidence(right: sp.Expr) -> AtLeast:
 )
 def problem() -> Steps:
     """(4) with W_γ for the divergence and μ̃ for μ: without evidence its solution is ũ, as that of (4) is u."""
-    yield least_transport(free)
-    yield without_evidence(-conjugate(origin, free))
+    yield least_transport(M)
+    yield without_evidence(-conjugate(origin, M))
 
 
-problem.twin("half of W_γ", lambda: without_evidence(-conjugate(origin, free) / 2))
+problem.twin("half of W_γ", lambda: without_evidence(-conjugate(origin, M) / 2))
 problem.twin(
     "the least cost over all couplings and no entropy",
-    lambda: without_evidence(-gamma * total(j, u[j] * sp.log(total(k, sp.exp(-free(k, j) / gamma))))),
+    lambda: without_evidence(-gamma * total(j, u[j] * sp.log(total(k, sp.exp(-M[k, j] / gamma))))),
 )
 
 
@@ -152,7 +151,7 @@ def priced(plan: Entries) -> sp.Expr:
 def worth(factor: sp.Expr) -> AtLeast:
     """⟨M, X⟩ − γ H(X) ≥ factor · KL(p ‖ u) for every coupling."""
     return AtLeast(
-        priced(lambda first, second: P0[first, second]),
+        priced(P0),
         factor * total(i, kl(p0[i], v[i])),
         because=gamma * total((i, j), kl(P0[i, j], p0[i] * v[j])),
         reason="γ KL(X ‖ p uᵀ) ≥ 0",
@@ -163,7 +162,7 @@ rewritten.twin("twice the divergence", lambda: worth(2 * gamma))
 rewritten.twin("γ² times the divergence and one more", lambda: AtLeast(worth(gamma).left, worth(gamma).right + gamma))
 
 
-def closed_form(potentials: Entry, cost: Entries = free) -> Entry:
+def closed_form(potentials: Entry, cost: Entries = M) -> Entry:
     """(25) for the scores it is given."""
     return weights(conditional(potentials, cost))
 
@@ -179,7 +178,7 @@ def closed_form(potentials: Entry, cost: Entries = free) -> Entry:
 )
 def closed_form_is_the_solution() -> Steps:
     """For small α and α/γ the solution of (24) is printed as equal to a closed form, which holds for every M."""
-    yield dual_slope(free)
+    yield dual_slope(M)
     yield linear_dual()
     yield as_printed()
 
@@ -195,12 +194,10 @@ def closed_form_to_first_order() -> Steps:
     shifted = alpha / gamma / 2 * total(a, (z[a] - mean(rival)(a)) ** 2)
     scaled = total((i, j), M[i, j] / gamma * u[j] * rival(i, j)) + total((i, j), xlogx(u[j] * rival(i, j)))
     yield Equation(
-        primal(rival, lambda e: z[e], free),
-        gamma * (shifted + scaled),
-        reason="the problem depends on α, γ and M through α/γ and M/γ alone",
+        primal(rival, z, M), gamma * (shifted + scaled), reason="the problem depends on α, γ and M through α/γ and M/γ alone"
     )
     yield linear_dual()
-    yield to_second_order(closed_form(first_scores)(i) + alpha**2 * second_term(free)(i), free)
+    yield to_second_order(closed_form(first_scores)(i) + alpha**2 * second_term(M)(i), M)
 
 
 closed_form_is_the_solution.twin("twice the second-order term", lambda: from_kernel(sp.Integer(2)))
@@ -208,8 +205,8 @@ closed_form_is_the_solution.twin(
     "normalized over the second argument",
     lambda: to_second_order(
         total(l, u[l] * sp.exp((first_scores(i) - M[i, l]) / gamma) / total(k, sp.exp((first_scores(k) - M[l, k]) / gamma)))
-        + alpha**2 * second_term(free)(i),
-        free,
+        + alpha**2 * second_term(M)(i),
+        M,
     ),
 )
 

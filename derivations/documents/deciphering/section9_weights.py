@@ -19,11 +19,8 @@ from derivations.documents.deciphering.notation_transport import (
     N,
     T,
     Y,
-    at_lam,
-    at_nu,
     divergence,
     first_order,
-    free,
     gamma,
     i,
     k,
@@ -44,7 +41,7 @@ C, inverse = scalar("C"), positive("t")
 
 def closed_form(template: sp.Expr) -> sp.Expr:
     """(25), for any costs."""
-    return weights(kernel(first_order, free))(template)
+    return weights(kernel(first_order, M))(template)
 
 
 @claim(
@@ -56,19 +53,17 @@ def closed_form(template: sp.Expr) -> sp.Expr:
 )
 def normalized() -> Steps:
     """Addition: the weights (25) are a probability on 𝒜, for any costs, because Z_i sums over where the mass goes."""
-    yield mass(lambda of: total(k, plain(scores(first_order), free)(k, of)))
+    yield mass(lambda of: total(k, plain(scores(first_order), M)(k, of)))
 
 
 def mass(normalizer: Entry) -> Equation:
     """Σ_i Σ_j u_j exp((α⟨t_i, z⟩ − M_ij)/γ) over a normalizer."""
-    share = plain(scores(first_order), free)
+    share = plain(scores(first_order), M)
     return Equation(total((i, l), u[l] * share(i, l) / normalizer(l)), 1, reason="each u_j is shared out whole")
 
 
-normalized.twin(
-    "normalized over the source", lambda: mass(lambda of: total(k, plain(scores(first_order), swapped(free))(k, of)))
-)
-normalized.twin("the evidence is left out of Z", lambda: mass(lambda of: total(k, sp.exp(-free(k, of) / gamma))))
+normalized.twin("normalized over the source", lambda: mass(lambda of: total(k, plain(scores(first_order), swapped(M))(k, of))))
+normalized.twin("the evidence is left out of Z", lambda: mass(lambda of: total(k, sp.exp(-M[k, of] / gamma))))
 
 
 def bilinear(to: sp.Expr, of: sp.Expr) -> sp.Expr:
@@ -146,8 +141,8 @@ hot.twin("the mass is lost", lambda: when_hot(1 / (2 * N)))
 
 def bound(times: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
     """α/2 ‖∇D(ν)‖² ≥ times · (γ KL(X_ν ‖ X*) + α/2 ‖h_ν − ĥ‖²), where λ maximizes D."""
-    here, best = kernel(at_nu, free), kernel(at_lam, free)
-    slope = total(a, (stationary(at_lam, free)(a) - nu[a] / alpha - mean(here)(a)) ** 2)
+    here, best = kernel(nu, M), kernel(lam, M)
+    slope = total(a, (stationary(lam, M)(a) - nu[a] / alpha - mean(here)(a)) ** 2)
     away = gamma * divergence(here, best) + alpha / 2 * total(a, (mean(here)(a) - mean(best)(a)) ** 2)
     return AtLeast(
         alpha / 2 * slope,
@@ -167,7 +162,7 @@ def bound(times: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
 )
 def one_pass_bound() -> Steps:
     """Addition: one pass of (25) bounds its own distance from the solution of (24), for any costs, without solving it."""
-    here, best = kernel(at_nu, free), kernel(at_lam, free)
+    here, best = kernel(nu, M), kernel(lam, M)
     yield bound(sp.S.One, gamma * divergence(best, here) + total(a, (lam[a] - nu[a]) ** 2) / (2 * alpha))
 
 

@@ -36,7 +36,6 @@ from derivations.documents.eot.appendix_a_matrix import (
     cost,
     objective,
     others,
-    plan,
     similarity,
     softmax,
     solves,
@@ -48,11 +47,6 @@ from derivations.documents.eot.section3_existence import scalar_convexity
 R = stochastic("R", n, m)
 odds, a = positive("t"), positive("a")
 chord_part, middle_part, chord_rest, middle_rest = (scalar(name) for name in ("x", "y", "v", "w"))
-
-
-def rival(query: sp.Expr, key: sp.Expr) -> sp.Expr:
-    """R_ij."""
-    return R[query, key]
 
 
 def mixture(query: sp.Expr, key: sp.Expr) -> sp.Expr:
@@ -137,11 +131,11 @@ def spent(of: Entries) -> sp.Expr:
 )
 def linear_part() -> Steps:
     """The total cost of a mixture is the mixture of the total costs."""
-    yield Equation(spent(mixture), (odds * spent(plan) + spent(rival)) / (1 + odds), reason="sums are linear")
+    yield Equation(spent(mixture), (odds * spent(P) + spent(R)) / (1 + odds), reason="sums are linear")
 
 
-linear_part.twin("weights swapped", lambda: Equation(spent(mixture), (spent(plan) + odds * spent(rival)) / (1 + odds)))
-linear_part.twin("a plain sum", lambda: Equation(spent(mixture), spent(plan) + spent(rival)))
+linear_part.twin("weights swapped", lambda: Equation(spent(mixture), (spent(P) + odds * spent(R)) / (1 + odds)))
+linear_part.twin("a plain sum", lambda: Equation(spent(mixture), spent(P) + spent(R)))
 
 
 def sum_of_gaps(first_strict: bool, second_strict: bool) -> Follows:
@@ -194,7 +188,7 @@ def jensen_gap(query: sp.Expr, key: sp.Expr) -> sp.Expr:
 
 def gap_of_objective(strength: sp.Expr) -> Equation:
     """The chord of J between two plans less J, against `strength` times the gaps of φ."""
-    chord = (odds * objective(plan, eps) + objective(rival, eps)) / (1 + odds)
+    chord = (odds * objective(P, eps) + objective(R, eps)) / (1 + odds)
     return Equation(
         chord - objective(mixture, eps),
         strength * total(TOGETHER, jensen_gap(i, j)),

@@ -56,11 +56,6 @@ def cost(query: sp.Expr, key: sp.Expr) -> sp.Expr:
     return -similarity(query, key)
 
 
-def plan(query: sp.Expr, key: sp.Expr) -> sp.Expr:
-    """P_ij."""
-    return P[query, key]
-
-
 def uniform(query: sp.Expr, key: sp.Expr) -> sp.Expr:
     """1/m for every query and key."""
     return 1 / m
@@ -164,7 +159,7 @@ def shared(factor: sp.Expr, sign: int) -> Equation:
     """J(P/n) against J(P) over a factor and a constant."""
     return Equation(
         objective(shared_plan, eps),
-        objective(plan, eps) / factor - sign * eps * sp.log(n),
+        objective(P, eps) / factor - sign * eps * sp.log(n),
         reason="log(P/n) = log P − log n, and Σ P/n = 1",
     )
 
@@ -326,7 +321,7 @@ def cost_and_regularizer() -> Steps:
     """The costs are the negative similarities and the regularizer is −ε H, least at the uniform plan."""
     yield AtLeast(
         eps * entropy(uniform),
-        eps * entropy(plan),
+        eps * entropy(P),
         because=eps * total(TOGETHER, kl(P[i, j], 1 / m)),
         reason="−ε H(P) is least at the uniform plan",
     )
@@ -357,9 +352,9 @@ cost_matrix.twin(
 )
 def matrix_entropy() -> Steps:
     """The entropy of a plan is the sum of its rows' entropies, at most n log m; P/n has 1/n of it plus log n."""
-    yield Equation(-total(TOGETHER, xlogx(P[i, j] / n)), entropy(plan) / n + sp.log(n), reason="as a probability measure")
+    yield Equation(-total(TOGETHER, xlogx(P[i, j] / n)), entropy(P) / n + sp.log(n), reason="as a probability measure")
     yield AtLeast(
-        n * sp.log(m), entropy(plan), because=total(TOGETHER, kl(P[i, j], 1 / m)), reason="n log m − H(P) = Σ kl(P_ij ‖ 1/m)"
+        n * sp.log(m), entropy(P), because=total(TOGETHER, kl(P[i, j], 1 / m)), reason="n log m − H(P) = Σ kl(P_ij ‖ 1/m)"
     )
     yield Equation(entropy(uniform), n * sp.log(m), reason="an instance: the uniform plan")
 
@@ -425,11 +420,11 @@ def explicit(scores: Entries, strength: sp.Expr) -> sp.Expr:
 )
 def written_out() -> Steps:
     """Inserting costs and entropy gives minus the total similarity plus ε Σ P log P."""
-    yield Equation(objective(plan, eps), explicit(similarity, eps), reason="C_ij = −⟨q_i, k_j⟩, −H = Σ P log P")
+    yield Equation(objective(P, eps), explicit(similarity, eps), reason="C_ij = −⟨q_i, k_j⟩, −H = Σ P log P")
 
 
-written_out.twin("entropy is penalized", lambda: Equation(objective(plan, eps), explicit(similarity, -eps)))
-written_out.twin("similarity is a cost", lambda: Equation(objective(plan, eps), explicit(cost, eps)))
+written_out.twin("entropy is penalized", lambda: Equation(objective(P, eps), explicit(similarity, -eps)))
+written_out.twin("similarity is a cost", lambda: Equation(objective(P, eps), explicit(cost, eps)))
 
 
 @claim(
@@ -464,13 +459,13 @@ def row_objective(query: sp.Expr) -> sp.Expr:
 )
 def decomposable() -> Steps:
     """The objective of the whole matrix is the sum of the one-query objectives of its rows."""
-    yield Equation(objective(plan, eps), total(i, row_objective(i)), reason="both parts are sums over the entries")
+    yield Equation(objective(P, eps), total(i, row_objective(i)), reason="both parts are sums over the entries")
 
 
-decomposable.twin("the mean over the rows", lambda: Equation(objective(plan, eps), total(i, row_objective(i)) / n))
+decomposable.twin("the mean over the rows", lambda: Equation(objective(P, eps), total(i, row_objective(i)) / n))
 decomposable.twin(
     "one row's entropy counts for all",
-    lambda: Equation(objective(plan, eps), total(TOGETHER, P[i, j] * cost(i, j)) + eps * total((i, k), xlogx(P[i, k])) / n),
+    lambda: Equation(objective(P, eps), total(TOGETHER, P[i, j] * cost(i, j)) + eps * total((i, k), xlogx(P[i, k])) / n),
 )
 
 

@@ -14,7 +14,7 @@ References Theorem A.7 of the document and its proof
 import sympy as sp
 
 from derivations import AtLeast, Equation, Kind, Limit, Steps, claim, delta, derivative, index, positive, total, vector
-from derivations.documents.eot.appendix_a_matrix import TOGETHER, P, cost, objective, plan, similarity, softmax, solves
+from derivations.documents.eot.appendix_a_matrix import TOGETHER, P, cost, objective, similarity, softmax, solves
 from derivations.documents.eot.notation import eps, i, j, k, l, m, n, tau
 
 a = positive("a")
@@ -70,11 +70,6 @@ attention_is_the_plan.twin(
 )
 
 
-def positive_plan(query: sp.Expr, key: sp.Expr) -> sp.Expr:
-    """W_ij > 0, not yet normalized."""
-    return W[query, key]
-
-
 def excess(query: sp.Expr) -> sp.Expr:
     """1 − Σ_j W_ij."""
     return 1 - total(j, W[query, j])
@@ -82,7 +77,7 @@ def excess(query: sp.Expr) -> sp.Expr:
 
 def lagrangian() -> sp.Expr:
     """J(W) + Σ_i λ_i (1 − Σ_j W_ij)."""
-    return objective(positive_plan, eps) + total(i, lam[i] * excess(i))
+    return objective(W, eps) + total(i, lam[i] * excess(i))
 
 
 def row_lagrangians(sign: int, strength: sp.Expr) -> sp.Expr:
@@ -100,8 +95,8 @@ def row_lagrangians(sign: int, strength: sp.Expr) -> sp.Expr:
 )
 def matrix_lagrangian() -> Steps:
     """One multiplier for each row; its slope in λ_i is what row i lacks, so on the plans it equals J for every λ."""
-    on_plans = objective(plan, eps) + total(i, lam[i] * (1 - total(j, P[i, j])))
-    yield Equation(on_plans, objective(plan, eps), reason="unit rows", about=(lam[i],))
+    on_plans = objective(P, eps) + total(i, lam[i] * (1 - total(j, P[i, j])))
+    yield Equation(on_plans, objective(P, eps), reason="unit rows", about=(lam[i],))
     yield Equation(derivative(lagrangian(), lam[i]), excess(i), reason="linear in λ")
 
 

@@ -34,18 +34,13 @@ from derivations import (
     vector,
     xlogx,
 )
-from derivations.documents.eot.notation import j, l, m, objective, partition, s, score, softmax, tau
+from derivations.documents.eot.notation import j, l, m, objective, partition, s, softmax, tau
 
 p, q = simplex("p", m), simplex("x", m)
-star = softmax(score, tau)
+star = softmax(s, tau)
 odds, size_of_penalty = positive("t"), positive("M")
 elsewhere = vector("t", m)
 c = scalar("c")
-
-
-def plan(key: sp.Expr) -> sp.Expr:
-    """p_j."""
-    return p[key]
 
 
 def uniform(key: sp.Expr) -> sp.Expr:
@@ -65,10 +60,10 @@ def negentropy(of: Entry, strength: sp.Expr = tau) -> sp.Expr:
 
 def inner(of: Entry) -> sp.Expr:
     """⟨p, s⟩ − f(p), whose supremum is the conjugate."""
-    return pairing(of, score) - negentropy(of)
+    return pairing(of, s) - negentropy(of)
 
 
-def potential(scores: Entry = score, strength: sp.Expr = tau) -> sp.Expr:
+def potential(scores: Entry = s, strength: sp.Expr = tau) -> sp.Expr:
     """φ(s) = τ log Σ_l exp(s_l/τ)."""
     return strength * sp.log(partition(scores, strength))
 
@@ -76,7 +71,7 @@ def potential(scores: Entry = score, strength: sp.Expr = tau) -> sp.Expr:
 def attained_at(candidate: Entry) -> UniqueMinimum:
     """f(p) − ⟨p, s⟩ is least, and ⟨p, s⟩ − f(p) greatest, at the candidate alone."""
     return UniqueMinimum(
-        lambda of: negentropy(of) - pairing(of, score),
+        lambda of: negentropy(of) - pairing(of, s),
         candidate,
         m,
         tau,
@@ -187,7 +182,7 @@ penalty.twin("only the penalty is felt", lambda: attained_at(uniform))
 )
 def constrained_negentropy() -> Steps:
     """f is τ Σ p log p on the simplex, where it lies between −τ log m and 0, and +∞ elsewhere."""
-    yield AtLeast(negentropy(plan), -tau * sp.log(m), because=tau * divergence(plan, uniform), reason="least at 1/m")
+    yield AtLeast(negentropy(p), -tau * sp.log(m), because=tau * divergence(p, uniform), reason="least at 1/m")
     yield Equation(negentropy(uniform), -tau * sp.log(m), reason="an instance: finite, so f is proper")
 
 
@@ -205,8 +200,8 @@ constrained_negentropy.twin("τ is lost", lambda: Equation(negentropy(uniform), 
 def step_unconstrained() -> Steps:
     """With the indicator inside f the problem of section 3 is a minimization over all of R^m, with the same solution."""
     yield Equation(
-        negentropy(plan) - pairing(plan, score),
-        objective(plan, lambda key: -s[key], tau),
+        negentropy(p) - pairing(p, s),
+        objective(p, lambda key: -s[key], tau),
         reason="the objective of (3) with C = −s and ε = τ",
     )
     yield attained_at(star)
@@ -257,16 +252,16 @@ def conjugate() -> Steps:
 def supremum() -> Steps:
     """The conjugate is the least upper bound of ⟨p, s⟩ − f(p): for the f of (125) no p exceeds φ(s), and p* reaches it."""
     yield Equation(inner(star), potential(), reason="reached at the softmax")
-    yield AtLeast(potential(), inner(plan), because=tau * divergence(plan, star), reason="φ − ⟨p, s⟩ + f(p) = τ Σ kl(p ‖ p*)")
+    yield AtLeast(potential(), inner(p), because=tau * divergence(p, star), reason="φ − ⟨p, s⟩ + f(p) = τ Σ kl(p ‖ p*)")
 
 
-supremum.twin("the value at the uniform vector", lambda: AtLeast(inner(uniform), inner(plan)))
-supremum.twin("the largest score", lambda: AtLeast(total(j, s[j] * delta(j, sp.S.One)), inner(plan)))
+supremum.twin("the value at the uniform vector", lambda: AtLeast(inner(uniform), inner(p)))
+supremum.twin("the largest score", lambda: AtLeast(total(j, s[j] * delta(j, sp.S.One)), inner(p)))
 
 
 def value(of: Entry) -> sp.Expr:
     """f(p) − ⟨p, s⟩."""
-    return negentropy(of) - pairing(of, score)
+    return negentropy(of) - pairing(of, s)
 
 
 @claim(
@@ -294,7 +289,7 @@ minimum_of_difference.twin("the uniform vector", lambda: attained_at(uniform))
 )
 def minus_supremum() -> Steps:
     """The least value of f − ⟨p, s⟩ is minus the greatest value of ⟨p, s⟩ − f."""
-    yield AtLeast(potential(), inner(plan), because=tau * divergence(plan, star), reason="the supremum is φ(s)")
+    yield AtLeast(potential(), inner(p), because=tau * divergence(p, star), reason="the supremum is φ(s)")
     yield attained_at(star)
     yield Equation(value(star), -potential(), reason="the minimum is −φ(s)")
 
@@ -313,7 +308,7 @@ minus_conjugate.twin(
     "the conjugate without the constraint", lambda: Equation(value(star), -tau * total(l, sp.exp(s[l] / tau - 1)))
 )
 minus_conjugate.twin("the sign", lambda: Equation(value(star), potential()))
-minus_conjugate.twin("τ is lost", lambda: Equation(value(star), -sp.log(partition(score, tau))))
+minus_conjugate.twin("τ is lost", lambda: Equation(value(star), -sp.log(partition(s, tau))))
 
 
 @claim(
@@ -352,11 +347,6 @@ step_value.twin(
 step_value.twin("the sign", lambda: Equation(-value(star), -potential()))
 
 
-def other_scores(key: sp.Expr) -> sp.Expr:
-    """t_j, other scores."""
-    return elsewhere[key]
-
-
 @claim(
     "eot.sB.step-gradient",
     "equivalence",
@@ -367,9 +357,9 @@ def other_scores(key: sp.Expr) -> sp.Expr:
 def step_gradient() -> Steps:
     """The plane with slope p*(s) touches f* at s from below, so where f* is smooth its gradient is the optimal point."""
     yield AtLeast(
-        potential(other_scores),
-        potential() + pairing(star, other_scores) - pairing(star, score),
-        because=tau * divergence(star, softmax(other_scores, tau)),
+        potential(elsewhere),
+        potential() + pairing(star, elsewhere) - pairing(star, s),
+        because=tau * divergence(star, softmax(elsewhere, tau)),
         reason="the gap is τ KL(p*(s) ‖ p*(t))",
     )
     yield Equation(derivative(potential(), s[j]), star(j), reason="and f* is smooth here")
@@ -392,5 +382,5 @@ def step_conjugate() -> Steps:
     yield Equation(derivative(potential(), s[j]), star(j), reason="chain rule; τ cancels")
 
 
-step_conjugate.twin("the softmax of s without τ", lambda: Equation(derivative(potential(), s[j]), softmax(score, sp.S.One)(j)))
+step_conjugate.twin("the softmax of s without τ", lambda: Equation(derivative(potential(), s[j]), softmax(s, sp.S.One)(j)))
 step_conjugate.twin("the Hessian's diagonal", lambda: Equation(derivative(potential(), s[j]), star(j) * (1 - star(j)) / tau))

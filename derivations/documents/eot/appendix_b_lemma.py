@@ -37,31 +37,25 @@ from derivations.documents.eot.appendix_b_conjugate import (
     attained_at,
     colder,
     divergence,
+    elsewhere,
     inner,
     mixture,
     negentropy,
     odds,
-    other_scores,
     p,
     pairing,
-    plan,
     potential,
     q,
     reversed_scores,
     star,
     uniform,
 )
-from derivations.documents.eot.notation import j, k, l, m, partition, s, score, softmax, tau
+from derivations.documents.eot.notation import j, k, l, m, partition, s, softmax, tau
 from derivations.documents.eot.section3_existence import scalar_convexity
 
 c, step = scalar("c"), scalar("h")
 w, inside = vector("w", m, kind=Kind.POSITIVE), interior("y", m)
 EVEN: dict[Variable, Value] = {m: 2, s.label: [0, 0], tau: 1, j: 1}
-
-
-def positive_vector(key: sp.Expr) -> sp.Expr:
-    """w_j > 0."""
-    return w[key]
 
 
 def mass_beside(at: Entry) -> sp.Expr:
@@ -73,9 +67,9 @@ def supports(level: sp.Expr) -> AtLeast:
     """f lies above the plane with slope s + level·1 that touches it at p*(s)."""
     plane = negentropy(star) + total(j, (p[j] - star(j)) * (s[j] + level))
     return AtLeast(
-        negentropy(plan),
+        negentropy(p),
         plane,
-        because=tau * divergence(plan, star),
+        because=tau * divergence(p, star),
         reason="Σ (p − p*) = 0, so the level does not matter: every s + c·1 is a subgradient of f at p*(s)",
         quotes=(UNIQUE_SUBGRADIENT,),
     )
@@ -109,7 +103,7 @@ def subgradients() -> Steps:
 
 conditions_met.twin("a plane through a higher point", lambda: AtLeast(supports(c).left, supports(c).right + tau))
 conditions_met.twin(
-    "the plane of other scores", lambda: AtLeast(negentropy(plan), negentropy(star) - total(j, (p[j] - star(j)) * (s[j] + c)))
+    "the plane of other scores", lambda: AtLeast(negentropy(p), negentropy(star) - total(j, (p[j] - star(j)) * (s[j] + c)))
 )
 
 
@@ -141,7 +135,7 @@ gradient_is_maximizer.twin("the gradient at 2s", lambda: attained_at(colder))
 )
 def constrained_again() -> Steps:
     """The f of (125): at most 0 on the simplex, and 0 at its corners."""
-    yield AtLeast(0, negentropy(plan), reason="p log p ≤ 0 for p ≤ 1; 0 only where each p_j is 0 or 1: at a corner")
+    yield AtLeast(0, negentropy(p), reason="p log p ≤ 0 for p ≤ 1; 0 only where each p_j is 0 or 1: at a corner")
     yield Equation(negentropy(uniform), -tau * sp.log(m), reason="at the uniform vector")
 
 
@@ -178,7 +172,7 @@ maximizer.twin("the uniform vector", lambda: attained_at(uniform))
 
 def gap_of_h(strength: sp.Expr) -> Equation:
     """h between two points less its chord, against `strength` times the gaps of φ(x) = x log x."""
-    chord = (odds * inner(plan) + inner(lambda key: q[key])) / (1 + odds)
+    chord = (odds * inner(p) + inner(q)) / (1 + odds)
     gaps = total(j, (odds * xlogx(p[j]) + xlogx(q[j])) / (1 + odds) - xlogx(mixture(j)))
     return Equation(inner(mixture) - chord, strength * gaps, reason="the linear term cancels")
 
@@ -237,7 +231,7 @@ def first_order() -> Steps:
 def first_order_along_simplex() -> Steps:
     """On the simplex only slopes along it must vanish: all partial derivatives of h agree, at p* alone."""
     yield attained_at(star)
-    difference = slope_of_h(lambda key: inside[key]) - slope_of_h(lambda key: inside[key]).xreplace({j: k})
+    difference = slope_of_h(inside) - slope_of_h(inside).xreplace({j: k})
     yield Equation(
         difference,
         tau * sp.log(star(j) / star(k)) - tau * sp.log(inside[j] / inside[k]),
@@ -282,9 +276,9 @@ def smooth(strength: sp.Expr, sign: int = 1) -> sp.Expr:
 @claim("eot.137", "identity", title="The gradient of h", needs=("eot.sB.conditions-met",), latex=r"\nabla_ph(p)=s-\nabla f(p)")
 def gradient_of_h() -> Steps:
     """The gradient of h is said to be s less that of f, which contains the indicator of the simplex."""
-    yield Equation(mass_beside(plan), 1 + step, reason="beside p in direction e_j the mass is 1 + h: there f is +∞ and h −∞")
+    yield Equation(mass_beside(p), 1 + step, reason="beside p in direction e_j the mass is 1 + h: there f is +∞ and h −∞")
     yield Fails(
-        Equation(mass_beside(plan), 1, at={m: 2, p.label: [sp.S.Half, sp.S.Half], j: 1, step: sp.S.Half}),
+        Equation(mass_beside(p), 1, at={m: 2, p.label: [sp.S.Half, sp.S.Half], j: 1, step: sp.S.Half}),
         reason="so neither f nor h has a partial derivative at any point of the simplex",
     )
 
@@ -298,7 +292,7 @@ def gradient_of_h() -> Steps:
 def gradient_without_indicator() -> Steps:
     """For the formula τ Σ p log p on p > 0, where there is a gradient, the slope of h is s_j less that of f."""
     h = total(l, w[l] * s[l]) - tau * total(l, w[l] * sp.log(w[l]))
-    yield Equation(derivative(h, w[j]), slope_of_h(positive_vector), reason="δ-sums collapse; (w log w)' = log w + 1")
+    yield Equation(derivative(h, w[j]), slope_of_h(w), reason="δ-sums collapse; (w log w)' = log w + 1")
     yield Equation(derivative(h, w[j]), smooth(tau), reason="gradients are linear")
 
 
@@ -356,13 +350,13 @@ scores_are_gradient.twin("the multiplier's sign", lambda: recovered(tau - potent
 def conclusion() -> Steps:
     """The conclusion of the proof is true, though not by (138): at p* the plane with slope p* supports f*, which is smooth."""
     yield AtLeast(
-        potential(other_scores),
-        potential() + pairing(star, other_scores) - pairing(star, score),
-        because=tau * divergence(star, softmax(other_scores, tau)),
+        potential(elsewhere),
+        potential() + pairing(star, elsewhere) - pairing(star, s),
+        because=tau * divergence(star, softmax(elsewhere, tau)),
         reason="p* is a subgradient of f* at s",
     )
-    yield Equation(star(j), derivative(tau * sp.log(partition(score, tau)), s[j]), reason="and f* has a gradient")
+    yield Equation(star(j), derivative(tau * sp.log(partition(s, tau)), s[j]), reason="and f* has a gradient")
 
 
-conclusion.twin("τ too many", lambda: Equation(star(j), derivative(sp.log(partition(score, tau)), s[j]) * tau**2))
-conclusion.twin("the gradient of V", lambda: Equation(star(j), -derivative(tau * sp.log(partition(score, tau)), s[j])))
+conclusion.twin("τ too many", lambda: Equation(star(j), derivative(sp.log(partition(s, tau)), s[j]) * tau**2))
+conclusion.twin("the gradient of V", lambda: Equation(star(j), -derivative(tau * sp.log(partition(s, tau)), s[j])))

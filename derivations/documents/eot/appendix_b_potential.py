@@ -24,18 +24,17 @@ from derivations.documents.eot.appendix_b_conjugate import (
     negentropy,
     p,
     pairing,
-    plan,
     potential,
     reversed_scores,
     star,
 )
-from derivations.documents.eot.notation import K, Q, j, k, l, lam, m, partition, r, s, score, similarity, softmax, tau
+from derivations.documents.eot.notation import K, Q, j, k, l, lam, m, partition, r, s, similarity, softmax, tau
 from derivations.documents.eot.section6_theorem import deeper_reason
 
 w = vector("p", m, kind=Kind.POSITIVE)
 any_weights = vector("x", m, kind=Kind.NONNEGATIVE)
 mu = scalar("μ")
-Z = partition(score, tau)
+Z = partition(s, tau)
 
 
 @claim(
@@ -48,11 +47,11 @@ Z = partition(score, tau)
 def over_all_vectors() -> Steps:
     """No vector gives more than φ(s), those outside the simplex giving −∞, and one gives as much."""
     yield Equation(inner(star), potential(), reason="reached at the softmax")
-    yield AtLeast(potential(), inner(plan), because=tau * divergence(plan, star), reason="τ KL(p ‖ p*) ≥ 0 is missing")
+    yield AtLeast(potential(), inner(p), because=tau * divergence(p, star), reason="τ KL(p ‖ p*) ≥ 0 is missing")
 
 
-over_all_vectors.twin("smaller than φ by τ", lambda: AtLeast(potential(), inner(plan) + tau))
-over_all_vectors.twin("for twice the entropy", lambda: AtLeast(potential(), inner(plan) - negentropy(plan)))
+over_all_vectors.twin("smaller than φ by τ", lambda: AtLeast(potential(), inner(p) + tau))
+over_all_vectors.twin("for twice the entropy", lambda: AtLeast(potential(), inner(p) - negentropy(p)))
 
 
 @claim(
@@ -88,8 +87,8 @@ def lagrangian() -> sp.Expr:
 )
 def maximization_lagrangian() -> Steps:
     """On the simplex it equals the objective for every λ, and its slope in λ is what the weights lack to one."""
-    on_simplex = inner(plan) - lam * (total(j, p[j]) - 1)
-    yield Equation(on_simplex, inner(plan), about=(lam,), reason="Σ p = 1")
+    on_simplex = inner(p) - lam * (total(j, p[j]) - 1)
+    yield Equation(on_simplex, inner(p), about=(lam,), reason="Σ p = 1")
     yield Equation(derivative(lagrangian(), lam), 1 - total(j, w[j]), reason="linear in λ")
 
 
@@ -187,7 +186,7 @@ def softmax_maximizes() -> Steps:
     yield attained_at(star)
 
 
-softmax_maximizes.twin("the temperature is lost", lambda: attained_at(softmax(score, sp.S.One)))
+softmax_maximizes.twin("the temperature is lost", lambda: attained_at(softmax(s, sp.S.One)))
 softmax_maximizes.twin("not normalized", lambda: attained_at(lambda key: sp.exp(s[key] / tau - 1)))
 
 
@@ -203,16 +202,16 @@ softmax_maximizes.twin("not normalized", lambda: attained_at(lambda key: sp.exp(
 )
 def at_the_maximizer() -> Steps:
     """The supremum is the value at its maximizer: mean score plus τ times entropy."""
-    yield Equation(potential(), pairing(star, score) - negentropy(star), reason="log p* = s/τ − log Z")
+    yield Equation(potential(), pairing(star, s) - negentropy(star), reason="log p* = s/τ − log Z")
 
 
-at_the_maximizer.twin("entropy is subtracted", lambda: Equation(potential(), pairing(star, score) + negentropy(star)))
-at_the_maximizer.twin("the mean score alone", lambda: Equation(potential(), pairing(star, score)))
+at_the_maximizer.twin("entropy is subtracted", lambda: Equation(potential(), pairing(star, s) + negentropy(star)))
+at_the_maximizer.twin("the mean score alone", lambda: Equation(potential(), pairing(star, s)))
 
 
 def with_log(log_weight: sp.Expr) -> sp.Expr:
     """Σ p* s − τ Σ p* · (the expression for log p*)."""
-    return pairing(star, score) - tau * total(j, star(j) * log_weight)
+    return pairing(star, s) - tau * total(j, star(j) * log_weight)
 
 
 @claim(
@@ -242,14 +241,12 @@ logarithm_inserted.twin("τ is lost", lambda: Equation(inner(star), with_log(s[j
 def mean_cancels() -> Steps:
     """Multiplied out, the mean score appears twice with opposite signs, and τ log Z times the sum of the weights remains."""
     remainder = tau * sp.log(Z) * total(j, star(j))
-    yield Equation(pairing(star, score) - tau * total(j, star(j) * s[j] / tau), 0, reason="τ · 1/τ = 1", about=(s[j], tau))
-    yield Equation(inner(star), pairing(star, score) - pairing(star, score) + remainder, reason="sums are linear")
+    yield Equation(pairing(star, s) - tau * total(j, star(j) * s[j] / tau), 0, reason="τ · 1/τ = 1", about=(s[j], tau))
+    yield Equation(inner(star), pairing(star, s) - pairing(star, s) + remainder, reason="sums are linear")
 
 
 mean_cancels.twin("the sign of log Z", lambda: Equation(inner(star), -tau * sp.log(Z) * total(j, star(j))))
-mean_cancels.twin(
-    "the mean score stays", lambda: Equation(inner(star), pairing(star, score) + tau * sp.log(Z) * total(j, star(j)))
-)
+mean_cancels.twin("the mean score stays", lambda: Equation(inner(star), pairing(star, s) + tau * sp.log(Z) * total(j, star(j))))
 
 
 @claim("eot.148", "identity", title="τ log Z is left", needs=("eot.147",), latex=r"=\tau\log Z")
@@ -272,7 +269,7 @@ logarithm_of_partition.twin("log of the mean exponential", lambda: Equation(inne
 )
 def log_sum_exp() -> Steps:
     """The conjugate is τ times the logarithm of the sum of the exponentiated scores over τ."""
-    yield AtLeast(potential(), inner(plan), because=tau * divergence(plan, star), reason="no p gives more")
+    yield AtLeast(potential(), inner(p), because=tau * divergence(p, star), reason="no p gives more")
     yield Equation(inner(star), tau * sp.log(total(l, sp.exp(s[l] / tau))), reason="and the softmax gives this")
 
 

@@ -41,15 +41,14 @@ from derivations.documents.eot.appendix_b_conjugate import (
     divergence,
     elsewhere,
     negentropy,
-    other_scores,
+    p,
     pairing,
-    plan,
     potential,
     reversed_scores,
     star,
     uniform,
 )
-from derivations.documents.eot.notation import j, m, s, score, tau
+from derivations.documents.eot.notation import j, m, s, tau
 
 a, beyond = scalar("a", Kind.NONNEGATIVE), scalar("v", Kind.NONNEGATIVE)
 b, c = positive("b"), scalar("c")
@@ -100,8 +99,8 @@ def implied(
 def touches() -> Follows:
     """If p attains f*(s), then f* lies above the plane with slope p through its value at s."""
     return implied(
-        (AtLeast(G_t, as_values(other_scores, point, F_p)), AtLeast(as_values(score, point, F_p), G_s)),
-        AtLeast(G_t, G_s + total(j, point[j] * (other_scores(j) - score(j)))),
+        (AtLeast(G_t, as_values(elsewhere, point, F_p)), AtLeast(as_values(s, point, F_p), G_s)),
+        AtLeast(G_t, G_s + total(j, point[j] * (elsewhere[j] - s[j]))),
         (sp.S.One, sp.S.One),
         reason="f*(t) ≥ ⟨p, t⟩ − f(p) for every t: p is a subgradient of f* at s",
     )
@@ -136,30 +135,30 @@ def conjugate_gradient() -> Steps:
 def conjugate_subgradient() -> Steps:
     """For closed convex f, p is a subgradient of f* at s exactly when p attains f*(s), and strict convexity leaves one p."""
     yield implied(
-        (AtLeast(F_x, as_values(score, rival, G_s)), AtLeast(as_values(score, point, F_p), G_s)),
-        AtLeast(F_x, F_p + total(j, (rival[j] - point[j]) * score(j))),
+        (AtLeast(F_x, as_values(s, rival, G_s)), AtLeast(as_values(s, point, F_p), G_s)),
+        AtLeast(F_x, F_p + total(j, (rival[j] - point[j]) * s[j])),
         (sp.S.One, sp.S.One),
         reason="f(x) ≥ ⟨x, s⟩ − f*(s): if p attains f*(s), then s is a subgradient of f at p",
     )
     yield implied(
-        (AtLeast(F_x, F_p + total(j, (rival[j] - point[j]) * score(j))),),
-        AtLeast(as_values(score, point, F_p), as_values(score, rival, F_x)),
+        (AtLeast(F_x, F_p + total(j, (rival[j] - point[j]) * s[j])),),
+        AtLeast(as_values(s, point, F_p), as_values(s, rival, F_x)),
         (sp.S.One,),
         reason="conversely, at a subgradient s of f at p no x gives more than p: p attains f*(s)",
     )
     yield implied(
-        (AtLeast(G_t, G_s + total(j, point[j] * (other_scores(j) - score(j)))),),
-        AtLeast(as_values(score, point, G_s), as_values(other_scores, point, G_t)),
+        (AtLeast(G_t, G_s + total(j, point[j] * (elsewhere[j] - s[j]))),),
+        AtLeast(as_values(s, point, G_s), as_values(elsewhere, point, G_t)),
         (sp.S.One,),
         reason="and if p is a subgradient of f* at s, f**(p) = ⟨p, s⟩ − f*(s): with f** = f, p attains f*(s)",
         quotes=(FENCHEL_MOREAU,),
     )
-    halfway = total(j, (point[j] + rival[j]) / 2 * score(j))
+    halfway = total(j, (point[j] + rival[j]) / 2 * s[j])
     yield implied(
         (
             AtLeast((F_p + F_x) / 2, F_mid, strict=True),
-            AtLeast(as_values(score, point, F_p), G_s),
-            AtLeast(as_values(score, rival, F_x), G_s),
+            AtLeast(as_values(s, point, F_p), G_s),
+            AtLeast(as_values(s, rival, F_x), G_s),
         ),
         AtLeast(halfway - F_mid, G_s, strict=True),
         (sp.S.One, sp.S.Half, sp.S.Half),
@@ -171,7 +170,7 @@ def conjugate_subgradient() -> Steps:
 
 def touching(sign: int, offset: sp.Expr) -> Follows:
     """The plane with a wrong sign or offset."""
-    conclusion = AtLeast(G_t, G_s + sign * total(j, point[j] * (other_scores(j) - score(j))) + offset)
+    conclusion = AtLeast(G_t, G_s + sign * total(j, point[j] * (elsewhere[j] - s[j])) + offset)
     zero: dict[Variable, Value] = {m: 1, point.label: [0], s.label: [0], elsewhere.label: [0], F_p: 0, G_s: 0, G_t: 0}
     return Follows(touches().premises, conclusion, (sp.S.One, sp.S.One), at=zero if offset else {})
 
@@ -182,12 +181,12 @@ conjugate_gradient.twin("the plane one unit higher", lambda: touching(1, sp.S.On
 
 def fenchel_young_gap() -> sp.Expr:
     """f(p) + f*(s) − ⟨p, s⟩ on the simplex."""
-    return negentropy(plan) + potential() - pairing(plan, score)
+    return negentropy(p) + potential() - pairing(p, s)
 
 
 def gap_is_divergence(other: Entry, strength: sp.Expr = tau) -> Equation:
     """The gap of Fenchel and Young is τ KL(p ‖ ∇f*(s)): it vanishes only at p = ∇f*(s)."""
-    return Equation(fenchel_young_gap(), strength * divergence(plan, other), reason="log p*_j = s_j/τ − log Z")
+    return Equation(fenchel_young_gap(), strength * divergence(p, other), reason="log p*_j = s_j/τ − log Z")
 
 
 @claim(
@@ -262,9 +261,7 @@ def biconjugate() -> Steps:
 )
 def biconjugate_of_negentropy() -> Steps:
     """For the f of (125) the supremum over s of ⟨p, s⟩ − f*(s) is f(p) inside the simplex, attained at s = τ log p."""
-    yield AtLeast(
-        negentropy(plan), pairing(plan, score) - potential(), because=tau * divergence(plan, star), reason="no s exceeds f(p)"
-    )
+    yield AtLeast(negentropy(p), pairing(p, s) - potential(), because=tau * divergence(p, star), reason="no s exceeds f(p)")
     yield reached(tau, sp.S.One)
 
 
@@ -283,7 +280,7 @@ def gap_at_gradient(strength: sp.Expr) -> Equation:
     """The gap of Fenchel and Young against the divergence from ∇f*, differentiated from f*."""
     return Equation(
         fenchel_young_gap(),
-        strength * divergence(plan, lambda key: derivative(potential(), s[key])),
+        strength * divergence(p, lambda key: derivative(potential(), s[key])),
         reason="so for the f of (125) it is 0 exactly at p = ∇f*(s)",
     )
 

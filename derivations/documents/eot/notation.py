@@ -27,11 +27,6 @@ def similarity(key: sp.Expr) -> sp.Expr:
     return total(r, Q[r] * K[key, r])
 
 
-def score(key: sp.Expr) -> sp.Expr:
-    """s_j."""
-    return s[key]
-
-
 def partition(scores: Entry, temperature: sp.Expr, over: Variable = l) -> sp.Expr:
     """Σ_l exp(s_l/τ)."""
     return total(over, sp.exp(scores(over) / temperature))

@@ -36,11 +36,6 @@ p = simplex("p", m)
 mu = complementary("mu", p)
 
 
-def optimum(key: sp.Expr) -> sp.Expr:
-    """p_j, the solution of the Karush–Kuhn–Tucker conditions."""
-    return p[key]
-
-
 def scaled_entropy(strength: sp.Expr) -> Regularizer:
     """−τ H, that is τ Σ_j p_j log p_j."""
     return lambda plan: strength * total(j, xlogx(plan(j)))

@@ -32,16 +32,11 @@ from derivations import (
     total,
 )
 from derivations.documents.eot import policy
-from derivations.documents.eot.notation import cost, expect, j, k, m, objective, s, score, similarity, softmax, tau, u
+from derivations.documents.eot.notation import cost, expect, j, k, m, objective, s, similarity, softmax, tau, u
 from derivations.documents.eot.section3_problem import maximally_entropic
 
-p = softmax(score, tau)
+p = softmax(s, tau)
 i = index("i", m)
-
-
-def given(key: sp.Expr) -> sp.Expr:
-    """u_j, any utilities."""
-    return u[key]
 
 
 def solves(candidate: Entry) -> UniqueMinimum:
@@ -88,11 +83,11 @@ exact_solution.twin("entropy alone", lambda: solves(lambda key: 1 / m))
 )
 def policy_gradient() -> Steps:
     """What backpropagation computes is the mean, under the weights, of advantage times score function."""
-    yield Equation(descent(), mean_update(expect(p, given), p), reason="p ∂log p = ∂p and Σ ∂p = 0")
+    yield Equation(descent(), mean_update(expect(p, u), p), reason="p ∂log p = ∂p and Σ ∂p = 0")
 
 
-policy_gradient.twin("the sign", lambda: Equation(descent(), -mean_update(expect(p, given), p)))
-policy_gradient.twin("a uniform policy", lambda: Equation(descent(), mean_update(expect(p, given), lambda key: 1 / m)))
+policy_gradient.twin("the sign", lambda: Equation(descent(), -mean_update(expect(p, u), p)))
+policy_gradient.twin("a uniform policy", lambda: Equation(descent(), mean_update(expect(p, u), lambda key: 1 / m)))
 
 
 @claim(

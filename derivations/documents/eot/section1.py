@@ -38,10 +38,10 @@ from derivations import (
     vector,
 )
 from derivations.documents.eot import policy, section0_abstract
-from derivations.documents.eot.notation import cost, expect, j, k, m, objective, s, score, similarity, softmax, tau, u
+from derivations.documents.eot.notation import cost, expect, j, k, m, objective, s, similarity, softmax, tau, u
 from derivations.documents.eot.section3_problem import maximally_entropic
 
-p = softmax(score, tau)
+p = softmax(s, tau)
 i = index("i", m)
 ties, below, top = size("r"), size("n"), scalar("s")
 best, lower = index("x", ties), index("y", below)
@@ -117,13 +117,12 @@ def policy_gradient(level: sp.Expr) -> sp.Expr:
 )
 def backward_pass() -> Steps:
     """The negative gradient is the mean, under the weights, of advantage times the derivative of the log weight."""
-    yield Equation(descent(), policy_gradient(expect(p, lambda key: u[key])), reason="p ∂log p = ∂p and Σ ∂p = 0")
+    yield Equation(descent(), policy_gradient(expect(p, u)), reason="p ∂log p = ∂p and Σ ∂p = 0")
 
 
-backward_pass.twin("the sign", lambda: Equation(descent(), -policy_gradient(expect(p, lambda key: u[key]))))
+backward_pass.twin("the sign", lambda: Equation(descent(), -policy_gradient(expect(p, u))))
 backward_pass.twin(
-    "the weights are left out",
-    lambda: Equation(descent(), total(i, (u[i] - expect(p, lambda key: u[key])) * derivative(sp.log(p(i)), s[j]))),
+    "the weights are left out", lambda: Equation(descent(), total(i, (u[i] - expect(p, u)) * derivative(sp.log(p(i)), s[j])))
 )
 
 

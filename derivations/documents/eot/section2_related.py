@@ -39,24 +39,14 @@ from derivations import (
 )
 from derivations.documents.eot import policy
 from derivations.documents.eot.appendix_a_matrix import similarity, softmax, solves, uniform
-from derivations.documents.eot.notation import expect, i, j, k, l, m, n, s, score, tau, u
+from derivations.documents.eot.notation import expect, i, j, k, l, m, n, s, tau, u
 from derivations.documents.eot.notation import softmax as row_softmax
 
 E = vector("E", m)
 q = simplex("q", m)
 beta = scalar("beta")
-p = row_softmax(score, tau)
+p = row_softmax(s, tau)
 action = index("i", m)
-
-
-def energy(key: sp.Expr) -> sp.Expr:
-    """E_j."""
-    return E[key]
-
-
-def rival(key: sp.Expr) -> sp.Expr:
-    """q_j."""
-    return q[key]
 
 
 def entropy(of: Entry) -> sp.Expr:
@@ -74,12 +64,12 @@ warm = gibbs(1 / tau)
 
 def excess_entropy(of: Entry) -> sp.Expr:
     """H(g) − H(q) + β (E_q[E] − E_g[E])."""
-    return entropy(of) - entropy(rival) + (expect(rival, energy) - expect(of, energy)) / tau
+    return entropy(of) - entropy(q) + (expect(q, E) - expect(of, E)) / tau
 
 
 def more_entropy(bound: sp.Expr, at: dict[Variable, Value] | None = None) -> Follows:
     """If q has at most the energy of the Gibbs distribution, then H(g) ≥ bound."""
-    cheaper = AtLeast(expect(warm, energy), expect(rival, energy))
+    cheaper = AtLeast(expect(warm, E), expect(q, E))
     return Follows(
         (cheaper,),
         AtLeast(entropy(warm), bound),
@@ -107,7 +97,7 @@ def maximum_entropy() -> Steps:
         reason="for E = (0, 1) its mean energy exceeds 0, but the constraint E_q[E] = 0 admits (1, 0) alone:",
     )
     yield Fails(
-        Equation(expect(gibbs(beta), energy), expect(rival, energy), at={m: 2, E.label: [0, 1], q.label: [1, 0], beta: 1}),
+        Equation(expect(gibbs(beta), E), expect(q, E), at={m: 2, E.label: [0, 1], q.label: [1, 0], beta: 1}),
         reason="the distribution of greatest entropy there is no softmax",
     )
 
@@ -122,16 +112,16 @@ def maximum_entropy_at_its_energy() -> Steps:
     """Among all distributions with its mean energy or less the Gibbs distribution, a softmax of −E/τ, has most entropy."""
     yield Equation(warm(j) / warm(k), sp.exp((E[k] - E[j]) / tau), reason="softmax form: lower energy, larger probability")
     yield Equation(
-        entropy(gibbs(beta)) - entropy(rival) + beta * (expect(rival, energy) - expect(gibbs(beta), energy)),
+        entropy(gibbs(beta)) - entropy(q) + beta * (expect(q, E) - expect(gibbs(beta), E)),
         total(j, kl(q[j], gibbs(beta)(j))),
         reason="for every real β: at equal energies H(g) − H(q) = KL(q ‖ g)",
     )
-    yield more_entropy(entropy(rival))
+    yield more_entropy(entropy(q))
 
 
 maximum_entropy.twin(
     "one nat more",
-    lambda: more_entropy(entropy(rival) + 1, {m: 2, E.label: [0, 1], tau: 1, q.label: [sp.Rational(3, 4), sp.Rational(1, 4)]}),
+    lambda: more_entropy(entropy(q) + 1, {m: 2, E.label: [0, 1], tau: 1, q.label: [sp.Rational(3, 4), sp.Rational(1, 4)]}),
 )
 maximum_entropy.twin("the uniform entropy", lambda: more_entropy(sp.log(m)))
 
@@ -270,11 +260,6 @@ def mean_score(values: Entry) -> sp.Expr:
     return total(action, p(action) * values(action) * derivative(sp.log(p(action)), s[j]))
 
 
-def utility(key: sp.Expr) -> sp.Expr:
-    """u_j, held fixed."""
-    return u[key]
-
-
 @claim(
     "eot.s2.log-derivative",
     "identity",
@@ -285,14 +270,14 @@ def utility(key: sp.Expr) -> sp.Expr:
 def log_derivative() -> Steps:
     """The derivative of an expectation is the expectation with the derivative of the log-probability as a factor."""
     yield Equation(derivative(p(action), s[j]), p(action) * derivative(sp.log(p(action)), s[j]), reason="∂p = p ∂log p")
-    yield Equation(derivative(expect(p, utility), s[j]), mean_score(utility), reason="summed with u_i")
+    yield Equation(derivative(expect(p, u), s[j]), mean_score(u), reason="summed with u_i")
 
 
 log_derivative.twin(
     "the probability is lost",
-    lambda: Equation(derivative(expect(p, utility), s[j]), total(action, u[action] * derivative(sp.log(p(action)), s[j]))),
+    lambda: Equation(derivative(expect(p, u), s[j]), total(action, u[action] * derivative(sp.log(p(action)), s[j]))),
 )
-log_derivative.twin("the sign", lambda: Equation(derivative(expect(p, utility), s[j]), -mean_score(utility)))
+log_derivative.twin("the sign", lambda: Equation(derivative(expect(p, u), s[j]), -mean_score(u)))
 
 
 def descent() -> sp.Expr:

@@ -244,7 +244,7 @@ def strictly_convex() -> Steps:
 
 def gap_of_objective(strength: sp.Expr) -> Equation:
     """The chord of J less J, against `strength` times the gaps of φ."""
-    chord = t * objective(lambda key: x[key], cost, tau) + rest * objective(lambda key: y[key], cost, tau)
+    chord = t * objective(x, cost, tau) + rest * objective(y, cost, tau)
     return Equation(chord - objective(mixture, cost, tau), strength * total(j, jensen_gap(j)), reason="the linear part cancels")
 
 
@@ -261,7 +261,7 @@ def least_at(candidate: Entry, strength: sp.Expr | None = None) -> AtLeast:
     """J at any point of the simplex is at least J at the candidate."""
     gap = None if strength is None else strength * total(j, kl(x[j], candidate(j)))
     return AtLeast(
-        objective(lambda key: x[key], cost, tau),
+        objective(x, cost, tau),
         objective(candidate, cost, tau),
         because=gap,
         reason="so the minimum exists: J(x) − J(α) = τ Σ kl(x_j ‖ α_j) ≥ 0 at every x, zeros included",

@@ -56,26 +56,6 @@ odds, t = positive("odds"), positive("t")
 HALF = sp.S.Half
 
 
-def plan(i_: sp.Expr, j_: sp.Expr) -> sp.Expr:
-    """P_ij."""
-    return P[i_, j_]
-
-
-def rival(i_: sp.Expr, j_: sp.Expr) -> sp.Expr:
-    """R_ij."""
-    return R[i_, j_]
-
-
-def closed(i_: sp.Expr, j_: sp.Expr) -> sp.Expr:
-    """P_ij, with marginals that may have zeros."""
-    return P0[i_, j_]
-
-
-def closed_rival(i_: sp.Expr, j_: sp.Expr) -> sp.Expr:
-    """R_ij, with marginals that may have zeros."""
-    return R0[i_, j_]
-
-
 def independent(i_: sp.Expr, j_: sp.Expr) -> sp.Expr:
     """a_i b_j."""
     return a[i_] * b[j_]
@@ -160,16 +140,14 @@ def transport_is_linear() -> Steps:
     )
     yield Equation(
         expense(combined),
-        times * expense(lambda x, y: first_matrix[x, y]) + plus_times * expense(lambda x, y: second_matrix[x, y]),
+        times * expense(first_matrix) + plus_times * expense(second_matrix),
         reason="so is the cost; P ≥ 0 is linear as it is;",
     )
     yield Equation(total(j, mixed(i, j)), a0[i], reason="so mixtures of plans keep their rows,")
     yield Equation(total(i, mixed(i, j)), b0[j], reason="keep their columns,")
     yield AtLeast(mixed(i, j), 0, reason="and have entries ≥ 0,")
     yield Equation(
-        expense(mixed),
-        odds / (1 + odds) * expense(closed) + expense(closed_rival) / (1 + odds),
-        reason="and cost the mixture of the costs",
+        expense(mixed), odds / (1 + odds) * expense(P0) + expense(R0) / (1 + odds), reason="and cost the mixture of the costs"
     )
 
 
@@ -179,10 +157,9 @@ def mixed(i_: sp.Expr, j_: sp.Expr) -> sp.Expr:
 
 
 transport_is_linear.twin(
-    "weights swapped",
-    lambda: Equation(expense(mixed), expense(closed) / (1 + odds) + odds / (1 + odds) * expense(closed_rival)),
+    "weights swapped", lambda: Equation(expense(mixed), expense(P0) / (1 + odds) + odds / (1 + odds) * expense(R0))
 )
-transport_is_linear.twin("a plain sum", lambda: Equation(expense(mixed), expense(closed) + expense(closed_rival)))
+transport_is_linear.twin("a plain sum", lambda: Equation(expense(mixed), expense(P0) + expense(R0)))
 
 
 @claim(
@@ -313,7 +290,7 @@ def entry_gap(i_: sp.Expr, j_: sp.Expr) -> sp.Expr:
 
 def plan_gap(strength: sp.Expr) -> Equation:
     """The chord of J_ε between two plans less J_ε, against `strength` times the gaps of φ."""
-    chord = (odds * objective(closed) + objective(closed_rival)) / (1 + odds)
+    chord = (odds * objective(P0) + objective(R0)) / (1 + odds)
     return Equation(chord - objective(mixed), strength * total((i, j), entry_gap(i, j)), reason="the linear part cancels")
 
 
@@ -345,25 +322,21 @@ primer_strict_convexity.twin("ε is lost", lambda: plan_gap(sp.S.One))
 )
 def primer_trade_off() -> Steps:
     """With a larger ε the optimal plan has at least as much entropy and costs at least as much."""
-    yield trade_off(AtLeast(expense(closed_rival), expense(closed)), ((eps + odds) / odds, eps / odds))
-    yield trade_off(AtLeast(entropy(closed_rival), entropy(closed)), (1 / odds, 1 / odds))
+    yield trade_off(AtLeast(expense(R0), expense(P0)), ((eps + odds) / odds, eps / odds))
+    yield trade_off(AtLeast(entropy(R0), entropy(P0)), (1 / odds, 1 / odds))
 
 
 def trade_off(conclusion: AtLeast, weights: tuple[sp.Expr, sp.Expr]) -> Follows:
     """The consequence if P is optimal for ε and R for ε + t, t > 0."""
     stronger = eps + odds
-    optimal_for_less = AtLeast(objective(closed_rival), objective(closed))
-    optimal_for_more = AtLeast(
-        expense(closed) - stronger * entropy(closed), expense(closed_rival) - stronger * entropy(closed_rival)
-    )
+    optimal_for_less = AtLeast(objective(R0), objective(P0))
+    optimal_for_more = AtLeast(expense(P0) - stronger * entropy(P0), expense(R0) - stronger * entropy(R0))
     premises = (optimal_for_less, optimal_for_more)
     return Follows(premises, conclusion, weights, given=premises, reason="both optimalities, added up")
 
 
-primer_trade_off.twin("entropy falls", lambda: trade_off(AtLeast(entropy(closed), entropy(closed_rival)), (1 / odds, 1 / odds)))
-primer_trade_off.twin(
-    "entropy grows by t", lambda: trade_off(AtLeast(entropy(closed_rival), entropy(closed) + odds), (1 / odds, 1 / odds))
-)
+primer_trade_off.twin("entropy falls", lambda: trade_off(AtLeast(entropy(P0), entropy(R0)), (1 / odds, 1 / odds)))
+primer_trade_off.twin("entropy grows by t", lambda: trade_off(AtLeast(entropy(R0), entropy(P0) + odds), (1 / odds, 1 / odds)))
 
 
 @claim(
@@ -421,11 +394,11 @@ def most_entropic() -> Steps:
     yield zero_rows()
     yield AtLeast(
         entropy(independent),
-        entropy(plan),
+        entropy(P),
         because=total((i, j), kl(P[i, j], independent(i, j))),
         reason="H(a bᵀ) − H(P) = Σ kl(P_ij ‖ a_i b_j)",
     )
 
 
-most_entropic.twin("at most that of a", lambda: AtLeast(-total(i, xlogx(a[i])), entropy(plan)))
-most_entropic.twin("half of it", lambda: AtLeast(entropy(independent) / 2, entropy(plan)))
+most_entropic.twin("at most that of a", lambda: AtLeast(-total(i, xlogx(a[i])), entropy(P)))
+most_entropic.twin("half of it", lambda: AtLeast(entropy(independent) / 2, entropy(P)))

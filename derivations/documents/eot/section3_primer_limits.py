@@ -40,8 +40,6 @@ from derivations.documents.eot.section3_primer import (
     expense,
     independent,
     objective,
-    plan,
-    rival,
     t,
     zero_rows,
 )
@@ -54,10 +52,10 @@ def divergence() -> sp.Expr:
 
 def closeness(rate: sp.Expr, at: dict[Variable, Value] | None = None) -> Follows:
     """If P is optimal, its divergence from a bᵀ is at most rate times the cost it saves."""
-    better = AtLeast(objective(independent), objective(plan))
+    better = AtLeast(objective(independent), objective(P))
     return Follows(
         (better,),
-        AtLeast(rate * (expense(independent) - expense(plan)), divergence()),
+        AtLeast(rate * (expense(independent) - expense(P)), divergence()),
         (1 / eps,),
         at=at or {},
         given=(better,),
@@ -108,7 +106,7 @@ eps_to_infinity.twin("it costs more than a bᵀ", lambda: closeness(-1 / eps))
 def eps_to_zero() -> Steps:
     """As ε → 0 the solution is said to approach the classical solution, which is sparse."""
     constant = positive("κ")
-    gap = constant * (total((i, j), P[i, j]) - 1) - eps * entropy(plan) + eps * entropy(independent)
+    gap = constant * (total((i, j), P[i, j]) - 1) - eps * entropy(P) + eps * entropy(independent)
     yield Equation(gap, eps * divergence(), reason="if all costs are equal, a bᵀ is optimal for every ε > 0")
     entries = sp.Mul(*[independent(sp.Integer(row), sp.Integer(column)) for row in (1, 2) for column in (1, 2)])
     yield Fails(
@@ -119,12 +117,12 @@ def eps_to_zero() -> Steps:
 
 def optimal() -> AtLeast:
     """P is optimal for ε: no plan R does better."""
-    return AtLeast(objective(rival), objective(plan))
+    return AtLeast(objective(R), objective(P))
 
 
 def cheapest() -> AtLeast:
     """R is optimal for ε = 0: P costs at least as much."""
-    return AtLeast(expense(plan), expense(rival))
+    return AtLeast(expense(P), expense(R))
 
 
 @eps_to_zero.corrected(
@@ -137,7 +135,7 @@ def largest_entropy_solution() -> Steps:
     """The plan tends to the optimal plan of largest entropy, which is sparse only if no dense plan is optimal too."""
     top = AtLeast(
         sp.log(n * m),
-        entropy(plan),
+        entropy(P),
         because=total((k, h), kl(P[h, k], 1 / (n * m))),
         about=(P[i, j],),
         reason="no plan has more entropy than log nm",
@@ -146,7 +144,7 @@ def largest_entropy_solution() -> Steps:
     yield AtLeast(-xlogx(t), t * (1 - t), because=t * kl(1, t), reason="≥ 0 for t ≤ 1, so no plan has negative entropy")
     yield Follows(
         (optimal(),),
-        AtLeast(expense(rival) + eps * (entropy(plan) - entropy(rival)), expense(plan)),
+        AtLeast(expense(R) + eps * (entropy(P) - entropy(R)), expense(P)),
         (sp.S.One,),
         given=(optimal(),),
         reason="so the extra cost is at most ε log nm, and vanishes",
@@ -154,7 +152,7 @@ def largest_entropy_solution() -> Steps:
     )
     yield Follows(
         both := (optimal(), cheapest()),
-        AtLeast(entropy(plan), entropy(rival)),
+        AtLeast(entropy(P), entropy(R)),
         (1 / eps, 1 / eps),
         given=both,
         reason="each limit point is optimal and has the largest entropy among optimal plans: there is one such",
@@ -174,8 +172,8 @@ def least_entropy(bound: sp.Expr) -> Follows:
         R.label: [[HALF, 0], [0, HALF]],
         P.label: [[HALF * 7 / 8, HALF / 8], [HALF / 8, HALF * 7 / 8]],
     }
-    return Follows(both := (optimal(), cheapest()), AtLeast(entropy(plan), bound), (1 / eps, 1 / eps), at=swap, given=both)
+    return Follows(both := (optimal(), cheapest()), AtLeast(entropy(P), bound), (1 / eps, 1 / eps), at=swap, given=both)
 
 
 eps_to_zero.twin("the entropy of the independent plan", lambda: least_entropy(entropy(independent)))
-eps_to_zero.twin("more entropy by log 2", lambda: least_entropy(entropy(rival) + sp.log(2)))
+eps_to_zero.twin("more entropy by log 2", lambda: least_entropy(entropy(R) + sp.log(2)))

@@ -57,7 +57,6 @@ from derivations.documents.eot.notation import (
     other,
     partition,
     s,
-    score,
     similarity,
     softmax,
     tau,
@@ -71,11 +70,6 @@ S = vector("S", n, m)
 def uniform(key: sp.Expr) -> sp.Expr:
     """1/m for every key."""
     return 1 / m
-
-
-def plan(key: sp.Expr) -> sp.Expr:
-    """p_j."""
-    return p[key]
 
 
 # ── Definition 3.1 ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -188,7 +182,7 @@ def shannon_entropy() -> Steps:
     yield Equation(entropy(uniform), sp.log(m), reason="m equal terms")
     one = positive("w")
     yield AtLeast(-xlogx(one), one * (1 - one), because=one * kl(1, one), reason="≥ 0 for w ≤ 1, and 0 log 0 = 0: H ≥ 0")
-    yield AtLeast(sp.log(m), entropy(plan), because=total(x, kl_to_uniform(x)), reason="log m − H(p) = Σ kl(p_j ‖ 1/m)")
+    yield AtLeast(sp.log(m), entropy(p), because=total(x, kl_to_uniform(x)), reason="log m − H(p) = Σ kl(p_j ‖ 1/m)")
 
 
 def kl_to_uniform(key: sp.Expr) -> sp.Expr:
@@ -209,7 +203,7 @@ shannon_entropy.twin("square for logarithm", lambda: Equation(total(j, uniform(j
 )
 def explicit_objective() -> Steps:
     """Inserting cost and entropy gives minus the expected similarity plus ε times Σ p log p."""
-    yield Equation(objective(plan, cost, eps), explicit(similarity, eps), reason="C_j = −⟨q, k_j⟩, −H = Σ p log p")
+    yield Equation(objective(p, cost, eps), explicit(similarity, eps), reason="C_j = −⟨q, k_j⟩, −H = Σ p log p")
 
 
 def explicit(scores: Entry, strength: sp.Expr) -> sp.Expr:
@@ -217,9 +211,9 @@ def explicit(scores: Entry, strength: sp.Expr) -> sp.Expr:
     return -total(j, p[j] * scores(j)) + strength * total(j, xlogx(p[j]))
 
 
-explicit_objective.twin("entropy is penalized", lambda: Equation(objective(plan, cost, eps), explicit(similarity, -eps)))
-explicit_objective.twin("similarity is a cost", lambda: Equation(objective(plan, cost, eps), explicit(cost, eps)))
-explicit_objective.twin("ε is lost", lambda: Equation(objective(plan, cost, eps), explicit(similarity, sp.S.One)))
+explicit_objective.twin("entropy is penalized", lambda: Equation(objective(p, cost, eps), explicit(similarity, -eps)))
+explicit_objective.twin("similarity is a cost", lambda: Equation(objective(p, cost, eps), explicit(cost, eps)))
+explicit_objective.twin("ε is lost", lambda: Equation(objective(p, cost, eps), explicit(similarity, sp.S.One)))
 
 
 @claim(
@@ -280,11 +274,11 @@ row_independence.twin(
 )
 def minimal_cost() -> Steps:
     """The expected cost is minus the expected similarity, so minimizing one maximizes the other."""
-    yield Equation(expect(plan, cost), -expect(plan, similarity), reason="C_j = −⟨q, k_j⟩")
+    yield Equation(expect(p, cost), -expect(p, similarity), reason="C_j = −⟨q, k_j⟩")
 
 
-minimal_cost.twin("same sign", lambda: Equation(expect(plan, cost), expect(plan, similarity)))
-minimal_cost.twin("uniform average", lambda: Equation(expect(plan, cost), -expect(uniform, similarity)))
+minimal_cost.twin("same sign", lambda: Equation(expect(p, cost), expect(p, similarity)))
+minimal_cost.twin("uniform average", lambda: Equation(expect(p, cost), -expect(uniform, similarity)))
 
 
 @claim(
@@ -297,8 +291,8 @@ minimal_cost.twin("uniform average", lambda: Equation(expect(plan, cost), -expec
 )
 def trade_off() -> Steps:
     """As ε grows the solution's entropy rises and its expected similarity falls, both with the variance of s."""
-    star = softmax(score, eps)
-    mean = expect(star, score)
+    star = softmax(s, eps)
+    mean = expect(star, s)
     spread = total(l, star(l) * (s[l] - mean) ** 2)
     yield Equation(derivative(mean, eps), -spread / eps**2, reason="quotient rule; Σ p (s − E s)² = E s² − (E s)²")
     yield AtLeast(spread, 0, because=spread, reason="a variance")
@@ -307,8 +301,8 @@ def trade_off() -> Steps:
 
 def entropy_slope(power: int, sign: int = 1) -> Equation:
     """dH(p*)/dε as the variance of the scores over a power of ε."""
-    star = softmax(score, eps)
-    spread = total(l, star(l) * (s[l] - expect(star, score)) ** 2)
+    star = softmax(s, eps)
+    spread = total(l, star(l) * (s[l] - expect(star, s)) ** 2)
     return Equation(derivative(entropy(star), eps), sign * spread / eps**power)
 
 
@@ -318,7 +312,7 @@ trade_off.twin("one power of ε is lost", lambda: entropy_slope(2))
 
 def more_entropy(bound: sp.Expr, at: dict[Variable, Value] | None = None) -> Follows:
     """If p is at least as similar to the query as α, then H(α) ≥ bound."""
-    as_similar = AtLeast(expect(plan, similarity), expect(alpha, similarity))
+    as_similar = AtLeast(expect(p, similarity), expect(alpha, similarity))
     return Follows(
         (as_similar,),
         AtLeast(entropy(alpha), bound),
@@ -342,7 +336,7 @@ def maximally_entropic() -> Steps:
     yield Fails(
         AtLeast(
             entropy(alpha),
-            entropy(plan),
+            entropy(p),
             at={m: 2, d: 1, Q.label: [1], K.label: [[1], [0]], tau: 1, p.label: [sp.S.Half, sp.S.Half]},
         ),
         reason="only the uniform distribution is maximally entropic, and it maximizes no similarity",
@@ -356,14 +350,14 @@ def maximally_entropic() -> Steps:
 )
 def maximally_entropic_for_its_similarity() -> Steps:
     """Of all distributions that are at least as similar to the query as the attention weights, these have the most entropy."""
-    yield more_entropy(entropy(plan))
+    yield more_entropy(entropy(p))
 
 
 maximally_entropic.twin(
     "as much as the uniform distribution",
     lambda: more_entropy(sp.log(m), {m: 2, d: 1, Q.label: [1], K.label: [[0], [1]], tau: 1, p.label: [0, 1]}),
 )
-maximally_entropic.twin("τ more", lambda: more_entropy(entropy(plan) + tau))
+maximally_entropic.twin("τ more", lambda: more_entropy(entropy(p) + tau))
 
 
 @claim(
@@ -406,15 +400,13 @@ shift = scalar("t")
 )
 def shifted_cost() -> Steps:
     """Costs may have any sign: a constant added to every cost adds itself to the objective and moves no minimizer."""
-    yield Equation(
-        objective(plan, lambda key: cost(key) + shift, eps), objective(plan, cost, eps) + shift, reason="Σ_j p_j = 1"
-    )
+    yield Equation(objective(p, lambda key: cost(key) + shift, eps), objective(p, cost, eps) + shift, reason="Σ_j p_j = 1")
 
 
 nonnegative_cost.twin(
-    "the shift is lost", lambda: Equation(objective(plan, lambda key: cost(key) + shift, eps), objective(plan, cost, eps))
+    "the shift is lost", lambda: Equation(objective(p, lambda key: cost(key) + shift, eps), objective(p, cost, eps))
 )
 nonnegative_cost.twin(
     "the shift counts m times",
-    lambda: Equation(objective(plan, lambda key: cost(key) + shift, eps), objective(plan, cost, eps) + m * shift),
+    lambda: Equation(objective(p, lambda key: cost(key) + shift, eps), objective(p, cost, eps) + m * shift),
 )

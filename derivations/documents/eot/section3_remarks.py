@@ -192,11 +192,6 @@ keys = vector("k", m, d, kind=Kind.RANDOM)
 p = simplex("p", m)
 
 
-def plan(key: sp.Expr) -> sp.Expr:
-    """p_j."""
-    return p[key]
-
-
 def expense() -> sp.Expr:
     """⟨p, C⟩ with a random query and random keys."""
     return -total((j, r), p[j] * x[r] * keys[j, r])
@@ -225,8 +220,8 @@ def spread(right: sp.Expr) -> Equation:
 def stable_trade_off() -> Steps:
     """Stable means here: in units of τ = √d_k the entropy has weight 1, and a fixed plan's cost a variance without d_k."""
     yield Equation(
-        objective(plan, cost, sp.sqrt(d)) / sp.sqrt(d),
-        total(j, p[j] * cost(j)) / sp.sqrt(d) - entropy(plan),
+        objective(p, cost, sp.sqrt(d)) / sp.sqrt(d),
+        total(j, p[j] * cost(j)) / sp.sqrt(d) - entropy(p),
         reason="so τ only scales the cost",
     )
     yield Equation(expense_by_factors(tau), variance(expense() / tau), reason="at a fixed τ it grows with d: it is d ‖p‖²/τ²")

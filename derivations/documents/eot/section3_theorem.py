@@ -22,11 +22,6 @@ Z = positive("Z")
 weight = sp.exp(similarity(j) / tau)
 
 
-def plan(key: sp.Expr) -> sp.Expr:
-    """p_j > 0, not yet normalized."""
-    return p[key]
-
-
 @claim(
     "eot.thm3.3",
     "optimality",
@@ -57,7 +52,7 @@ attention_is_the_solution.twin("the sign of the scores", lambda: solves(tau, sof
 
 def lagrangian(multiplier: sp.Expr) -> sp.Expr:
     """J(p) + λ(1 − Σ_j p_j), from the definition of J with ε = τ."""
-    return objective(plan, cost, tau) + multiplier * (1 - total(j, p[j]))
+    return objective(p, cost, tau) + multiplier * (1 - total(j, p[j]))
 
 
 def explicit_lagrangian(strength: sp.Expr, multiplier: sp.Expr) -> sp.Expr:

@@ -39,16 +39,6 @@ c = vector("c", n, m, kind=Kind.NONNEGATIVE)
 HALF = sp.S.Half
 
 
-def plan(i_: sp.Expr, j_: sp.Expr) -> sp.Expr:
-    """P_ij."""
-    return P[i_, j_]
-
-
-def rival(i_: sp.Expr, j_: sp.Expr) -> sp.Expr:
-    """R_ij."""
-    return R[i_, j_]
-
-
 def independent(i_: sp.Expr, j_: sp.Expr) -> sp.Expr:
     """a_i b_j."""
     return a[i_] * b[j_]
@@ -69,7 +59,7 @@ def cheapest(bound: sp.Expr, at: dict[Variable, Value] | None = None) -> Follows
     tight = AtLeast(0, total((i, j), P[i, j] * c[i, j]))
     return Follows(
         (tight,),
-        AtLeast(expense(rival), bound),
+        AtLeast(expense(R), bound),
         (sp.S.One,),
         total((i, j), R[i, j] * c[i, j]),
         given=(tight,),
@@ -96,8 +86,8 @@ def classical_transport() -> Steps:
         reason="0 ≤ P_ij ≤ a_i; the cost is linear",
         quotes=(CLOSED_PREIMAGE, HEINE_BOREL, WEIERSTRASS),
     )
-    yield AtLeast(expense(plan), potentials(), because=total((i, j), P[i, j] * c[i, j]), reason="no plan costs less")
-    yield cheapest(expense(plan))
+    yield AtLeast(expense(P), potentials(), because=total((i, j), P[i, j] * c[i, j]), reason="no plan costs less")
+    yield cheapest(expense(P))
 
 
 SORTED: dict[Variable, Value] = {  # all mass stays where that costs nothing
@@ -111,7 +101,7 @@ SORTED: dict[Variable, Value] = {  # all mass stays where that costs nothing
     P.label: [[HALF, 0], [0, HALF]],
     R.label: [[HALF, 0], [0, HALF]],
 }
-classical_transport.twin("every plan costs one more", lambda: cheapest(expense(plan) + 1, SORTED))
+classical_transport.twin("every plan costs one more", lambda: cheapest(expense(P) + 1, SORTED))
 classical_transport.twin("the independent plan is the cheapest", lambda: cheapest(expense(independent), SORTED))
 
 

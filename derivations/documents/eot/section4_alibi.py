@@ -106,11 +106,6 @@ def first_term(weights: Entry) -> sp.Expr:
     return locality(sp.S.Zero)(weights)
 
 
-def rival(key: sp.Expr) -> sp.Expr:
-    """q_j, any point of the simplex."""
-    return q[key]
-
-
 @claim(
     "eot.s4.entropy-term",
     "identity",
@@ -122,7 +117,7 @@ def rival(key: sp.Expr) -> sp.Expr:
 def entropy_term() -> Steps:
     """The first term of the regularizer is called the standard Shannon entropy term, which the uniform vector maximizes."""
     yield Fails(
-        AtLeast(first_term(uniform), first_term(rival), at={m: 2, tau: 1, q.label: [1, 0]}),
+        AtLeast(first_term(uniform), first_term(q), at={m: 2, tau: 1, q.label: [1, 0]}),
         reason="for two keys the term is −log 2 at the uniform vector and 0 at a corner",
     )
 
@@ -132,15 +127,15 @@ def negative_entropy_term() -> Steps:
     """The term is minus τ times the Shannon entropy, and least at the uniform vector."""
     yield Equation(first_term(uniform), -tau * sp.log(m), reason="minus τ times the entropy log m")
     yield AtLeast(
-        first_term(rival),
+        first_term(q),
         first_term(uniform),
         because=tau * total(j, kl(q[j], 1 / m)),
         reason="Ω_L(q) − Ω_L(1/m) = τ Σ kl(q_j ‖ 1/m) for γ = 0",
     )
 
 
-entropy_term.twin("never negative", lambda: AtLeast(first_term(rival), 0))
-entropy_term.twin("at least half of its least value", lambda: AtLeast(first_term(rival), first_term(uniform) / 2))
+entropy_term.twin("never negative", lambda: AtLeast(first_term(q), 0))
+entropy_term.twin("at least half of its least value", lambda: AtLeast(first_term(q), first_term(uniform) / 2))
 
 
 def solves(candidate: Entry) -> UniqueMinimum:

@@ -36,7 +36,7 @@ from derivations import (
     total,
     vector,
 )
-from derivations.documents.eot.notation import j, k, l, lam, m, s, score, softmax
+from derivations.documents.eot.notation import j, k, l, lam, m, s, softmax
 from derivations.documents.eot.regularizers import (
     a,
     alpha,
@@ -45,7 +45,6 @@ from derivations.documents.eot.regularizers import (
     falling_terms,
     half_square,
     mu,
-    optimum,
     others,
     p,
     theta,
@@ -59,11 +58,6 @@ v = vector("v", m, kind=Kind.POSITIVE)
 b, t, x = positive("b"), positive("t"), scalar("x")
 w, c = scalar("w", Kind.NONNEGATIVE), scalar("c", Kind.NONNEGATIVE)
 two = sp.Integer(2)
-
-
-def plan(key: sp.Expr) -> sp.Expr:
-    """v_j > 0, not yet normalized."""
-    return v[key]
 
 
 def uniform(key: sp.Expr) -> sp.Expr:
@@ -91,7 +85,7 @@ def mass(scores: Entry, threshold: sp.Expr) -> sp.Expr:
 
 def one_threshold() -> Steps:
     """For any scores exactly one θ makes the weights sum to 1."""
-    top = entmax(score, s[k] - 1 / a)
+    top = entmax(s, s[k] - 1 / a)
     yield AtLeast(
         total(j, top(j)),
         1,
@@ -135,10 +129,7 @@ def tsallis_regularizer() -> Steps:
     corner = tsallis()(lambda key: sp.KroneckerDelta(key, k))
     yield Equation(corner, 0, about=(k,), reason="at a corner")
     yield AtLeast(
-        tsallis()(optimum),
-        tsallis()(uniform),
-        because=total(j, bregman(p[j], 1 / m, alpha)),
-        reason="Ω(p) − Ω(1/m) = Σ D(p_j ‖ 1/m)",
+        tsallis()(p), tsallis()(uniform), because=total(j, bregman(p[j], 1 / m, alpha)), reason="Ω(p) − Ω(1/m) = Σ D(p_j ‖ 1/m)"
     )
     yield Equation(tsallis()(uniform), (m ** (-a) - 1) / (a * alpha), reason="m equal terms")
 
@@ -157,7 +148,7 @@ tsallis_regularizer.twin("the sign", lambda: Equation(tsallis()(uniform), (1 - m
 )
 def entmax_generalizes() -> Steps:
     """At α = 2 the regularizer is that of sparsemax, and as α falls to 1 it becomes the negative Shannon entropy."""
-    yield Equation(tsallis(two)(optimum), half_square(optimum) - sp.Rational(1, 2), reason="α = 2: a constant apart")
+    yield Equation(tsallis(two)(p), half_square(p) - sp.Rational(1, 2), reason="α = 2: a constant apart")
     yield Limit(
         ((a * x + 1 / alpha) ** (1 / a)),
         a,
@@ -177,7 +168,7 @@ entmax_generalizes.twin("without the factor p", lambda: Limit((b**alpha - b) / (
 
 def objective() -> sp.Expr:
     """J(v) by (19) with (25)."""
-    return variational(score, tsallis())(plan)
+    return variational(s, tsallis())(v)
 
 
 def printed_objective(outer: sp.Expr, inner: int) -> sp.Expr:
@@ -219,15 +210,15 @@ rival = vector("q", m, kind=Kind.NONNEGATIVE)
 )
 def lagrange_function() -> Steps:
     """Only the sum has a multiplier; p ≥ 0 stays a domain, and on it the solution minimizes the Lagrangian."""
-    at_rival = lagrangian(lambda key: rival[key], tsallis_scores, multiplier_at_optimum)
+    at_rival = lagrangian(rival, tsallis_scores, multiplier_at_optimum)
     yield AtLeast(
         at_rival,
-        lagrangian(optimum, tsallis_scores, multiplier_at_optimum),
+        lagrangian(p, tsallis_scores, multiplier_at_optimum),
         because=total(j, bregman(rival[j], p[j], alpha)) + total(j, mu[j] * rival[j]),
         reason="for every q ≥ 0, of any sum: no multiplier of p ≥ 0 is missing",
     )
     yield Equation(
-        lagrangian(plan, score, lam),
+        lagrangian(v, s, lam),
         printed_objective(1 / (a * alpha), 1) + lam - lam * total(j, v[j]),
         reason="(26) plus λ times the residual",
     )
@@ -235,11 +226,11 @@ def lagrange_function() -> Steps:
 
 lagrange_function.twin(
     "λ has the other sign",
-    lambda: Equation(lagrangian(plan, score, lam), printed_objective(1 / (a * alpha), 1) - lam + lam * total(j, v[j])),
+    lambda: Equation(lagrangian(v, s, lam), printed_objective(1 / (a * alpha), 1) - lam + lam * total(j, v[j])),
 )
 lagrange_function.twin(
     "λ without the constant",
-    lambda: Equation(lagrangian(plan, score, lam), printed_objective(1 / (a * alpha), 1) - lam * total(j, v[j])),
+    lambda: Equation(lagrangian(v, s, lam), printed_objective(1 / (a * alpha), 1) - lam * total(j, v[j])),
 )
 
 
@@ -283,7 +274,7 @@ tsallis_is_convex.twin("concave", lambda: Equation(derivative(derivative((b**alp
 
 def slope() -> sp.Expr:
     """∂L/∂p_k, differentiated from the whole Lagrangian."""
-    return derivative(lagrangian(plan, score, lam), v[k])
+    return derivative(lagrangian(v, s, lam), v[k])
 
 
 @claim(
@@ -409,11 +400,11 @@ def powers(exponent: sp.Expr) -> Entry:
 def proportional() -> Steps:
     """Weights are one multiple, the same for all keys, of a power of the score's excess over the threshold."""
     yield solves(entmax(tsallis_scores, theta))
-    yield Equation(optimum(k), a ** (1 / a) * powers(1 / a)(k), reason="the multiple is (α − 1)^(1/(α−1))")
+    yield Equation(p[k], a ** (1 / a) * powers(1 / a)(k), reason="the multiple is (α − 1)^(1/(α−1))")
 
 
-proportional.twin("the exponent α − 1", lambda: Equation(optimum(k), a ** (1 / a) * powers(a)(k)))
-proportional.twin("the multiple is 1/(α − 1)", lambda: Equation(optimum(k), powers(1 / a)(k) / a))
+proportional.twin("the exponent α − 1", lambda: Equation(p[k], a ** (1 / a) * powers(a)(k)))
+proportional.twin("the multiple is 1/(α − 1)", lambda: Equation(p[k], powers(1 / a)(k) / a))
 
 
 # ── what fixes the threshold and the constant ───────────────────────────────────────────────────────────────────────
@@ -436,7 +427,7 @@ def chosen_for_the_sum() -> Steps:
     """Threshold and constant are both said to be chosen by the sum; any threshold has a constant that makes the sum 1."""
     yield Fails(
         UniqueMinimum(
-            variational(score, tsallis()),
+            variational(s, tsallis()),
             normalized,
             m,
             sp.S.One,
@@ -475,8 +466,8 @@ def support_bound(reach: sp.Expr) -> AtLeast:
     """A key with weight trails every other by at most 1/reach."""
     spare = p[k] * (1 + a) * bregman(1, p[j], alpha) + p[k] * p[j] ** a * others(j) + p[k] * mu[j] + p[k] ** alpha / a
     return AtLeast(
-        optimum(k) / a,
-        optimum(k) * lead() * reach / a,
+        p[k] / a,
+        p[k] * lead() * reach / a,
         because=spare if reach == a else None,
         reason="1 − p^a = aα D(1 ‖ p) + a p^a (1 − p) ≥ 0, and the gap has the term p_k^α/a: strict where p_k > 0",
     )
@@ -501,6 +492,4 @@ def alpha_controls_sparsity() -> Steps:
 
 
 alpha_controls_sparsity.twin("a lead of half of that", lambda: support_bound(2 * a))
-alpha_controls_sparsity.twin(
-    "only the best keys get weight", lambda: AtLeast(optimum(k) / a, optimum(k) / a + optimum(k) * lead())
-)
+alpha_controls_sparsity.twin("only the best keys get weight", lambda: AtLeast(p[k] / a, p[k] / a + p[k] * lead()))

@@ -42,24 +42,19 @@ from derivations import (
     vector,
     xlogx,
 )
-from derivations.documents.eot.notation import entropy, expect, j, k, l, m, s, score, softmax, tau
+from derivations.documents.eot.notation import entropy, expect, j, k, l, m, s, softmax, tau
 from derivations.documents.eot.regularizers import half_square, scaled_entropy, variational
 from derivations.documents.eot.section3_existence import scalar_convexity
 
 x, y = simplex("x", m), simplex("y", m)
 odds = positive("t")
 t, rest = odds / (1 + odds), 1 / (1 + odds)
-weights = softmax(score, tau)
+weights = softmax(s, tau)
 
 
 def uniform(key: sp.Expr) -> sp.Expr:
     """1/m for every key."""
     return 1 / m
-
-
-def plan(key: sp.Expr) -> sp.Expr:
-    """Any point of the simplex."""
-    return x[key]
 
 
 # ── the problem ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -74,15 +69,15 @@ def plan(key: sp.Expr) -> sp.Expr:
 )
 def regularized_problem() -> Steps:
     """Scores are traded against a regularizer; with minus the scaled entropy this is the objective of section 3."""
-    value = variational(score, half_square)(uniform)
+    value = variational(s, half_square)(uniform)
     yield Equation(value, -total(j, s[j]) / m + 1 / (2 * m), reason="an instance: Ω = ½‖p‖² at the uniform vector")
 
 
 regularized_problem.twin(
-    "the scores are a cost", lambda: Equation(variational(score, half_square)(uniform), total(j, s[j]) / m + 1 / (2 * m))
+    "the scores are a cost", lambda: Equation(variational(s, half_square)(uniform), total(j, s[j]) / m + 1 / (2 * m))
 )
 regularized_problem.twin(
-    "the regularizer is rewarded", lambda: Equation(variational(score, half_square)(uniform), -total(j, s[j]) / m - 1 / (2 * m))
+    "the regularizer is rewarded", lambda: Equation(variational(s, half_square)(uniform), -total(j, s[j]) / m - 1 / (2 * m))
 )
 
 
@@ -95,11 +90,11 @@ regularized_problem.twin(
 )
 def alignment() -> Steps:
     """The expected negative score is minus the expected score, so minimizing the first maximizes the second."""
-    yield Equation(expect(plan, lambda key: -s[key]), -expect(plan, score), reason="sums are linear")
+    yield Equation(expect(x, lambda key: -s[key]), -expect(x, s), reason="sums are linear")
 
 
-alignment.twin("same sign", lambda: Equation(expect(plan, lambda key: -s[key]), expect(plan, score)))
-alignment.twin("uniform average", lambda: Equation(expect(plan, lambda key: -s[key]), -expect(uniform, score)))
+alignment.twin("same sign", lambda: Equation(expect(x, lambda key: -s[key]), expect(x, s)))
+alignment.twin("uniform average", lambda: Equation(expect(x, lambda key: -s[key]), -expect(uniform, s)))
 
 
 # ── convexity ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -116,7 +111,7 @@ def mixture(key: sp.Expr) -> sp.Expr:
 
 def chord_of_objective() -> sp.Expr:
     """The chord of J between x and y, less J at the mixture, for any values of Ω at the three points."""
-    ends = t * (wx - expect(plan, score)) + rest * (wy - total(j, y[j] * s[j]))
+    ends = t * (wx - expect(x, s)) + rest * (wy - total(j, y[j] * s[j]))
     return ends - (wz - total(j, mixture(j) * s[j]))
 
 
@@ -133,7 +128,7 @@ def must_be_convex() -> Steps:
 
 
 must_be_convex.twin("concave", lambda: Equation(chord_of_objective(), wz - t * wx - rest * wy))
-must_be_convex.twin("the scores remain", lambda: Equation(chord_of_objective(), t * wx + rest * wy - wz - expect(plan, score)))
+must_be_convex.twin("the scores remain", lambda: Equation(chord_of_objective(), t * wx + rest * wy - wz - expect(x, s)))
 
 
 def below_chord(strict: bool) -> AtLeast:
@@ -256,7 +251,7 @@ unique_solution.twin(
 
 def chord_gap(of: Callable[[Entry], sp.Expr]) -> sp.Expr:
     """The chord between x and y less the value at the mixture."""
-    return t * of(plan) + rest * of(lambda key: y[key]) - of(mixture)
+    return t * of(x) + rest * of(y) - of(mixture)
 
 
 @claim(
@@ -299,7 +294,7 @@ v = vector("v", m, kind=Kind.POSITIVE)
 
 def slope_along() -> sp.Expr:
     """∂J/∂v_j − ∂J/∂v_k with Ω = −τH: how J changes when weight moves from key k to key j."""
-    value = variational(score, scaled_entropy(tau))(lambda key: v[key])
+    value = variational(s, scaled_entropy(tau))(v)
     return derivative(value, v[j]) - derivative(value, v[k])
 
 
@@ -329,9 +324,7 @@ entropy_makes_softmax.twin("the sign", lambda: Equation(slope_along(), -log_exce
 
 def solved_by(candidate: Entry) -> UniqueMinimum:
     """The candidate is the only minimizer of −⟨p, s⟩ − τ H(p)."""
-    return UniqueMinimum(
-        variational(score, scaled_entropy(tau)), candidate, m, tau, reason="J(q) − J(p*) = τ Σ_j kl(q_j ‖ p*_j)"
-    )
+    return UniqueMinimum(variational(s, scaled_entropy(tau)), candidate, m, tau, reason="J(q) − J(p*) = τ Σ_j kl(q_j ‖ p*_j)")
 
 
 @claim(
@@ -348,7 +341,7 @@ def softmax_from_entropy() -> Steps:
     yield solved_by(weights)
 
 
-softmax_from_entropy.twin("the temperature is lost", lambda: solved_by(softmax(score, sp.S.One)))
+softmax_from_entropy.twin("the temperature is lost", lambda: solved_by(softmax(s, sp.S.One)))
 softmax_from_entropy.twin("the sign of the scores", lambda: solved_by(softmax(lambda key: -s[key], tau)))
 
 

@@ -32,13 +32,12 @@ from derivations import (
     total,
     vector,
 )
-from derivations.documents.eot.notation import j, k, l, lam, m, s, score, softmax
+from derivations.documents.eot.notation import j, k, l, lam, m, s, softmax
 from derivations.documents.eot.regularizers import (
     every_score,
     falling_terms,
     half_square,
     mu,
-    optimum,
     others,
     p,
     quadratic_scores,
@@ -50,11 +49,6 @@ from derivations.documents.eot.regularizers import (
 
 v, nu = vector("v", m, kind=Kind.POSITIVE), vector("nu", m, kind=Kind.NONNEGATIVE)
 two = sp.Integer(2)
-
-
-def plan(key: sp.Expr) -> sp.Expr:
-    """v_j > 0, not yet normalized."""
-    return v[key]
 
 
 def solves(candidate: Entry, scores: Entry = quadratic_scores) -> UniqueMinimum:
@@ -73,7 +67,7 @@ def solves(candidate: Entry, scores: Entry = quadratic_scores) -> UniqueMinimum:
 )
 def sparsemax_from_norm() -> Steps:
     """With half the squared norm as regularizer the only solution is sparsemax, for any scores."""
-    yield at_least_one(score)
+    yield at_least_one(s)
     yield from falling_terms()  # one root θ
     yield from every_score()
     yield solves(sparsemax(quadratic_scores, theta))
@@ -98,13 +92,13 @@ def squared_distance(weight: sp.Expr, sign: int) -> sp.Expr:
 )
 def projection() -> Steps:
     """Up to a constant the objective is half the squared distance to the scores: its minimum is the projection of s."""
-    yield Equation(variational(score, half_square)(plan), squared_distance(sp.Rational(1, 2), 1), reason="the square, opened")
+    yield Equation(variational(s, half_square)(v), squared_distance(sp.Rational(1, 2), 1), reason="the square, opened")
 
 
 projection.twin(
-    "the projection of −s", lambda: Equation(variational(score, half_square)(plan), squared_distance(sp.Rational(1, 2), -1))
+    "the projection of −s", lambda: Equation(variational(s, half_square)(v), squared_distance(sp.Rational(1, 2), -1))
 )
-projection.twin("twice the objective", lambda: Equation(variational(score, half_square)(plan), squared_distance(sp.S.One, 1)))
+projection.twin("twice the objective", lambda: Equation(variational(s, half_square)(v), squared_distance(sp.S.One, 1)))
 
 
 # ── the Lagrangian ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -112,7 +106,7 @@ projection.twin("twice the objective", lambda: Equation(variational(score, half_
 
 def lagrangian() -> sp.Expr:
     """J(v) + λ(1 − Σ v) − Σ ν v, from the definition of J."""
-    return variational(score, half_square)(plan) + lam * (1 - total(j, v[j])) - total(j, nu[j] * v[j])
+    return variational(s, half_square)(v) + lam * (1 - total(j, v[j])) - total(j, nu[j] * v[j])
 
 
 def written_out(level: sp.Expr, sign: int) -> sp.Expr:
@@ -198,11 +192,11 @@ complementary_slackness.twin("p_j is below half of it", lambda: AtLeast(p[j], 2 
 def positive_part() -> Steps:
     """The solution is the positive part of the shifted scores, one shift for all keys."""
     yield solves(sparsemax(any_scores, -lam), any_scores)
-    yield Equation(optimum(j), plus(any_scores(j) + lam), reason="s_j + λ = p_j − μ_j with p_j μ_j = 0")
+    yield Equation(p[j], plus(any_scores(j) + lam), reason="s_j + λ = p_j − μ_j with p_j μ_j = 0")
 
 
-positive_part.twin("λ has the other sign", lambda: Equation(optimum(j), plus(any_scores(j) - lam)))
-positive_part.twin("no positive part", lambda: Equation(optimum(j), any_scores(j) + lam))
+positive_part.twin("λ has the other sign", lambda: Equation(p[j], plus(any_scores(j) - lam)))
+positive_part.twin("no positive part", lambda: Equation(p[j], any_scores(j) + lam))
 
 
 # ── the threshold ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -228,7 +222,7 @@ def at_least_one(scores: Entry) -> AtLeast:
 )
 def threshold() -> Steps:
     """For any scores exactly one threshold makes the positive parts sum to 1, and it is minus the multiplier."""
-    yield at_least_one(score)
+    yield at_least_one(s)
     yield from falling_terms()  # one root
     yield Equation(spent(quadratic_scores, theta), 1, reason="it is θ in s = θ1 + p − μ, so these are all scores")
 
@@ -270,8 +264,8 @@ def sparse_when_scores_are_apart() -> Steps:
     """A key that trails another by 1 or more gets weight exactly 0; whether any key gets 0 depends on the scores."""
     lead = quadratic_scores(j) - quadratic_scores(k)
     yield AtLeast(
-        optimum(k),
-        optimum(k) * lead,
+        p[k],
+        p[k] * lead,
         because=p[k] * others(j) + p[k] * mu[j] + p[k] ** 2,
         reason="the gap has the term p_k²: strict where p_k > 0",
     )
@@ -279,7 +273,7 @@ def sparse_when_scores_are_apart() -> Steps:
 
 def trails(more: sp.Expr, factor: int) -> AtLeast:
     """Keys with weight trail every other by at most (1 − more)/factor."""
-    return AtLeast(optimum(k), optimum(k) * (more + factor * (quadratic_scores(j) - quadratic_scores(k))))
+    return AtLeast(p[k], p[k] * (more + factor * (quadratic_scores(j) - quadratic_scores(k))))
 
 
 sparsemax_is_sparse.twin("trailing by 1/2 is enough", lambda: trails(sp.S.Zero, 2))

@@ -32,13 +32,13 @@ from derivations import (
     total,
     vector,
 )
-from derivations.documents.eot.notation import j, m, s, score, softmax, tau
+from derivations.documents.eot.notation import j, m, s, softmax, tau
 from derivations.documents.eot.regularizers import (
     a,
     alpha,
     entmax,
     half_square,
-    optimum,
+    p,
     quadratic_scores,
     scaled_entropy,
     sparsemax,
@@ -171,7 +171,7 @@ def alibi_reference() -> Undecidable:
 )
 def table() -> Steps:
     """Each of the four regularizers makes its mechanism the only solution of the problem."""
-    yield UniqueMinimum(variational(score, scaled_entropy(tau)), softmax(score, tau), m, tau, reason="softmax")
+    yield UniqueMinimum(variational(s, scaled_entropy(tau)), softmax(s, tau), m, tau, reason="softmax")
     yield UniqueMinimum(
         variational(quadratic_scores, half_square),
         sparsemax(quadratic_scores, theta),
@@ -196,7 +196,7 @@ table.twin("ALiBi's penalty left out", lambda: solves(softmax(penalized(sp.S.Zer
 
 def formula(candidate: Entry) -> Equation:
     """The mechanism's entry j, computed elsewhere, against a formula."""
-    return Equation(optimum(j), candidate(j))
+    return Equation(p[j], candidate(j))
 
 
 @claim(

@@ -15,11 +15,11 @@ References Definition 5.1 and Theorem 5.2 of the document, and the proof
 import sympy as sp
 
 from derivations import AtLeast, Entry, Equation, Kind, Steps, claim, delta, derivative, index, total, vector
-from derivations.documents.eot.notation import V, c, expect, g, j, k, l, m, other, partition, s, score, softmax, tau, u
+from derivations.documents.eot.notation import V, c, expect, g, j, k, l, m, other, partition, s, softmax, tau, u
 
-p = softmax(score, tau)
+p = softmax(s, tau)
 free = vector("p", m, kind=Kind.POSITIVE)
-Z = partition(score, tau)
+Z = partition(s, tau)
 
 
 def context(plan: Entry, coordinate: sp.Expr) -> sp.Expr:
@@ -40,11 +40,6 @@ def utility(key: sp.Expr) -> sp.Expr:
 def exponential(key: sp.Expr) -> sp.Expr:
     """exp(s_j/τ)."""
     return sp.exp(s[key] / tau)
-
-
-def given(key: sp.Expr) -> sp.Expr:
-    """u_j, any utilities."""
-    return u[key]
 
 
 # ── Definition 5.1 ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -86,15 +81,15 @@ context_vector.twin("a plain mean", lambda: Equation(derivative(total(l, free[l]
 )
 def marginal_utility() -> Steps:
     """The utility of key j is minus the inner product of the loss gradient with its value vector."""
-    slope = derivative(linear_loss(lambda key: free[key]), free[j])
-    chained = total(c, g[c] * derivative(context(lambda key: free[key], c), free[j]))
+    slope = derivative(linear_loss(free), free[j])
+    chained = total(c, g[c] * derivative(context(free, c), free[j]))
     yield Equation(-slope, -chained, reason="chain rule")
     yield Equation(-slope, utility(j), reason="∂c/∂p_j = v_j")
 
 
 def loss_slope() -> sp.Expr:
     """−∂L/∂p_j."""
-    return -derivative(linear_loss(lambda key: free[key]), free[j])
+    return -derivative(linear_loss(free), free[j])
 
 
 marginal_utility.twin("the sign", lambda: Equation(loss_slope(), -utility(j)))
@@ -104,12 +99,12 @@ marginal_utility.twin("the loss gradient is lost", lambda: Equation(loss_slope()
 # ── Theorem 5.2 ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def advantage_form(mean: sp.Expr, temperature: sp.Expr = tau, utilities: Entry = given) -> sp.Expr:
+def advantage_form(mean: sp.Expr, temperature: sp.Expr = tau, utilities: Entry = u) -> sp.Expr:
     """−(p_j/τ)(u_j − mean)."""
     return -p(j) / temperature * (utilities(j) - mean)
 
 
-def through_weights(utilities: Entry = given) -> sp.Expr:
+def through_weights(utilities: Entry = u) -> sp.Expr:
     """−Σ_k u_k ∂p_k/∂s_j, the chain rule through every weight."""
     return -total(k, utilities(k) * derivative(p(k), s[j]))
 
@@ -154,22 +149,22 @@ attention_gradient.twin("the sign", lambda: Equation(model_gradient(), -advantag
 def score_gradient() -> Steps:
     """The derivative by score j is minus p_j/τ times utility less expected utility."""
     yield Equation(derivative(p(k), s[j]), p(k) * (delta(k, j) - p(j)) / tau, reason="eot.59")
-    yield Equation(through_weights(), advantage_form(expect(p, given)), reason="the δ-sum collapses")
+    yield Equation(through_weights(), advantage_form(expect(p, u)), reason="the δ-sum collapses")
 
 
 score_gradient.twin("the mean is not subtracted", lambda: Equation(through_weights(), advantage_form(sp.S.Zero)))
-score_gradient.twin("one τ is lost", lambda: Equation(through_weights(), advantage_form(expect(p, given), sp.S.One)))
-score_gradient.twin("the sign", lambda: Equation(through_weights(), -advantage_form(expect(p, given))))
+score_gradient.twin("one τ is lost", lambda: Equation(through_weights(), advantage_form(expect(p, u), sp.S.One)))
+score_gradient.twin("the sign", lambda: Equation(through_weights(), -advantage_form(expect(p, u))))
 
 
 @claim("eot.47", "definition", title="Expected utility", latex=r"\mathbb E_{p^\star}[u] = \sum_k p^\star_ku_k")
 def expected_utility() -> Steps:
     """The mean of the utilities under the attention weights; constants have themselves as mean."""
-    yield Equation(expect(p, lambda key: given(key) + tau), expect(p, given) + tau, reason="Σ p = 1")
+    yield Equation(expect(p, lambda key: u[key] + tau), expect(p, u) + tau, reason="Σ p = 1")
 
 
-expected_utility.twin("a plain sum", lambda: Equation(expect(p, lambda key: given(key) + tau), expect(p, given) + m * tau))
-expected_utility.twin("a uniform mean", lambda: Equation(expect(p, lambda key: given(key) + tau), total(k, u[k]) / m + tau))
+expected_utility.twin("a plain sum", lambda: Equation(expect(p, lambda key: u[key] + tau), expect(p, u) + m * tau))
+expected_utility.twin("a uniform mean", lambda: Equation(expect(p, lambda key: u[key] + tau), total(k, u[k]) / m + tau))
 
 
 @claim("eot.49", "definition", title="Weights as a function of the scores", latex=r"p_k(s) = e^{s_k/\tau}/Z", needs=("eot.50",))
@@ -443,8 +438,8 @@ delta_collapses.twin("u_j loses its weight", lambda: Equation(through_weights(),
 def advantage() -> Steps:
     """p_j comes out, and what is subtracted is the expected utility."""
     yield Equation(through_weights(), -p(j) / tau * (u[j] - total(k, p(k) * u[k])), reason="common factor p_j")
-    yield Equation(through_weights(), advantage_form(expect(p, given)), reason="eot.47")
+    yield Equation(through_weights(), advantage_form(expect(p, u)), reason="eot.47")
 
 
 advantage.twin("the mean is uniform", lambda: Equation(through_weights(), advantage_form(total(k, u[k]) / m)))
-advantage.twin("the weight is lost", lambda: Equation(through_weights(), -(u[j] - expect(p, given)) / tau))
+advantage.twin("the weight is lost", lambda: Equation(through_weights(), -(u[j] - expect(p, u)) / tau))

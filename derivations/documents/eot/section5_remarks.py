@@ -34,23 +34,18 @@ from derivations import (
     total,
 )
 from derivations.documents.eot import policy
-from derivations.documents.eot.notation import K, Q, expect, j, k, l, m, r, s, score, similarity, softmax, tau, u
+from derivations.documents.eot.notation import K, Q, expect, j, k, l, m, r, s, similarity, softmax, tau, u
 
-p = softmax(score, tau)
+p = softmax(s, tau)
 i = index("i", m)
-
-
-def given(key: sp.Expr) -> sp.Expr:
-    """u_j, any utilities."""
-    return u[key]
 
 
 def advantage(key: sp.Expr) -> sp.Expr:
     """A_j = u_j − E_p[u]."""
-    return u[key] - expect(p, given)
+    return u[key] - expect(p, u)
 
 
-def descent(utilities: Entry = given) -> sp.Expr:
+def descent(utilities: Entry = u) -> sp.Expr:
     """−∂L/∂s_j, the direction in which gradient descent moves score j."""
     return total(k, utilities(k) * derivative(p(k), s[j]))
 
@@ -131,7 +126,7 @@ weights_of_keys = softmax(similarity, tau)
 
 def key_advantage(key: sp.Expr) -> sp.Expr:
     """A_j with the weights of a query and keys."""
-    return u[key] - expect(weights_of_keys, given)
+    return u[key] - expect(weights_of_keys, u)
 
 
 def query_descent() -> sp.Expr:
@@ -169,7 +164,7 @@ query_key_gradient.twin("keys are not weighted", lambda: Equation(query_descent(
 )
 def expected_reward() -> Steps:
     """With the utilities held at their current values, the descent direction is the gradient of the expected utility."""
-    yield Equation(derivative(expect(p, given), s[j]), descent(), reason="∂E_p[u] = Σ u ∂p when u does not move")
+    yield Equation(derivative(expect(p, u), s[j]), descent(), reason="∂E_p[u] = Σ u ∂p when u does not move")
     yield Equation(descent(), total(i, p(i) * u[i] * derivative(sp.log(p(i)), s[j])), reason="∂p = p ∂log p")
 
 

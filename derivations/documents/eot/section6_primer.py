@@ -38,7 +38,7 @@ from derivations import (
     total,
     vector,
 )
-from derivations.documents.eot.notation import d, j, l, lam, m, n, partition, r, s, score, tau
+from derivations.documents.eot.notation import d, j, l, lam, m, n, partition, r, s, tau
 from derivations.documents.eot.section6_value import V, primal
 
 i = index("i", n)
@@ -56,7 +56,7 @@ q = vector("p", m, kind=Kind.NONNEGATIVE)
 
 def lagrangian(level: sp.Expr) -> sp.Expr:
     """L(p, λ) of the one-sided problem at any p ≥ 0."""
-    return primal(lambda key: q[key]) + level * (1 - total(j, q[j]))
+    return primal(q) + level * (1 - total(j, q[j]))
 
 
 def stationary(level: sp.Expr, key: sp.Expr = j) -> sp.Expr:
@@ -69,7 +69,7 @@ def dual(level: sp.Expr) -> sp.Expr:
     return level - tau * total(j, stationary(level))
 
 
-lse = tau * sp.log(partition(score, tau))
+lse = tau * sp.log(partition(s, tau))
 best_multiplier = tau - lse
 
 

@@ -31,12 +31,12 @@ from derivations import (
     total,
     xlogx,
 )
-from derivations.documents.eot.notation import entropy, expect, j, k, l, lam, m, partition, s, score, tau
+from derivations.documents.eot.notation import entropy, expect, j, k, l, lam, m, partition, s, tau
 from derivations.documents.eot.section6_primer import best_multiplier, dual, stationary
-from derivations.documents.eot.section6_value import V, free, lse, p, primal, star, unconstrained
+from derivations.documents.eot.section6_value import V, free, lse, p, primal, star
 
 phi = scalar("φ")
-Z = partition(score, tau)
+Z = partition(s, tau)
 
 
 # ── Theorem 6.3 ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -117,7 +117,7 @@ potential.twin("a mean of exponentials", lambda: Equation(level_of(), tau * sp.l
 
 def lagrangian(level: sp.Expr) -> sp.Expr:
     """J(p, s) + λ(1 − Σ_j p_j) at any p > 0."""
-    return primal(unconstrained) + level * (1 - total(j, free[j]))
+    return primal(free) + level * (1 - total(j, free[j]))
 
 
 def written_out(level: sp.Expr, strength: sp.Expr = tau) -> sp.Expr:
@@ -283,7 +283,7 @@ def minus_the_value() -> Steps:
 
 
 minus_the_value.twin("V itself", lambda: Equation(lse, V))
-minus_the_value.twin("the mean score alone", lambda: Equation(lse, expect(star, score)))
+minus_the_value.twin("the mean score alone", lambda: Equation(lse, expect(star, s)))
 
 
 @claim(
@@ -329,16 +329,15 @@ def convex_conjugate() -> Steps:
         because=tau * total(j, kl(p[j], star(j))),
         reason="an upper bound, by τ KL(p ‖ p*)",
     )
-    yield Equation(expect(star, score) + tau * entropy(star), lse, reason="attained at p*")
+    yield Equation(expect(star, s) + tau * entropy(star), lse, reason="attained at p*")
 
 
 convex_conjugate.twin(
     "the conjugate of the entropy without τ",
-    lambda: Equation(expect(star, score) + tau * entropy(star), sp.log(total(l, sp.exp(s[l])))),
+    lambda: Equation(expect(star, s) + tau * entropy(star), sp.log(total(l, sp.exp(s[l])))),
 )
 convex_conjugate.twin(
-    "without the constraint",
-    lambda: Equation(expect(star, score) + tau * entropy(star), tau * total(l, sp.exp(s[l] / tau - 1))),
+    "without the constraint", lambda: Equation(expect(star, s) + tau * entropy(star), tau * total(l, sp.exp(s[l] / tau - 1)))
 )
 
 

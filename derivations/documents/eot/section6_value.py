@@ -51,26 +51,20 @@ from derivations.documents.eot.notation import (
     objective,
     partition,
     s,
-    score,
     similarity,
     softmax,
     tau,
     u,
 )
 
-star = softmax(score, tau)
+star = softmax(s, tau)
 p, x, y = simplex("p", m), simplex("x", m), simplex("y", m)
 free = vector("p", m, kind=Kind.POSITIVE)
-lse = tau * sp.log(partition(score, tau))
+lse = tau * sp.log(partition(s, tau))
 t = positive("t")
 
 
-def plan(key: sp.Expr) -> sp.Expr:
-    """p_j."""
-    return p[key]
-
-
-def primal(of: Entry, scores: Entry = score) -> sp.Expr:
+def primal(of: Entry, scores: Entry = s) -> sp.Expr:
     """J(p, s) = −⟨p, s⟩ + τ Σ_j p_j log p_j."""
     return -total(j, of(j) * scores(j)) + tau * total(j, xlogx(of(j)))
 
@@ -81,11 +75,6 @@ V = primal(star)
 def at_solution(expr: sp.Expr) -> sp.Expr:
     """An expression in p > 0, evaluated at p = p*(s) after it has been differentiated."""
     return normal(expr).replace(lambda e: isinstance(e, sp.Indexed) and e.base == free, lambda e: star(e.indices[0]))
-
-
-def unconstrained(key: sp.Expr) -> sp.Expr:
-    """p_j > 0, free of the constraint, so that it can be differentiated."""
-    return free[key]
 
 
 # ── Definition 6.1 ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -114,14 +103,13 @@ def value_function() -> Steps:
 )
 def objective_in_scores() -> Steps:
     """With s_j = ⟨q, k_j⟩ and ε = τ it is the objective of Definition 3.2."""
-    yield Equation(objective(plan, cost, tau), primal(plan, similarity), reason="C_j = −s_j and −H = Σ p log p")
+    yield Equation(objective(p, cost, tau), primal(p, similarity), reason="C_j = −s_j and −H = Σ p log p")
 
 
 objective_in_scores.twin(
-    "entropy is penalized",
-    lambda: Equation(objective(plan, cost, tau), primal(plan, similarity) - 2 * tau * total(j, xlogx(p[j]))),
+    "entropy is penalized", lambda: Equation(objective(p, cost, tau), primal(p, similarity) - 2 * tau * total(j, xlogx(p[j])))
 )
-objective_in_scores.twin("similarity is a cost", lambda: Equation(objective(plan, cost, tau), primal(plan, cost)))
+objective_in_scores.twin("similarity is a cost", lambda: Equation(objective(p, cost, tau), primal(p, cost)))
 
 
 @claim(
@@ -138,7 +126,7 @@ def least_value() -> Steps:
 
 
 least_value.twin("the uniform vector", lambda: UniqueMinimum(primal, lambda key: 1 / m, m, tau))
-least_value.twin("the temperature is doubled", lambda: UniqueMinimum(primal, softmax(score, 2 * tau), m, tau))
+least_value.twin("the temperature is doubled", lambda: UniqueMinimum(primal, softmax(s, 2 * tau), m, tau))
 
 
 @claim(
@@ -152,15 +140,12 @@ def best_trade_off() -> Steps:
     """No point of the simplex has a larger sum of mean score and τ times entropy than −V, and p* has exactly that."""
     yield Equation(-V, lse, reason="attained at p*, where it is τ log Z")
     yield AtLeast(
-        -V,
-        expect(plan, score) + tau * entropy(plan),
-        because=tau * total(j, kl(p[j], star(j))),
-        reason="what is missing is τ KL(p ‖ p*)",
+        -V, expect(p, s) + tau * entropy(p), because=tau * total(j, kl(p[j], star(j))), reason="what is missing is τ KL(p ‖ p*)"
     )
 
 
-best_trade_off.twin("entropy counts twice", lambda: AtLeast(-V, expect(plan, score) + 2 * tau * entropy(plan)))
-best_trade_off.twin("dissimilarity", lambda: AtLeast(-V, -expect(plan, score) + tau * entropy(plan)))
+best_trade_off.twin("entropy counts twice", lambda: AtLeast(-V, expect(p, s) + 2 * tau * entropy(p)))
+best_trade_off.twin("dissimilarity", lambda: AtLeast(-V, -expect(p, s) + tau * entropy(p)))
 
 
 def along(direction: sp.Expr = t) -> Entry:
@@ -180,10 +165,10 @@ shifted = softmax(along(), tau)
 )
 def sensitivity() -> Steps:
     """Moving the scores in any direction u changes the value at the rate of minus the mean of u under the weights."""
-    yield Equation(derivative(primal(shifted, along()), t), -expect(shifted, lambda key: u[key]), reason="lemma 6.2 on a line")
+    yield Equation(derivative(primal(shifted, along()), t), -expect(shifted, u), reason="lemma 6.2 on a line")
 
 
-sensitivity.twin("the sign", lambda: Equation(derivative(primal(shifted, along()), t), expect(shifted, lambda key: u[key])))
+sensitivity.twin("the sign", lambda: Equation(derivative(primal(shifted, along()), t), expect(shifted, u)))
 sensitivity.twin("a uniform mean", lambda: Equation(derivative(primal(shifted, along()), t), -total(k, u[k]) / m))
 
 
@@ -257,7 +242,7 @@ envelope.twin(
 
 def slope_at_solution(key: sp.Expr = j) -> sp.Expr:
     """∂J/∂p_j at p*."""
-    return at_solution(derivative(primal(unconstrained), free[key]))
+    return at_solution(derivative(primal(free), free[key]))
 
 
 @claim(
@@ -294,7 +279,7 @@ def between(key: sp.Expr) -> sp.Expr:
 )
 def flat_along_the_simplex() -> Steps:
     """Between any two points of the simplex the objective is stationary at p*, and across it is not."""
-    yield Equation(tilt(lambda key: x[key]), tau - lse, reason="Σ x = 1")
+    yield Equation(tilt(x), tau - lse, reason="Σ x = 1")
     yield Equation(tilt(between), 0, reason="the multiplier has no j, and Σ x = Σ y")
 
 
@@ -316,7 +301,7 @@ def second_order() -> Steps:
 
 def spread(weights: Entry) -> sp.Expr:
     """Var_p(u)."""
-    mean = expect(weights, lambda key: u[key])
+    mean = expect(weights, u)
     return total(l, weights(l) * (u[l] - mean) ** 2)
 
 
@@ -347,7 +332,7 @@ def gradient_of_value() -> Steps:
 
 
 gradient_of_value.twin("the sign", lambda: Equation(value_slope(), star(j)))
-gradient_of_value.twin("the temperature is lost", lambda: Equation(value_slope(), -softmax(score, sp.S.One)(j)))
+gradient_of_value.twin("the temperature is lost", lambda: Equation(value_slope(), -softmax(s, sp.S.One)(j)))
 
 
 @claim("eot.67", "identity", title="∇V = −p*", needs=("eot.66",), latex=r"\nabla_sV(s)=-p^\star(s)")
@@ -375,10 +360,10 @@ def partial(of: sp.Expr) -> sp.Expr:
 )
 def envelope_applied() -> Steps:
     """For the one-sided problem the envelope formula holds: V is differentiable and its minimizer unique."""
-    yield Equation(value_slope(), partial(primal(unconstrained)), reason="total and partial derivative agree at p*")
+    yield Equation(value_slope(), partial(primal(free)), reason="total and partial derivative agree at p*")
 
 
-envelope_applied.twin("the sign", lambda: Equation(value_slope(), -partial(primal(unconstrained))))
+envelope_applied.twin("the sign", lambda: Equation(value_slope(), -partial(primal(free))))
 envelope_applied.twin("evaluated at the uniform plan", lambda: Equation(value_slope(), -1 / m))
 
 
@@ -459,7 +444,7 @@ def potential_function() -> Steps:
 def information() -> Steps:
     """The weights can be read off the value function, and the value function, but for V(0), off the weights."""
     yield Equation(-value_slope(), star(j), reason="from V to p*")
-    yield Equation(derivative(primal(ray, scaled), t), -expect(ray, score), reason="from p* to V, along the ray t ↦ ts")
+    yield Equation(derivative(primal(ray, scaled), t), -expect(ray, s), reason="from p* to V, along the ray t ↦ ts")
 
 
 def scaled(key: sp.Expr) -> sp.Expr:
@@ -468,8 +453,8 @@ def scaled(key: sp.Expr) -> sp.Expr:
 
 
 ray = softmax(scaled, tau)
-information.twin("the sign", lambda: Equation(derivative(primal(ray, scaled), t), expect(ray, score)))
-information.twin("the weights do not move", lambda: Equation(derivative(primal(ray, scaled), t), -expect(star, score)))
+information.twin("the sign", lambda: Equation(derivative(primal(ray, scaled), t), expect(ray, s)))
+information.twin("the weights do not move", lambda: Equation(derivative(primal(ray, scaled), t), -expect(star, s)))
 
 
 @claim(
@@ -481,7 +466,7 @@ information.twin("the weights do not move", lambda: Equation(derivative(primal(r
 )
 def up_to_constant() -> Steps:
     """−V plus any constant has the gradient p*; and any φ with that gradient differs from −V by φ(0) + V(0)."""
-    slope = expect(ray, score)
+    slope = expect(ray, s)
     yield Equation(
         slope + derivative(primal(ray, scaled), t),
         0,

@@ -28,10 +28,10 @@ from derivations import (
     total,
     vector,
 )
-from derivations.documents.eot.notation import K, Q, d, j, k, m, partition, r, s, score, similarity, softmax, tau
+from derivations.documents.eot.notation import K, Q, d, j, k, m, partition, r, s, similarity, softmax, tau
 
-p = softmax(score, tau)
-Z = partition(score, tau)
+p = softmax(s, tau)
+Z = partition(s, tau)
 i, c = index("i", m), index("c", d)
 v = vector("v", m)
 pi = interior("π", m)

@@ -17,8 +17,8 @@ import sympy as sp
 
 from derivations import AtLeast, Entry, Equation, Fails, Severity, Steps, Undecidable, claim, derivative, positive, total
 from derivations.documents.eot import policy
-from derivations.documents.eot.notation import expect, j, k, l, m, partition, s, score, softmax, tau, u
-from derivations.documents.eot.section5_gradient import given, through_weights
+from derivations.documents.eot.notation import expect, j, k, l, m, partition, s, softmax, tau, u
+from derivations.documents.eot.section5_gradient import through_weights
 from derivations.documents.eot.section5_remarks import LARGER_VARIANCE, descent
 from derivations.documents.eot.section6_value import V, lse
 from derivations.documents.eot.section7_fisher import covariance, fisher, p, v
@@ -149,7 +149,7 @@ def compared() -> Steps:
 
 
 compared.twin("the Hessian of V", lambda: Equation(tau * fisher(), hessian(V)))
-compared.twin("the Hessian of log Z", lambda: Equation(tau * fisher(), hessian(sp.log(partition(score, tau)))))
+compared.twin("the Hessian of log Z", lambda: Equation(tau * fisher(), hessian(sp.log(partition(s, tau)))))
 
 
 # ── Remark 7.6 and what section 6 announced ─────────────────────────────────────────────────────────────────────────
@@ -231,7 +231,7 @@ def divergence() -> sp.Expr:
 
 def displaced_length() -> sp.Expr:
     """vᵀM(s + tv)v."""
-    mean = expect(displaced, lambda key: v[key])
+    mean = expect(displaced, v)
     return total(l, displaced(l) * (v[l] - mean) ** 2) / tau
 
 
@@ -245,7 +245,7 @@ def displaced_length() -> sp.Expr:
 )
 def information_distance() -> Steps:
     """The divergence of the weights along any line in the scores has the squared length by M, over τ, as second derivative."""
-    variance = total(l, p(l) * (v[l] - expect(p, lambda key: v[key])) ** 2)
+    variance = total(l, p(l) * (v[l] - expect(p, v)) ** 2)
     yield Equation(total((j, k), v[j] * M * v[k]), variance / tau, reason="vᵀMv, at t = 0")
     yield Equation(total((j, k), v[j] * fisher(j, k) * v[k]), variance / tau**2, reason="vᵀFv = vᵀMv/τ: one metric but for τ")
     yield Equation(derivative(derivative(divergence(), t), t), displaced_length() / tau, reason="so KL = ½ t² vᵀMv/τ + O(t³)")
@@ -300,14 +300,14 @@ utility_product.twin("the mean is not subtracted", lambda: Equation(through_weig
 )
 def policy_gradient() -> Steps:
     """With the utilities held fixed, the matrix takes them to the gradient of their mean, weight times advantage over τ."""
-    yield Equation(matrix_times_u(), p(j) / tau * (u[j] - expect(p, given)), reason="in advantage form")
-    yield Equation(matrix_times_u(), derivative(expect(p, given), s[j]), reason="the gradient of the expected utility")
+    yield Equation(matrix_times_u(), p(j) / tau * (u[j] - expect(p, u)), reason="in advantage form")
+    yield Equation(matrix_times_u(), derivative(expect(p, u), s[j]), reason="the gradient of the expected utility")
 
 
 policy_gradient.twin(
-    "the gradient of the uniform mean", lambda: Equation(matrix_times_u(), derivative(expect(lambda key: 1 / m, given), s[j]))
+    "the gradient of the uniform mean", lambda: Equation(matrix_times_u(), derivative(expect(lambda key: 1 / m, u), s[j]))
 )
-policy_gradient.twin("the sign", lambda: Equation(matrix_times_u(), -derivative(expect(p, given), s[j])))
+policy_gradient.twin("the sign", lambda: Equation(matrix_times_u(), -derivative(expect(p, u), s[j])))
 
 
 @claim(
@@ -325,9 +325,7 @@ def shared_geometry() -> Steps:
 
 
 shared_geometry.twin("the sign", lambda: Equation(descent(), -total(k, hessian() * u[k])))
-shared_geometry.twin(
-    "the Hessian of log Z", lambda: Equation(descent(), total(k, hessian(sp.log(partition(score, tau))) * u[k]))
-)
+shared_geometry.twin("the Hessian of log Z", lambda: Equation(descent(), total(k, hessian(sp.log(partition(s, tau))) * u[k])))
 
 
 @claim(
@@ -362,11 +360,11 @@ def curved(utilities: Entry) -> sp.Expr:
 def baseline_free() -> Steps:
     """Nothing is sampled, and the matrix sends constants to zero: the update is the same with every baseline."""
     yield Equation(total(k, hessian()), 0, about=(s[j],), reason="Σ_k ∂p_j/∂s_k = 0")
-    yield Equation(descent(shifted), curved(given), reason="so b drops out", about=(policy.baseline,))
+    yield Equation(descent(shifted), curved(u), reason="so b drops out", about=(policy.baseline,))
 
 
-variance_reduced.twin("the baseline survives", lambda: Equation(descent(shifted), curved(given) - policy.baseline * p(j) / tau))
-variance_reduced.twin("the sign", lambda: Equation(descent(shifted), -curved(given)))
+variance_reduced.twin("the baseline survives", lambda: Equation(descent(shifted), curved(u) - policy.baseline * p(j) / tau))
+variance_reduced.twin("the sign", lambda: Equation(descent(shifted), -curved(u)))
 
 
 @claim(

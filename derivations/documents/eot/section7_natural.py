@@ -32,7 +32,7 @@ from derivations import (
     vector,
 )
 from derivations.documents.eot.notation import expect, j, k, l, m, s, tau, u
-from derivations.documents.eot.section5_gradient import given, through_weights
+from derivations.documents.eot.section5_gradient import through_weights
 from derivations.documents.eot.section7_fisher import covariance, fisher, p
 
 a, b = index("a", m), index("b", m)
@@ -40,7 +40,7 @@ G = vector("G", m, m)
 shift = scalar("t")
 
 
-def gradient(key: sp.Expr = j, utilities: Entry = given) -> sp.Expr:
+def gradient(key: sp.Expr = j, utilities: Entry = u) -> sp.Expr:
     """∂L/∂s_j = −Σ_l u_l ∂p_l/∂s_j."""
     return -total(l, utilities(l) * derivative(p(l), s[key]))
 
@@ -65,7 +65,7 @@ def natural(key: sp.Expr = j) -> sp.Expr:
     return -total(a, pseudo_inverse(key, a) * gradient(a))
 
 
-def average(of: Entry = given) -> sp.Expr:
+def average(of: Entry = u) -> sp.Expr:
     """ū = (1/m) Σ_k u_k."""
     return total(k, of(k)) / m
 
@@ -143,7 +143,7 @@ gradient_by_fisher.twin("1/τ for τ", lambda: Equation(through_weights(), -fish
 
 def mean() -> sp.Expr:
     """E[u] = Σ_k p_k u_k."""
-    return expect(p, given)
+    return expect(p, u)
 
 
 def diagonal_times_u() -> sp.Expr:

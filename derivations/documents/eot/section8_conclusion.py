@@ -42,30 +42,15 @@ from derivations import (
     xlogx,
 )
 from derivations.documents.eot import policy, section0_abstract
-from derivations.documents.eot.notation import cost, expect, j, k, l, m, objective, s, score, similarity, softmax, tau, u
+from derivations.documents.eot.notation import cost, expect, j, k, l, m, objective, s, similarity, softmax, tau, u
 from derivations.documents.eot.section7_manifold import manifold_curvature
 
-p = softmax(score, tau)
+p = softmax(s, tau)
 pi = policy.pi
 q = simplex("q", m)
 i = index("i", m)
 w = vector("w", m, kind=Kind.POSITIVE)
 HALF = sp.S.Half
-
-
-def given(key: sp.Expr) -> sp.Expr:
-    """u_j, any utilities."""
-    return u[key]
-
-
-def weight(key: sp.Expr) -> sp.Expr:
-    """π_j."""
-    return pi[key]
-
-
-def rival(key: sp.Expr) -> sp.Expr:
-    """q_j."""
-    return q[key]
 
 
 def solves(candidate: Entry) -> UniqueMinimum:
@@ -96,7 +81,7 @@ def entropy(of: Entry) -> sp.Expr:
 
 def more_entropy(bound: sp.Expr, at: dict[Variable, Value] | None = None) -> Follows:
     """If q has at least the mean score of the weights, then H(p) ≥ bound."""
-    as_similar = AtLeast(expect(rival, score), expect(p, score))
+    as_similar = AtLeast(expect(q, s), expect(p, s))
     return Follows(
         (as_similar,),
         AtLeast(entropy(p), bound),
@@ -117,13 +102,13 @@ def more_entropy(bound: sp.Expr, at: dict[Variable, Value] | None = None) -> Fol
 )
 def constrained_entropy() -> Steps:
     """Of all distributions whose mean score is at least that of the softmax, the softmax alone has the most entropy."""
-    yield more_entropy(entropy(rival))
+    yield more_entropy(entropy(q))
 
 
 constrained_entropy.twin(
     "as much as the uniform distribution", lambda: more_entropy(sp.log(m), {m: 2, s.label: [0, 1], tau: 1, q.label: [0, 1]})
 )
-constrained_entropy.twin("τ more", lambda: more_entropy(entropy(rival) + tau))
+constrained_entropy.twin("τ more", lambda: more_entropy(entropy(q) + tau))
 
 
 def descent() -> sp.Expr:
@@ -145,7 +130,7 @@ def policy_gradient() -> Steps:
 
 def advantage_gradient(weights: Entry, sign: int = 1) -> sp.Expr:
     """Σ_i w_i (u_i − E_p[u]) ∂log p_i/∂s_j."""
-    return sign * total(i, weights(i) * (u[i] - expect(p, given)) * derivative(sp.log(p(i)), s[j]))
+    return sign * total(i, weights(i) * (u[i] - expect(p, u)) * derivative(sp.log(p(i)), s[j]))
 
 
 policy_gradient.twin("the sign", lambda: Equation(descent(), advantage_gradient(p, -1)))
@@ -245,7 +230,7 @@ def reinforces() -> Steps:
 def scores_rise() -> Steps:
     """Descent raises the score of such a key; its weight rises only if p_j A_j exceeds the weighted mean of p_k A_k."""
     yield AtLeast(pi[j] / tau, 0, strict=True, reason="so the score moves as the advantage says: ds_j = p_j A_j/τ")
-    yield Equation(response(given), pi[j] * advantage(j) / tau, reason="it is the step u, natural descent, that raises p_j so")
+    yield Equation(response(u), pi[j] * advantage(j) / tau, reason="it is the step u, natural descent, that raises p_j so")
     yield Equation(
         response(score_update),
         pi[j] * (pi[j] * advantage(j) - total(l, pi[l] ** 2 * advantage(l))) / tau**2,

@@ -19,21 +19,6 @@ p = simplex("p", m)
 theta, eta, phi = vector("theta", M), vector("eta", M), vector("phi", m, M)
 
 
-def data(location: sp.Expr) -> sp.Expr:
-    """x_j."""
-    return x[location]
-
-
-def summary(location: sp.Expr) -> sp.Expr:
-    """f_j."""
-    return f[location]
-
-
-def weights(location: sp.Expr) -> sp.Expr:
-    """p_j."""
-    return p[location]
-
-
 def uniform(location: sp.Expr) -> sp.Expr:
     """1/|S| for every location."""
     return 1 / m

@@ -35,7 +35,7 @@ from derivations import (
     vector,
 )
 from derivations.documents.eot.notation import j, k, l, m
-from derivations.documents.geometric.notation import data, p, soft, uniform, x
+from derivations.documents.geometric.notation import p, soft, uniform, x
 
 age = vector("A", m, kind=Kind.NONNEGATIVE)
 noise = vector("z", m, kind=Kind.RANDOM)
@@ -147,7 +147,7 @@ blur_or_magnify.twin("below the mean by equal weights", lambda: below(peak - tot
 
 def sensitivity(factor: sp.Expr) -> Equation:
     """∂p_j/∂x_k for weights computed from the window."""
-    own = soft(data)
+    own = soft(x)
     return Equation(derivative(own(j), x[k]), own(j) * (delta(j, k) - factor * own(k)), reason="every value moves every weight")
 
 
@@ -159,7 +159,7 @@ def sensitivity(factor: sp.Expr) -> Equation:
 )
 def data_dependent() -> Steps:
     """The weights are a function of the window that they average, so that they can vary as it moves."""
-    own = soft(data)
+    own = soft(x)
     yield AtLeast(own(j), 0, strict=True, reason="an instance: softmax of the window")
     yield Equation(total(j, own(j)), 1, about=(x[j],), reason="with sum 1")
     yield Equation(

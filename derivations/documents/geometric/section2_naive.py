@@ -16,7 +16,7 @@ import sympy as sp
 
 from derivations import AtLeast, Equation, Fails, Kind, Steps, Undecidable, claim, delta, positive, scalar, total, vector
 from derivations.documents.eot.notation import j, k, m
-from derivations.documents.geometric.notation import D, best, corner, cosine, data, inner, nonzero, norm, p, r, weights, x
+from derivations.documents.geometric.notation import D, best, corner, cosine, inner, nonzero, norm, p, r, x
 
 slack, extra = vector("s", m, kind=Kind.NONNEGATIVE), vector("h", m, kind=Kind.NONNEGATIVE)
 top, margin = scalar("top"), positive("margin")
@@ -24,9 +24,7 @@ top, margin = scalar("top"), positive("margin")
 
 def similarity(right: sp.Expr) -> Equation:
     """⟨p, x⟩ against an expression in lengths and the angle."""
-    return Equation(
-        inner(weights, data), right, given=(nonzero(data),), reason="2⟨p, x⟩ = ‖p‖² + ‖x‖² − ‖p − x‖², the law of cosines"
-    )
+    return Equation(inner(p, x), right, given=(nonzero(x),), reason="2⟨p, x⟩ = ‖p‖² + ‖x‖² − ‖p − x‖², the law of cosines")
 
 
 @claim(
@@ -38,14 +36,12 @@ def similarity(right: sp.Expr) -> Equation:
 )
 def unnormalized_cosine() -> Steps:
     """The two problems are one: the objectives agree at each p, with γ for the angle between p and x."""
-    yield similarity(norm(weights) * norm(data) * cosine(weights, data))
+    yield similarity(norm(p) * norm(x) * cosine(p, x))
 
 
-unnormalized_cosine.twin("the norm of p is lost", lambda: similarity(norm(data) * cosine(weights, data)))
-unnormalized_cosine.twin(
-    "the norms are squared", lambda: similarity(total(j, p[j] ** 2) * total(j, x[j] ** 2) * cosine(weights, data))
-)
-unnormalized_cosine.twin("the cosine itself", lambda: similarity(cosine(weights, data)))
+unnormalized_cosine.twin("the norm of p is lost", lambda: similarity(norm(x) * cosine(p, x)))
+unnormalized_cosine.twin("the norms are squared", lambda: similarity(total(j, p[j] ** 2) * total(j, x[j] ** 2) * cosine(p, x)))
+unnormalized_cosine.twin("the cosine itself", lambda: similarity(cosine(p, x)))
 
 
 @claim("geometric.s2.too-naive", "empirical", title="Too naive to help prediction", latex=r"\text{unlikely to help prediction}")
@@ -100,7 +96,7 @@ def optimal(right: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
 def basis_vector() -> Steps:
     """For every x the basis vector of a largest entry is optimal; so is p if and only if it has no mass off largest entries."""
     yield Equation(inner(corner, any_data), top, reason="the value at e_best", about=(best,))
-    yield optimal(inner(weights, any_data), total(j, p[j] * (1 - delta(j, best)) * slack[j]))
+    yield optimal(inner(p, any_data), total(j, p[j] * (1 - delta(j, best)) * slack[j]))
 
 
 basis_vector.twin("better than the sum of the data", lambda: optimal(total(j, any_data(j))))
@@ -109,7 +105,7 @@ basis_vector.twin("better than the average of magnitudes", lambda: optimal(total
 
 def sine(right: sp.Expr) -> Equation:
     """‖e_best‖²‖x‖² − ⟨e_best, x⟩²: the squared sine of the angle, times ‖x‖²."""
-    own = total(j, corner(j) ** 2) * total(j, x[j] ** 2) - inner(corner, data) ** 2
+    own = total(j, corner(j) ** 2) * total(j, x[j] ** 2) - inner(corner, x) ** 2
     return Equation(own, right, reason="0 only if all other entries of x are 0")
 
 
@@ -124,7 +120,7 @@ def not_the_direction() -> Steps:
     """What maximizes the inner product has in general another direction than x: e_t has it only if x is a multiple of e_t."""
     pairs = total((j, k), (p[j] * x[k] - p[k] * x[j]) ** 2) / 2
     yield Equation(
-        total(j, p[j] ** 2) * total(j, x[j] ** 2) - inner(weights, data) ** 2,
+        total(j, p[j] ** 2) * total(j, x[j] ** 2) - inner(p, x) ** 2,
         pairs,
         reason="Lagrange: the sine of the angle is 0 iff p is parallel to x (all p are optimal for x = (1, …, 1))",
     )
@@ -144,10 +140,7 @@ def one_largest(location: sp.Expr) -> sp.Expr:
 def loss(right: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
     """A lower bound for the loss of p against e_best."""
     return AtLeast(
-        inner(corner, one_largest) - inner(weights, one_largest),
-        right,
-        because=because,
-        reason="so that only e_best loses nothing",
+        inner(corner, one_largest) - inner(p, one_largest), right, because=because, reason="so that only e_best loses nothing"
     )
 
 
@@ -161,7 +154,7 @@ def loss(right: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
 )
 def simply_a_corner() -> Steps:
     """Where one entry is the largest, its basis vector is the only solution; where several are, their mixtures are too."""
-    yield Equation(inner(weights, lambda location: top), top, about=(p[j],), reason="if all entries tie every p is optimal")
+    yield Equation(inner(p, lambda location: top), top, about=(p[j],), reason="if all entries tie every p is optimal")
     yield loss(margin * (1 - p[best]), total(j, p[j] * (1 - delta(j, best)) * extra[j]))
 
 

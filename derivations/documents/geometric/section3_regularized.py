@@ -46,7 +46,7 @@ from derivations import (
     vector,
 )
 from derivations.documents.eot.notation import d as width
-from derivations.documents.eot.notation import j, k, m, s, score, softmax, tau
+from derivations.documents.eot.notation import j, k, m, s, softmax, tau
 from derivations.documents.eot.regularizers import (
     half_square,
     mu,
@@ -57,10 +57,10 @@ from derivations.documents.eot.regularizers import (
     unspent,
     variational,
 )
-from derivations.documents.geometric.notation import best, corner, cosine, data, inner, mean, nonzero, norm, p, soft, weights, x
+from derivations.documents.geometric.notation import best, corner, cosine, inner, mean, nonzero, norm, p, soft, x
 
 omega, shift = scalar("omega"), scalar("t")
-star = soft(data)
+star = soft(x)
 
 
 # ── away from the corners ───────────────────────────────────────────────────────────────────────────────────────────
@@ -107,8 +107,8 @@ def avoid_corners() -> Steps:
         AtLeast(1, plus(quadratic_scores(j) - theta), strict=True, at={m: 2, p.label: [1, 0], mu.label: [0, 0], j: 1}),
         reason="… which for x = (1, 0) is e₁; Ω = 0 and any linear Ω leave basis vectors too",
     )
-    cooled = softmax(data, tau)
-    yield UniqueMinimum(variational(data, scaled_entropy(tau)), cooled, m, tau, reason="Ω = −τH has one solution")
+    cooled = softmax(x, tau)
+    yield UniqueMinimum(variational(x, scaled_entropy(tau)), cooled, m, tau, reason="Ω = −τH has one solution")
     yield Limit(derivative(tau * slope * sp.log(slope), slope), slope, sp.S.Zero, -sp.oo, reason="the slope of Ω at a weight 0")
     yield inside(tau, because=shares(tau)[1])
 
@@ -122,9 +122,7 @@ avoid_corners.twin("at most the uniform weight", lambda: inside(tau, 1 / (1 + ot
 
 def regularized(right: sp.Expr) -> Equation:
     """⟨p, x⟩ − Ω(p) against an expression in lengths and the angle."""
-    return Equation(
-        inner(weights, data) - omega, right, given=(nonzero(data),), reason="(2), and Ω(p) is the same on both sides"
-    )
+    return Equation(inner(p, x) - omega, right, given=(nonzero(x),), reason="(2), and Ω(p) is the same on both sides")
 
 
 @claim(
@@ -138,16 +136,14 @@ def regularized(right: sp.Expr) -> Equation:
 )
 def regularized_cosine() -> Steps:
     """For any regularizer the two problems are one: the objectives agree at each p."""
-    yield regularized(norm(weights) * norm(data) * cosine(weights, data) - omega)
+    yield regularized(norm(p) * norm(x) * cosine(p, x) - omega)
 
 
-regularized_cosine.twin(
-    "the regularizer is rewarded", lambda: regularized(norm(weights) * norm(data) * cosine(weights, data) + omega)
-)
-regularized_cosine.twin("the norm of p is lost", lambda: regularized(norm(data) * cosine(weights, data) - omega))
+regularized_cosine.twin("the regularizer is rewarded", lambda: regularized(norm(p) * norm(x) * cosine(p, x) + omega))
+regularized_cosine.twin("the norm of p is lost", lambda: regularized(norm(x) * cosine(p, x) - omega))
 
 
-def solves(candidate: Entry, of: Entry = data) -> UniqueMinimum:
+def solves(candidate: Entry, of: Entry = x) -> UniqueMinimum:
     """The candidate is the only maximizer of ⟨p, x⟩ + H(p)."""
     return UniqueMinimum(
         variational(of, scaled_entropy(sp.S.One)),
@@ -172,10 +168,10 @@ def entropy_gives_softmax() -> Steps:
     yield solves(star)
 
 
-entropy_gives_softmax.twin("half the temperature", lambda: solves(softmax(data, sp.S.Half)))
+entropy_gives_softmax.twin("half the temperature", lambda: solves(softmax(x, sp.S.Half)))
 entropy_gives_softmax.twin("the sign of the data", lambda: solves(soft(lambda location: -x[location])))
 entropy_gives_softmax.twin("the uniform vector", lambda: solves(lambda location: 1 / m))
-entropy_gives_softmax.twin("the entropy in bits", lambda: solves(softmax(data, 1 / sp.log(2))))
+entropy_gives_softmax.twin("the entropy in bits", lambda: solves(softmax(x, 1 / sp.log(2))))
 
 
 def scaled(location: sp.Expr) -> sp.Expr:
@@ -192,10 +188,10 @@ def scaled(location: sp.Expr) -> sp.Expr:
 )
 def close_to_practice() -> Steps:
     """What is used in practice is the same problem for a transformation of the data, such as scaled products with a query."""
-    yield solves(softmax(score, sp.sqrt(width)), scaled)
+    yield solves(softmax(s, sp.sqrt(width)), scaled)
 
 
-close_to_practice.twin("the scale is lost", lambda: solves(soft(score), scaled))
+close_to_practice.twin("the scale is lost", lambda: solves(soft(s), scaled))
 close_to_practice.twin("dissimilarity", lambda: solves(soft(lambda location: -scaled(location)), scaled))
 
 
@@ -245,9 +241,9 @@ def direction() -> Steps:
         about=(shift,),
         reason="a constant added to the data turns them towards (1, …, 1) or away from it; the solution stays",
     )
-    yield Fails(AtLeast(cosine(star, data), 0, at={m: 2, x.label: [-1, -1]}), reason="x = (−1, −1): the angle is 180°")
+    yield Fails(AtLeast(cosine(star, x), 0, at={m: 2, x.label: [-1, -1]}), reason="x = (−1, −1): the angle is 180°")
     yield Fails(
-        AtLeast(cosine(star, data), sp.Rational(27, 100), at={m: 100, x.label: [1] + 99 * [0]}),
+        AtLeast(cosine(star, x), sp.Rational(27, 100), at={m: 100, x.label: [1] + 99 * [0]}),
         reason="nor do data ≥ 0 help: x = e₁ with |S| = 100 has 74.7° with softmax(x), and 0° with e₁ …",
     )
     yield Equation(
@@ -258,14 +254,14 @@ def direction() -> Steps:
     )
     yield Limit(sp.E / sp.sqrt(sp.E**2 + m - 1), m, sp.oo, sp.S.Zero, reason="… a right angle for many locations")
     yield Fails(
-        AtLeast(cosine(star, data), cosine(corner, data), at={m: 2, x.label: [1, 0], best: 1}),
+        AtLeast(cosine(star, x), cosine(corner, x), at={m: 2, x.label: [1, 0], best: 1}),
         reason="x = (1, 0) ≥ 0: e₁ has the angle 0°, softmax(x) arctan(1/e) = 20°",
     )
 
 
 def for_nonnegative_data() -> AtLeast:
     """|S|⟨p*, y⟩² ≥ ‖p*‖²‖y‖² for y ≥ 0: Chebyshev's sum inequality for the squares of p* and y, which have one order."""
-    own = soft(lambda location: nonnegative[location])
+    own = soft(nonnegative)
     pair = kl(own(j) ** 2, own(k) ** 2) + kl(own(k) ** 2, own(j) ** 2)
     apart = total((j, k), own(j) * nonnegative[j] * own(k) * nonnegative[k] * (1 - sp.KroneckerDelta(j, k)))
     return AtLeast(
@@ -278,7 +274,7 @@ def for_nonnegative_data() -> AtLeast:
 
 def centred(of: Entry) -> sp.Expr:
     """⟨p* − 1/|S|, x − mean x⟩."""
-    return total(j, (of(j) - 1 / m) * (x[j] - mean(data)))
+    return total(j, (of(j) - 1 / m) * (x[j] - mean(x)))
 
 
 top_weight, low_weight, top_data, low_data = (scalar(name, Kind.NONNEGATIVE) for name in "ABCD")
@@ -304,7 +300,7 @@ def one_order() -> Steps:
     away = (1 - delta(j, best)) * (1 - delta(k, best))
     yield AtLeast(
         (m - 1) * centred(star),
-        m * (star(best) - 1 / m) * (x[best] - mean(data)),
+        m * (star(best) - 1 / m) * (x[best] - mean(x)),
         because=total((j, k), away * kl(star(j), star(k))),
         reason="at any location: what is left are products of the others' differences, kl(p_j ‖ p_k) + kl(p_k ‖ p_j)",
     )
@@ -378,7 +374,7 @@ def centred_direction() -> Steps:
     )
     yield Expansion(
         soft(lambda location: scale * x[location])(j) - 1 / m,
-        scale * (x[j] - mean(data)) / m,
+        scale * (x[j] - mean(x)) / m,
         scale,
         1,
         reason="small data: parallel in the limit, so the angle tends to 0",
@@ -401,7 +397,7 @@ def centred_direction() -> Steps:
     )
     yield UniqueMinimum(
         lambda q: Z * total(j, q(j) ** 2) / 2 - Z * total(j, q(j) * share[j]),
-        lambda location: share[location],
+        share,
         m,
         Z,
         sp.Integer(2),

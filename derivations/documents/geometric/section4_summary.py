@@ -32,11 +32,11 @@ from derivations import (
 )
 from derivations.documents.eot.notation import j, k, l, m, softmax
 from derivations.documents.eot.regularizers import scaled_entropy, variational
-from derivations.documents.geometric.notation import D, X, cosine, f, inner, nonzero, norm, p, r, soft, summary, weights
+from derivations.documents.geometric.notation import D, X, cosine, f, inner, nonzero, norm, p, r, soft
 from derivations.documents.geometric.section3_regularized import direction
 
 v = vector("v", D)
-star = soft(summary)
+star = soft(f)
 
 
 def projected(location: sp.Expr) -> sp.Expr:
@@ -46,7 +46,7 @@ def projected(location: sp.Expr) -> sp.Expr:
 
 def along(right: sp.Expr) -> Equation:
     """⟨p, X v⟩ against another way to compute it."""
-    return Equation(inner(weights, projected), right, reason="⟨p, X v⟩ = ⟨Xᵀp, v⟩")
+    return Equation(inner(p, projected), right, reason="⟨p, X v⟩ = ⟨Xᵀp, v⟩")
 
 
 @claim(
@@ -67,7 +67,7 @@ summary_of_matrix.twin("the entries are added", lambda: along(total(r, total(j, 
 
 def similarity(right: sp.Expr) -> Equation:
     """⟨f, p⟩ against an expression in lengths and the angle."""
-    return Equation(inner(summary, weights), right, given=(nonzero(summary),), reason="(2) with f for x")
+    return Equation(inner(f, p), right, given=(nonzero(f),), reason="(2) with f for x")
 
 
 @claim(
@@ -80,17 +80,17 @@ def similarity(right: sp.Expr) -> Equation:
 )
 def summary_cosine() -> Steps:
     """The equation of (2), for the summary in place of the data: the two objectives agree at each p."""
-    yield similarity(norm(summary) * norm(weights) * cosine(summary, weights))
+    yield similarity(norm(f) * norm(p) * cosine(f, p))
 
 
-summary_cosine.twin("the norm of p is lost", lambda: similarity(norm(summary) * cosine(summary, weights)))
-summary_cosine.twin("the norm of f is lost", lambda: similarity(norm(weights) * cosine(summary, weights)))
+summary_cosine.twin("the norm of p is lost", lambda: similarity(norm(f) * cosine(f, p)))
+summary_cosine.twin("the norm of f is lost", lambda: similarity(norm(p) * cosine(f, p)))
 
 
 def solves(candidate: Entry) -> UniqueMinimum:
     """The candidate is the only maximizer of ⟨f, p⟩ + H(p)."""
     return UniqueMinimum(
-        variational(summary, scaled_entropy(sp.S.One)),
+        variational(f, scaled_entropy(sp.S.One)),
         candidate,
         m,
         sp.S.One,
@@ -108,7 +108,7 @@ def solves(candidate: Entry) -> UniqueMinimum:
 def points_along_summary() -> Steps:
     """It is (5) that is to be solved, so that p no longer is a basis vector but the softmax of the summary."""
     yield Fails(
-        UniqueMinimum(lambda q: -inner(summary, q), star, m, sp.S.One, at={m: 2, f.label: [1, 0]}),
+        UniqueMinimum(lambda q: -inner(f, q), star, m, sp.S.One, at={m: 2, f.label: [1, 0]}),
         reason="(5) has lost −Ω(p): it is (2) again, and for f = (1, 0) solved by e₁",
     )
 
@@ -124,7 +124,7 @@ def regularized_summary() -> Steps:
     yield solves(star)
 
 
-points_along_summary.twin("half the temperature", lambda: solves(softmax(summary, sp.S.Half)))
+points_along_summary.twin("half the temperature", lambda: solves(softmax(f, sp.S.Half)))
 points_along_summary.twin("the sign of the summary", lambda: solves(soft(lambda location: -f[location])))
 
 reprint(

@@ -54,11 +54,6 @@ age, kernel = vector("A", m, kind=Kind.NONNEGATIVE), vector("κ", m, M, kind=Kin
 gamma, level = positive("gamma"), scalar("theta0")
 
 
-def before(coefficient: sp.Expr) -> sp.Expr:
-    """θ_b."""
-    return theta[coefficient]
-
-
 def after(coefficient: sp.Expr) -> sp.Expr:
     """θ_b + η_b."""
     return theta[coefficient] + eta[coefficient]
@@ -83,16 +78,16 @@ def linear(right: sp.Expr) -> Equation:
 def basis_functions() -> Steps:
     """The summary is a linear combination of M functions of the location, with coefficients that depend on the data."""
     yield Equation(total(k, xi[k] * delta(k, j)), xi[j], reason="an instance: φ(t) = e_t gives f = θ(x), any summary")
-    yield linear(combination(before, j) + total(b, eta[b] * phi[j, b]))
+    yield linear(combination(theta, j) + total(b, eta[b] * phi[j, b]))
 
 
-basis_functions.twin("one basis function for all", lambda: linear(combination(before, j) + total(b, eta[b])))
-basis_functions.twin("a quadratic form", lambda: linear(combination(before, j) + total(b, eta[b] ** 2 * phi[j, b])))
+basis_functions.twin("one basis function for all", lambda: linear(combination(theta, j) + total(b, eta[b])))
+basis_functions.twin("a quadratic form", lambda: linear(combination(theta, j) + total(b, eta[b] ** 2 * phi[j, b])))
 
 
 def loss() -> sp.Expr:
     """Σ_j g_j f_j, which has the gradient g in f."""
-    return total(j, g[j] * combination(before, j))
+    return total(j, g[j] * combination(theta, j))
 
 
 def returned(right: sp.Expr) -> Equation:
@@ -110,7 +105,7 @@ def returned(right: sp.Expr) -> Equation:
 )
 def backpropagation() -> Steps:
     """Whatever θ(x) is, f is linear in it, and its gradient is that of f multiplied by the basis functions."""
-    yield Equation(derivative(combination(before, j), theta[b]), phi[j, b], reason="f_t is linear in θ")
+    yield Equation(derivative(combination(theta, j), theta[b]), phi[j, b], reason="f_t is linear in θ")
     yield returned(total(j, phi[j, b] * g[j]))
 
 
@@ -120,7 +115,7 @@ backpropagation.twin("averaged over locations", lambda: returned(total(j, phi[j,
 
 # ── before the data are seen ────────────────────────────────────────────────────────────────────────────────────────
 
-start = soft(scores(before))
+start = soft(scores(theta))
 
 
 def log_odds(right: sp.Expr) -> Equation:
@@ -138,7 +133,7 @@ def log_odds(right: sp.Expr) -> Equation:
 def starting_importance() -> Steps:
     """The basis functions are said to tell which locations are important before the data are observed."""
     yield Expansion(
-        soft(lambda location: vanishing * combination(before, location))(j),
+        soft(lambda location: vanishing * combination(theta, location))(j),
         1 / m,
         vanishing,
         0,
@@ -146,9 +141,7 @@ def starting_importance() -> Steps:
     )
     yield Fails(
         Equation(
-            start(j),
-            soft(scores(lambda coefficient: eta[coefficient]))(j),
-            at={m: 2, M: 1, phi.label: [[1], [0]], theta.label: [0], eta.label: [1], j: 1},
+            start(j), soft(scores(eta))(j), at={m: 2, M: 1, phi.label: [[1], [0]], theta.label: [0], eta.label: [1], j: 1}
         ),
         reason="one φ, two values of θ without data: two starts",
     )
@@ -248,7 +241,7 @@ def dot_product() -> Steps:
     yield dotted(lambda coefficient: query[coefficient] / sp.sqrt(M))
 
 
-dot_product.twin("the scale is lost", lambda: dotted(lambda coefficient: query[coefficient]))
+dot_product.twin("the scale is lost", lambda: dotted(query))
 dot_product.twin("divided by M", lambda: dotted(lambda coefficient: query[coefficient] / M))
 
 
@@ -276,7 +269,7 @@ def uniform_start(right: sp.Expr) -> Equation:
 )
 def uniform_before_data() -> Steps:
     """With the canonical basis all locations are said to be equally important before the data are observed."""
-    own = with_canonical_basis(lambda location: xi[location])
+    own = with_canonical_basis(xi)
     yield Equation(sp.log(own(j)) - sp.log(own(k)), xi[j] - xi[k], reason="f = θ: this basis allows every start")
     yield Fails(
         Equation(own(j), 1 / m, at={m: 2, xi.label: [1, 0], j: 1}),
@@ -304,11 +297,6 @@ uniform_before_data.twin("a sigmoid for each location", lambda: uniform_start(1 
 uniform_before_data.twin("the level matters", lambda: uniform_start(sp.exp(level) / m))
 
 
-def at_first(coefficient: sp.Expr) -> sp.Expr:
-    """θ₀."""
-    return start_theta[coefficient]
-
-
 def added(coefficient: sp.Expr) -> sp.Expr:
     """θ(x) − θ₀."""
     return theta[coefficient] - start_theta[coefficient]
@@ -325,10 +313,10 @@ def multiplied(of: Entry, coefficients: Entry) -> sp.Expr:
 
 def updated(right: sp.Expr) -> Equation:
     """The weights with the data."""
-    return Equation(soft(scores(before))(j), right, reason="exp(θ(x)ᵀφ) = exp(θ₀ᵀφ) exp((θ(x) − θ₀)ᵀφ)")
+    return Equation(soft(scores(theta))(j), right, reason="exp(θ(x)ᵀφ) = exp(θ₀ᵀφ) exp((θ(x) − θ₀)ᵀφ)")
 
 
-prior = soft(scores(at_first))
+prior = soft(scores(start_theta))
 
 
 @claim(
@@ -344,11 +332,11 @@ def update() -> Steps:
     The sentence speaks of the uniform start, and there it is true word by word: the data multiply by exp(θ(x)ᵀφ(t)).
     From another start it is true of the change θ(x) − θ₀; with θ(x) itself the start would count twice.
     """
-    yield Equation(multiplied(lambda location: 1 / m, before), soft(scores(before))(j), reason="from uniform weights, any φ")
+    yield Equation(multiplied(lambda location: 1 / m, theta), soft(scores(theta))(j), reason="from uniform weights, any φ")
     yield Fails(
         Equation(
-            soft(scores(before))(j),
-            multiplied(prior, before),
+            soft(scores(theta))(j),
+            multiplied(prior, theta),
             at={m: 2, M: 1, phi.label: [[1], [0]], theta.label: [1], start_theta.label: [1], j: 1},
         ),
         reason="from e/(1 + e), with θ(x) = θ₀: data that change nothing would change the weights",
@@ -357,7 +345,7 @@ def update() -> Steps:
 
 
 update.twin("the start is forgotten", lambda: updated(multiplied(lambda location: 1 / m, added)))
-update.twin("the start counts twice", lambda: updated(multiplied(prior, before)))
+update.twin("the start counts twice", lambda: updated(multiplied(prior, theta)))
 update.twin("added, not multiplied", lambda: updated(prior(j) / 2 + multiplied(lambda location: 1 / m, added) / 2))
 
 
@@ -391,7 +379,7 @@ def other_starts() -> Steps:
     """With other basis functions one is said to start with something else, such as an exponential decay or a kernel."""
     yield Fails(
         Equation(
-            soft(logarithms(before))(j),
+            soft(logarithms(theta))(j),
             shares(lambda location: kernel[location, chosen]),
             at={m: 2, M: 1, kernel.label: [[2], [1]], theta.label: [0], j: 1, chosen: 1},
         ),

@@ -29,7 +29,7 @@ from derivations import (
 )
 from derivations.documents.eot.notation import entropy, j, l, m, partition
 from derivations.documents.eot.regularizers import scaled_entropy, variational
-from derivations.documents.geometric.notation import f, p, soft, summary, uniform, weights
+from derivations.documents.geometric.notation import f, p, soft, uniform
 from derivations.documents.geometric.section4_summary import solves, star
 
 shift = scalar("t")
@@ -43,7 +43,7 @@ def most_papers() -> Undecidable:
 
 def solves_with_the_other_sign(candidate: Entry, at: Mapping[Variable, Value] | None = None) -> UniqueMinimum:
     """The candidate is the only maximizer of ⟨f, p⟩ − H(p), where uniform weights cost the most."""
-    return UniqueMinimum(variational(summary, scaled_entropy(-sp.S.One)), candidate, m, sp.S.One, at=at or {})
+    return UniqueMinimum(variational(f, scaled_entropy(-sp.S.One)), candidate, m, sp.S.One, at=at or {})
 
 
 @claim(
@@ -61,7 +61,7 @@ def framing() -> Steps:
     """
     yield AtLeast(
         entropy(uniform),
-        entropy(weights),
+        entropy(p),
         because=total(l, kl(p[l], 1 / m)),
         about=(p[j],),
         reason="Ω = −H is least at uniform weights; ½‖p‖² is too, and gives sparsemax instead (eot.prop4.2)",
@@ -78,7 +78,7 @@ framing.twin("the similarity counts twice", lambda: solves(lambda location: star
 
 def unnormalized(right: sp.Expr) -> Equation:
     """softmax(f)_j Σ_k exp(f_k)."""
-    return Equation(star(j) * partition(summary, sp.S.One), right, reason="one value for each location")
+    return Equation(star(j) * partition(f, sp.S.One), right, reason="one value for each location")
 
 
 @claim(
@@ -90,7 +90,7 @@ def unnormalized(right: sp.Expr) -> Equation:
 )
 def softmax_attention() -> Steps:
     """The vector of exponentials over their sum: positive weights of sum 1 that only depend on differences of f."""
-    yield AtLeast(partition(summary, sp.S.One), 0, strict=True, reason="never divides by 0")
+    yield AtLeast(partition(f, sp.S.One), 0, strict=True, reason="never divides by 0")
     yield Equation(total(j, star(j)), 1, about=(f[j],), reason="a pmf")
     yield unnormalized(sp.exp(f[j]))
 

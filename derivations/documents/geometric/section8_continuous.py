@@ -325,7 +325,7 @@ def squared_error(coefficients: Entry) -> sp.Expr:
 
 def excess_is(penalty: sp.Expr, slope: sp.Expr) -> Equation:
     """The excess at B + δ is Σ_i (Σ_n δ_n ψ_n(t_i))² + penalty Σ_n δ_n² + slope Σ_n δ_n (λB_n − Σ_i e_i ψ_n(t_i))."""
-    excess = squared_error(lambda at: fitted[at] + step[at]) - squared_error(lambda at: fitted[at])
+    excess = squared_error(lambda at: fitted[at] + step[at]) - squared_error(fitted)
     normal_equations = total(n, step[n] * (ridge * fitted[n] - total(i, residual[i] * design[i, n])))
     moved_by = total(i, total(n, step[n] * design[i, n]) ** 2) + penalty * total(n, step[n] ** 2)
     return Equation(excess, moved_by + slope * normal_equations, reason="the last sum vanishes where the normal equations hold")

@@ -23,9 +23,8 @@ from derivations.documents.deciphering import section6_approximation as approxim
 from derivations.documents.deciphering import section6_expansion as expansion
 from derivations.documents.deciphering import section6_remarks as remarks
 from derivations.documents.deciphering import section6_theorem1 as theorem
-from derivations.documents.deciphering.notation import T, a, alpha, d, i, inner, k, lam, mean, mu, n, point, tilt, u
+from derivations.documents.deciphering.notation import T, a, alpha, d, i, inner, k, lam, mean, mu, n, tilt, u, z
 from derivations.documents.deciphering.section6_approximation import closed_form, error
-from derivations.documents.deciphering.section6_expansion import evidence
 
 tau = positive("tau")
 EXPONENT = r"\exp(\langle t_i,z\rangle/\sqrt\tau)"
@@ -65,7 +64,7 @@ v = interior("v", n)
 
 def other_tilt(template: sp.Expr) -> sp.Expr:
     """v_i e^⟨t_i, λ⟩/Σ_k v_k e^⟨t_k, λ⟩, for another distribution on the templates."""
-    return v[template] * sp.exp(inner(template, point)) / total(k, v[k] * sp.exp(inner(k, point)))
+    return v[template] * sp.exp(inner(template, lam)) / total(k, v[k] * sp.exp(inner(k, lam)))
 
 
 def of_this_output(candidate: sp.Expr) -> Equation:
@@ -108,15 +107,15 @@ def without_superscript() -> Steps:
 )
 def with_superscript() -> Steps:
     """It is the preference of the same output that is tilted, as in (12) and (14)."""
-    yield of_this_output(1 / total(k, u[k] / u[i] * sp.exp(inner(k, point) - inner(i, point))))
+    yield of_this_output(1 / total(k, u[k] / u[i] * sp.exp(inner(k, lam) - inner(i, lam))))
 
 
 without_superscript.twin(
     "the ratio of the preferences is turned over",
-    lambda: of_this_output(1 / total(k, u[i] / u[k] * sp.exp(inner(k, point) - inner(i, point)))),
+    lambda: of_this_output(1 / total(k, u[i] / u[k] * sp.exp(inner(k, lam) - inner(i, lam)))),
 )
 without_superscript.twin(
-    "the exponent's sign", lambda: of_this_output(1 / total(k, u[k] / u[i] * sp.exp(inner(i, point) - inner(k, point))))
+    "the exponent's sign", lambda: of_this_output(1 / total(k, u[k] / u[i] * sp.exp(inner(i, lam) - inner(k, lam))))
 )
 
 reprint(
@@ -246,13 +245,13 @@ any_preference.twin("no error of order α²", lambda: closed_form(sp.S.Zero))
 
 def attention(scale: sp.Expr) -> sp.Expr:
     """Σ_i t_i u_i e^(scale·⟨t_i, z⟩)/Σ_k u_k e^(scale·⟨t_k, z⟩)."""
-    whole = total(k, u[k] * sp.exp(scale * inner(k, evidence)))
-    return total(i, T[i, a] * u[i] * sp.exp(scale * inner(i, evidence)) / whole)
+    whole = total(k, u[k] * sp.exp(scale * inner(k, z)))
+    return total(i, T[i, a] * u[i] * sp.exp(scale * inner(i, z)) / whole)
 
 
 def rewritten(scale: sp.Expr) -> Equation:
     """(20) with α = τ^(−1/2) against Σ_i t_i u_i/Σ_k u_k exp(scale · ⟨t_k − t_i, z⟩)."""
-    against = total(k, u[k] * sp.exp(scale * (inner(k, evidence) - inner(i, evidence))))
+    against = total(k, u[k] * sp.exp(scale * (inner(k, z) - inner(i, z))))
     return Equation(
         attention(alpha).xreplace({alpha: 1 / sp.sqrt(tau)}),
         total(i, T[i, a] * u[i] / against),

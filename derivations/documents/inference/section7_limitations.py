@@ -17,7 +17,7 @@ from derivations import AtLeast, Equation, Limit, Severity, Steps, claim, delta,
 from derivations.documents.deciphering import section6_expansion as expansion
 from derivations.documents.deciphering.notation import T, a, alpha, covariance, d, i, inner, mean, mu, n, primal, shifted, u, z
 from derivations.documents.deciphering.section6_approximation import closed_form, error
-from derivations.documents.deciphering.section6_certificates import objective_with, plan
+from derivations.documents.deciphering.section6_certificates import objective_with, q
 
 tau, s, r, x = positive("tau"), positive("s"), size("r"), vector("x", d)
 j = index("j", n)
@@ -57,7 +57,7 @@ bounded_moments.twin("raw third moment", lambda: expansion.cumulants(expansion.s
 
 def power(template: sp.Expr) -> sp.Expr:
     """⟨t_i, x⟩^2r."""
-    return inner(template, lambda entry: x[entry]) ** (2 * r)
+    return inner(template, x) ** (2 * r)
 
 
 def bounded_by(ceiling: sp.Expr) -> AtLeast:
@@ -80,8 +80,7 @@ def finite_moments() -> Steps:
 
 finite_moments.twin("divided by the number of templates", lambda: bounded_by(total(i, power(i)) / (2 * n)))
 finite_moments.twin(
-    "the r-th power of the second moment",
-    lambda: bounded_by(total(i, u[i] * inner(i, lambda entry: x[entry]) ** 2) ** (2 * r) / 4**r),
+    "the r-th power of the second moment", lambda: bounded_by(total(i, u[i] * inner(i, x) ** 2) ** (2 * r) / 4**r)
 )
 
 
@@ -105,7 +104,7 @@ small_alpha.twin("no error of order α²", lambda: closed_form(sp.S.Zero))
 
 def grown(right: sp.Expr) -> Equation:
     """The objective for templates sT, with the same evidence z and the same α."""
-    larger = objective_with(lambda entry: s * mean(plan)(entry), lambda entry: s * mu(entry) + z[entry], alpha)
+    larger = objective_with(lambda entry: s * mean(q)(entry), lambda entry: s * mu(entry) + z[entry], alpha)
     return Equation(larger, right, reason="‖sμ + z − sh‖² = s²‖μ + z/s − h‖²")
 
 
@@ -118,11 +117,11 @@ def grown(right: sp.Expr) -> Equation:
 )
 def growing_templates() -> Steps:
     """Templates s times as long act as if α were s² times as large and the evidence 1/s, so a fixed α stops being small."""
-    yield grown(primal(plan, lambda entry: mu(entry) + z[entry] / s, alpha * s**2))
+    yield grown(primal(q, lambda entry: mu(entry) + z[entry] / s, alpha * s**2))
 
 
-growing_templates.twin("α s for α s²", lambda: grown(primal(plan, lambda entry: mu(entry) + z[entry] / s, alpha * s)))
-growing_templates.twin("the evidence stays", lambda: grown(primal(plan, shifted, alpha * s**2)))
+growing_templates.twin("α s for α s²", lambda: grown(primal(q, lambda entry: mu(entry) + z[entry] / s, alpha * s)))
+growing_templates.twin("the evidence stays", lambda: grown(primal(q, shifted, alpha * s**2)))
 
 
 def spread_below(ceiling: sp.Expr) -> AtLeast:

@@ -13,7 +13,7 @@ References "T5 transformer implicitly adopts …" in section 7 of the document, 
 import sympy as sp
 
 from derivations import Entry, Equation, Steps, claim, reprint, total
-from derivations.documents.deciphering.notation import a, d, evidence, inner, k, mean
+from derivations.documents.deciphering.notation import a, d, inner, k, mean, z
 from derivations.documents.deciphering.section7_t5 import (
     SOME_WORD,
     mask_function,
@@ -29,12 +29,12 @@ from derivations.documents.deciphering.section8_heads import (
     evidence_of,
     log_linear,
     o,
-    other,
     outside,
     position,
     preference,
     shown,
     t5,
+    y,
 )
 
 width = sp.sqrt(d)
@@ -48,13 +48,13 @@ reprint(
 
 def substituted(right: Entry) -> Equation:
     """(21) with τ = d and the preference (22) against another average of the templates."""
-    weights = log_linear(lambda word: inner(word, evidence) / width, preference())
+    weights = log_linear(lambda word: inner(word, z) / width, preference())
     return Equation(mean(weights)(a), mean(right)(a), reason="e^{s} e^{b}/Z = e^{s + b}/Z, and Z cancels")
 
 
 def inside(divisor: sp.Expr, sign: int = 1) -> Entry:
     """i ↦ exp(⟨t_i, z⟩/divisor + b_{j−i} + 1_masked(i)) over its sum."""
-    return log_linear(lambda word: inner(word, evidence) / divisor + sign * position(word), lambda word: shown[word])
+    return log_linear(lambda word: inner(word, z) / divisor + sign * position(word), shown)
 
 
 @claim(
@@ -73,15 +73,13 @@ def bias_inside() -> Steps:
 
 bias_inside.twin(
     "the bias is divided by √d too",
-    lambda: substituted(log_linear(lambda word: (inner(word, evidence) + position(word)) / width, lambda word: shown[word])),
+    lambda: substituted(log_linear(lambda word: (inner(word, z) + position(word)) / width, shown)),
 )
 bias_inside.twin("the bias with the other sign", lambda: substituted(inside(width, -1)))
 bias_inside.twin(
     "the bias outside the denominator",
     lambda: substituted(
-        lambda word: (
-            preference()(word) * sp.exp(inner(word, evidence) / width) / total(k, shown[k] * sp.exp(inner(k, evidence) / width))
-        )
+        lambda word: preference()(word) * sp.exp(inner(word, z) / width) / total(k, shown[k] * sp.exp(inner(k, z) / width))
     ),
 )
 
@@ -90,7 +88,7 @@ def same_structure(factor: sp.Expr, prior: Entry) -> Equation:
     """A shipped head of T5 against V applied to (21) with τ = d, t_i = x_i and z = factor · KᵀQy."""
     return Equation(
         t5(o),
-        outside(estimate(lambda s: factor * evidence_of(other)(s) / width, prior, sp.S.One), sp.S.One)(o),
+        outside(estimate(lambda s: factor * evidence_of(y)(s) / width, prior, sp.S.One), sp.S.One)(o),
         at=FIRST,
         reason="√d ⟨x_i, KᵀQ y⟩/√d = ⟨K x_i, Q y⟩: T5 does not divide, so its evidence is √d KᵀQ y",
     )

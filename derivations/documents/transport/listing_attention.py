@@ -15,7 +15,7 @@ References Prillo and Eisenschlos (2020) for relaxations of sorting with unit ro
 import sympy as sp
 
 from derivations import Entries, Entry, Equation, Fails, Limit, Severity, Steps, UniquePlan, claim, index, size, total, vector
-from derivations.documents.transport.listing_notation import S, entropy, eps, expense, i, j, l, m, n, score, softmax
+from derivations.documents.transport.listing_notation import S, entropy, eps, expense, i, j, l, m, n, softmax
 
 # ── AttentionAsOT ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -24,7 +24,7 @@ def solves(candidate: Entries) -> UniquePlan:
     """The candidate is the only minimizer of ⟨P, −S⟩ − ε H(P) over plans with unit rows and free columns."""
 
     def objective(of: Entries) -> sp.Expr:
-        return -expense(of, score) - eps * entropy(of)
+        return -expense(of, S) - eps * entropy(of)
 
     return UniquePlan(objective, candidate, n, m, eps, reason="what another plan costs more is ε Σ_ij kl(R_ij ‖ A_ij)")
 
@@ -40,11 +40,11 @@ def solves(candidate: Entries) -> UniquePlan:
 )
 def attention() -> Steps:
     """The weights of the module are the one plan that is best with rows of mass 1 and free columns, for every ε > 0."""
-    yield solves(softmax(score, eps))
+    yield solves(softmax(S, eps))
 
 
 attention.twin("the scores are costs", lambda: solves(softmax(lambda x, y: -S[x, y], eps)))
-attention.twin("half the temperature", lambda: solves(softmax(score, eps / 2)))
+attention.twin("half the temperature", lambda: solves(softmax(S, eps / 2)))
 
 
 N, H, G, D = size("N"), size("H"), size("g"), size("D")
@@ -106,7 +106,7 @@ standard.twin("the width for its root", lambda: multi_head(3 * G))
 
 def odds(strength: sp.Expr) -> Equation:
     """A_ij/A_il, whatever the others."""
-    plan = softmax(score, eps)
+    plan = softmax(S, eps)
     return Equation(
         plan(i, j) / plan(i, l),
         sp.exp(strength * (S[i, j] - S[i, l]) / eps),
@@ -124,7 +124,7 @@ def odds(strength: sp.Expr) -> Equation:
 def sorting() -> Steps:
     """A comment calls the weights a soft sorting: a relaxed permutation, which becomes one as ε tends to zero."""
     yield Fails(
-        Limit(total(i, softmax(score, eps)(i, j)), eps, sp.S.Zero, sp.S.One, at={n: 2, m: 2, S.label: [[0, 1], [0, 1]], j: 2}),
+        Limit(total(i, softmax(S, eps)(i, j)), eps, sp.S.Zero, sp.S.One, at={n: 2, m: 2, S.label: [[0, 1], [0, 1]], j: 2}),
         reason="two queries that score alike take the same key: the limit has rows (0, 1) and (0, 1), no permutation",
     )
 

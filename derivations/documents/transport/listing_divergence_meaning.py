@@ -17,11 +17,6 @@ from derivations.documents.transport.listing_divergence import P, S, a, inner, k
 from derivations.documents.transport.listing_notation import HALF, eps, i, n
 
 
-def plan(query: sp.Expr, target: sp.Expr) -> sp.Expr:
-    """P_ij."""
-    return P[query, target]
-
-
 def attention(query: sp.Expr, target: sp.Expr) -> sp.Expr:
     """A_ij = a_i exp(S_ij/ε)/Σ_l exp(S_il/ε)."""
     return a[query] * sp.exp(S[query, target] / eps) / total(inner, sp.exp(S[query, inner] / eps))
@@ -64,11 +59,11 @@ def deviates() -> Steps:
 )
 def excess_of_the_balanced_plan() -> Steps:
     """A plan with even columns deviates from attention by what it costs more, over ε: the difference of two least values."""
-    yield deviation((least(plan) - least(attention)) / eps, "A is best among the plans with the rows a; P has these rows too")
+    yield deviation((least(P) - least(attention)) / eps, "A is best among the plans with the rows a; P has these rows too")
 
 
-deviates.twin("costs alone", lambda: deviation((least(plan, sp.S.Zero) - least(attention, sp.S.Zero)) / eps))
-deviates.twin("not divided by ε", lambda: deviation(least(plan) - least(attention)))
+deviates.twin("costs alone", lambda: deviation((least(P, sp.S.Zero) - least(attention, sp.S.Zero)) / eps))
+deviates.twin("not divided by ε", lambda: deviation(least(P) - least(attention)))
 
 
 @claim(

@@ -129,7 +129,7 @@ def linear_plan_of_positive_kernels() -> Steps:
     yield solves(normalized)
 
 
-linear_plan.twin("the kernel is the score", lambda: solves(softmax(lambda x, y: G[x, y], sp.S.One)))
+linear_plan.twin("the kernel is the score", lambda: solves(softmax(G, sp.S.One)))
 linear_plan.twin("the kernel is the cost", lambda: solves(lambda x, y: 1 / G[x, y] / total(l, 1 / G[x, l])))
 
 

@@ -23,11 +23,6 @@ GUARD = sp.Rational(1, 10**8)
 HALF = sp.S.Half
 
 
-def cost(source: sp.Expr, target: sp.Expr) -> sp.Expr:
-    """C_ij."""
-    return C[source, target]
-
-
 def kernel(costs: Entries) -> Entries:
     """(i, j) ↦ exp(−C_ij/ε)."""
     return lambda source, target: sp.exp(-costs(source, target) / eps)
@@ -38,12 +33,12 @@ def one(entry: sp.Expr) -> sp.Expr:
     return sp.S.One
 
 
-def source_scaling(weights: Entries, scaling: Entry, guard: sp.Expr, mass: Entry = lambda entry: a[entry]) -> Entry:
+def source_scaling(weights: Entries, scaling: Entry, guard: sp.Expr, mass: Entry = a) -> Entry:
     """i ↦ a_i/(Σ_j K_ij v_j + guard)."""
     return lambda source: mass(source) / (total(l, weights(source, l) * scaling(l)) + guard)
 
 
-def target_scaling(weights: Entries, scaling: Entry, guard: sp.Expr, mass: Entry = lambda entry: b[entry]) -> Entry:
+def target_scaling(weights: Entries, scaling: Entry, guard: sp.Expr, mass: Entry = b) -> Entry:
     """j ↦ b_j/(Σ_i K_ij u_i + guard)."""
     return lambda target: mass(target) / (total(k, weights(k, target) * scaling(k)) + guard)
 
@@ -58,14 +53,9 @@ def entropy(plan: Entries) -> sp.Expr:
     return -total((i, j), xlogx(plan(i, j)))
 
 
-def expense(plan: Entries, costs: Entries = cost) -> sp.Expr:
+def expense(plan: Entries, costs: Entries = C) -> sp.Expr:
     """⟨P, C⟩."""
     return total((i, j), plan(i, j) * costs(i, j))
-
-
-def score(query: sp.Expr, key: sp.Expr) -> sp.Expr:
-    """S_ij, any real numbers."""
-    return S[query, key]
 
 
 def scaled_product(query: sp.Expr, key: sp.Expr) -> sp.Expr:

@@ -55,7 +55,6 @@ from derivations.documents.transport.listing_notation import (
     n,
     r,
     scaled_product,
-    score,
     softmax,
 )
 
@@ -78,11 +77,6 @@ def softened(of: Entries) -> Entries:
     return lambda x, y: sp.exp(of(x, y) / eps) / total(l, sp.exp(of(x, l) / eps))
 
 
-def given(query: sp.Expr, key: sp.Expr) -> sp.Expr:
-    """A_ij."""
-    return A[query, key]
-
-
 def odds(of: Entries) -> sp.Expr:
     """A_ij A_kl/(A_il A_kj), which scalings of rows and columns leave alone: it is the cost that a plan has."""
     return of(i, j) * of(k, l) / (of(i, l) * of(k, j))
@@ -90,7 +84,7 @@ def odds(of: Entries) -> sp.Expr:
 
 def rescaled_odds(right_side: sp.Expr) -> Equation:
     """The odds after rows, columns, rows."""
-    rescaled = by_rows(by_columns(by_rows(given, sp.S.Zero), sp.S.Zero), sp.S.Zero)
+    rescaled = by_rows(by_columns(by_rows(A, sp.S.Zero), sp.S.Zero), sp.S.Zero)
     return Equation(odds(rescaled), right_side, reason="each step divides whole rows or whole columns")
 
 
@@ -105,9 +99,9 @@ DOUBLY: dict[Variable, Value] = {n: 2, m: 2, A.label: [[3 * QUARTER, QUARTER], [
 )
 def tighter() -> Steps:
     """Further iterations are to bring the weights nearer to the transport plan for the same scores."""
-    third = softened(by_columns(by_rows(given, GUARD), GUARD))
+    third = softened(by_columns(by_rows(A, GUARD), GUARD))
     yield Fails(
-        Equation(odds(third), odds(given), at=DOUBLY),
+        Equation(odds(third), odds(A), at=DOUBLY),
         reason="doubly stochastic weights (¾ ¼; ¼ ¾), optimal already: `re-normalize rows` is a softmax of the "
         "weights, not a division by sums, and makes 0.62 of ¾",
     )
@@ -120,18 +114,18 @@ def tighter() -> Steps:
 )
 def tighter_by_division() -> Steps:
     """If the third step divides by the row sums, without the 1e-8, an iteration rescales lines and keeps the costs."""
-    yield rescaled_odds(odds(given))
+    yield rescaled_odds(odds(A))
 
 
-tighter.twin("the odds are squared", lambda: rescaled_odds(odds(given) ** 2))
-tighter.twin("the odds are turned over", lambda: rescaled_odds(1 / odds(given)))
+tighter.twin("the odds are squared", lambda: rescaled_odds(odds(A) ** 2))
+tighter.twin("the odds are turned over", lambda: rescaled_odds(1 / odds(A)))
 
 EVEN: dict[Variable, Value] = {n: 3, m: 3, A.label: [[HALF, THIRD, SIXTH], [THIRD] * 3, [SIXTH, THIRD, HALF]], eps: 1, j: 1}
 
 
 def even(right_side: sp.Expr) -> Equation:
     """The columns' sums after rows and columns are divided by theirs."""
-    divided = by_columns(by_rows(given, sp.S.Zero), sp.S.Zero)
+    divided = by_columns(by_rows(A, sp.S.Zero), sp.S.Zero)
     return Equation(total(i, divided(i, j)), right_side, reason="columns are divided last")
 
 
@@ -144,7 +138,7 @@ def even(right_side: sp.Expr) -> Equation:
 )
 def tendency() -> Steps:
     """A comment says that columns are normalized for a doubly stochastic tendency; what has unit columns is to keep them."""
-    third = softened(by_columns(by_rows(given, GUARD), GUARD))
+    third = softened(by_columns(by_rows(A, GUARD), GUARD))
     yield Fails(
         Equation(total(i, third(i, j)), 1, at=EVEN),
         reason="doubly stochastic weights: the softmax that comes last gives the first key 1.003 and the second 0.994",
@@ -307,7 +301,7 @@ single_query.twin("one for each key", lambda: uniform(sp.S.One + 1 / m))
 
 def rows_after(right_side: sp.Expr) -> Equation:
     """Σ_j of what an iteration returns."""
-    third = softened(given)
+    third = softened(A)
     return Equation(total(j, third(i, j)), right_side, reason="the softmax comes last")
 
 
@@ -442,7 +436,7 @@ def spread(bound: sp.Expr) -> AtLeast:
 )
 def forgets() -> Steps:
     """Further iterations are to approximate the transport plan for the scores better than their softmax does."""
-    third = softened(by_columns(by_rows(softmax(score, eps), GUARD), GUARD))
+    third = softened(by_columns(by_rows(softmax(S, eps), GUARD), GUARD))
     yield Fails(
         Equation(
             eps * sp.log(third(i, j) / third(i, l)),

@@ -38,7 +38,6 @@ from derivations.documents.transport.listing_notation import (
     C,
     a,
     b,
-    cost,
     entropy,
     eps,
     expense,
@@ -59,16 +58,6 @@ from derivations.documents.transport.listing_notation import (
 T, phi = size("T"), vector("phi", n)
 R = coupling("R", a, b)
 LARGEST = sp.Integer(2) ** 128 - sp.Integer(2) ** 104
-
-
-def left(source: sp.Expr) -> sp.Expr:
-    """u_i."""
-    return u[source]
-
-
-def right(target: sp.Expr) -> sp.Expr:
-    """v_j."""
-    return v[target]
 
 
 def shifted(source: sp.Expr, target: sp.Expr) -> sp.Expr:
@@ -149,7 +138,7 @@ def row_sum(plan: Entries, right_side: sp.Expr, **options: object) -> Equation:
 def stationary(right_side: sp.Expr) -> Equation:
     """Σ_j u_i K_ij v_j, where u is what the round makes of v and v what it makes of u."""
     return row_sum(
-        scaled(kernel(cost), source_scaling(kernel(cost), right, sp.S.Zero), right),
+        scaled(kernel(C), source_scaling(kernel(C), v, sp.S.Zero), v),
         right_side,
         reason="the v in the plan is the v that u was made from: the round changes nothing",
     )
@@ -180,7 +169,7 @@ def sinkhorn() -> Steps:
 )
 def sinkhorn_at_the_end() -> Steps:
     """A plan that a further round would not change, with no 1e-8 in the denominators, has both marginals and is optimal."""
-    back = scaled(kernel(cost), left, target_scaling(kernel(cost), left, sp.S.Zero))
+    back = scaled(kernel(C), u, target_scaling(kernel(C), u, sp.S.Zero))
     yield Equation(total(i, back(i, j)), b[j], reason="v = b/Kᵀu: the columns are right")
     yield duality(eps * (1 - total((i, j), scaling_plan(i, j))))
     yield stationary(a[i])
@@ -192,7 +181,7 @@ sinkhorn.twin("twice the mass", lambda: stationary(2 * a[i]))
 
 def scaling_plan(source: sp.Expr, target: sp.Expr) -> sp.Expr:
     """u_i K_ij v_j for any scalings."""
-    return scaled(kernel(cost), left, right)(source, target)
+    return scaled(kernel(C), u, v)(source, target)
 
 
 def objective(plan: Entries) -> sp.Expr:
@@ -208,7 +197,7 @@ def dual() -> sp.Expr:
 def duality(rest: sp.Expr) -> AtLeast:
     """⟨R, C⟩ − ε H(R) is at least the dual value."""
     return AtLeast(
-        objective(lambda x, y: R[x, y]),
+        objective(R),
         dual() + rest,
         because=eps * total((i, j), kl(R[i, j], scaling_plan(i, j))),
         reason="what is left is ε KL(R ‖ γ), so that γ is the best plan with its own marginals, and the only one",
@@ -241,7 +230,7 @@ optimal.twin("one more than the dual value", lambda: duality(eps * (2 - total((i
 def column_sum(guard: sp.Expr, right_side: sp.Expr) -> Equation:
     """Σ_i P_ij after a round from any v."""
     return Equation(
-        total(i, returned(cost, right, guard)(i, j)),
+        total(i, returned(C, v, guard)(i, j)),
         right_side,
         reason="v = b/Kᵀu comes last",
         at={}
@@ -279,7 +268,7 @@ columns.twin("half of it", lambda: column_sum(sp.S.Zero, b[j] / 2))
 def shifted_plan(guard: sp.Expr, right_side: sp.Expr) -> Equation:
     """γ_ij for the costs C + t, after a round from any v."""
     return Equation(
-        returned(shifted, right, guard)(i, j),
+        returned(shifted, v, guard)(i, j),
         right_side,
         reason="u takes exp(t/ε), and v does not change",
         at={}
@@ -298,7 +287,7 @@ def shifted_plan(guard: sp.Expr, right_side: sp.Expr) -> Equation:
 def shift() -> Steps:
     """The optimal plan depends on differences of costs only, and so should what is returned."""
     yield Fails(
-        shifted_plan(GUARD, returned(cost, right, GUARD)(i, j)),
+        shifted_plan(GUARD, returned(C, v, GUARD)(i, j)),
         reason="a single pair: moving all costs by 4 at ε = 1/10 loses nearly all the mass to the 1e-8",
     )
 
@@ -306,15 +295,11 @@ def shift() -> Steps:
 @shift.corrected(r"\gamma(C+t)=\gamma(C)\quad\text{in the log domain}", Severity.SLIP, replaces="a round with the 1e-8")
 def shift_without_guard() -> Steps:
     """In the log domain, where no denominator vanishes and nothing is added, a round is the same for C and for C + t."""
-    yield shifted_plan(sp.S.Zero, returned(cost, right, sp.S.Zero)(i, j))
+    yield shifted_plan(sp.S.Zero, returned(C, v, sp.S.Zero)(i, j))
 
 
-shift.twin(
-    "the plan grows with exp(−t/ε)", lambda: shifted_plan(sp.S.Zero, returned(cost, right, sp.S.Zero)(i, j) * sp.exp(-t / eps))
-)
-shift.twin(
-    "the plan grows with exp(t/ε)", lambda: shifted_plan(sp.S.Zero, returned(cost, right, sp.S.Zero)(i, j) * sp.exp(t / eps))
-)
+shift.twin("the plan grows with exp(−t/ε)", lambda: shifted_plan(sp.S.Zero, returned(C, v, sp.S.Zero)(i, j) * sp.exp(-t / eps)))
+shift.twin("the plan grows with exp(t/ε)", lambda: shifted_plan(sp.S.Zero, returned(C, v, sp.S.Zero)(i, j) * sp.exp(t / eps)))
 
 
 def part(source: sp.Expr, target: sp.Expr) -> sp.Expr:
@@ -343,7 +328,7 @@ def representable(bound: sp.Expr) -> AtLeast:
 def overflow() -> Steps:
     """The kernel exp(−C/ε) is computed as it stands, so that it must be a number of the format, for every finite cost."""
     yield Fails(
-        AtLeast(LARGEST, kernel(cost)(i, j), at={n: 1, m: 1, C.label: [[-9]], eps: sp.Rational(1, 10)}),
+        AtLeast(LARGEST, kernel(C)(i, j), at={n: 1, m: 1, C.label: [[-9]], eps: sp.Rational(1, 10)}),
         reason="a score of 9, the cost −9, at ε = 1/10: exp(90) is inf in float32, and the plan is inf · 0 = NaN",
     )
 

@@ -72,14 +72,9 @@ def uniform(entry: sp.Expr) -> sp.Expr:
     return 1 / n
 
 
-def any_start(key: sp.Expr) -> sp.Expr:
-    """v_j > 0."""
-    return start[key]
-
-
 def stationary(right_side: sp.Expr) -> Equation:
     """Σ_j u_i K_ij v_j with u = 1/(K v)."""
-    held = scaled(similarity, update(any_start, sp.S.Zero)[0], any_start)
+    held = scaled(similarity, update(start, sp.S.Zero)[0], start)
     return Equation(total(second, held(i, second)), right_side, reason="the v in the plan is the v that u was made from")
 
 
@@ -94,8 +89,8 @@ def stationary(right_side: sp.Expr) -> Equation:
 def sinkhorn_attention() -> Steps:
     """Several rounds are to converge to a transport plan, so that each query averages the values with weights of sum one."""
     yield Equation(
-        plan(lambda key: sp.exp(t) * any_start(key), sp.S.Zero)(i, second),
-        plan(any_start, sp.S.Zero)(i, second),
+        plan(lambda key: sp.exp(t) * start[key], sp.S.Zero)(i, second),
+        plan(start, sp.S.Zero)(i, second),
         reason="a factor in b does not matter, but b ∘ v squares it in each round, until b is lost beside the 1e-8",
     )
     yield Equation(
@@ -105,9 +100,7 @@ def sinkhorn_attention() -> Steps:
     )
     yield Fails(
         Equation(
-            total(second, plan(lambda key: low[key], GUARD)(i, second)),
-            1,
-            at={n: 2, O.label: [[0, -1], [0, 0]], low.label: [0, 0], eps: 1},
+            total(second, plan(low, GUARD)(i, second)), 1, at={n: 2, O.label: [[0, -1], [0, 0]], low.label: [0, 0], eps: 1}
         ),
         reason="where ten rounds end for these scores: columns (½, ½) and (x, 1)/(1 + x), x = 1/e, rows off by 0.23",
     )
@@ -121,7 +114,7 @@ def sinkhorn_attention() -> Steps:
 )
 def sinkhorn_attention_repaired() -> Steps:
     """With b ← v, in the log domain, a plan that a further round would not change has unit rows and unit columns."""
-    yield Equation(total(i, plan(any_start, sp.S.Zero)(i, second)), 1, reason="v = 1/Kᵀu")
+    yield Equation(total(i, plan(start, sp.S.Zero)(i, second)), 1, reason="v = 1/Kᵀu")
     yield stationary(sp.S.One)
 
 
@@ -176,7 +169,7 @@ one_iteration.twin("twice of it", lambda: half_round(sp.Integer(2)))
 
 def column(right_side: sp.Expr) -> Equation:
     """Σ_i P_ij after a round from any b, without the guard."""
-    return Equation(total(i, plan(any_start, sp.S.Zero)(i, second)), right_side, reason="v = 1/Kᵀu, whatever b")
+    return Equation(total(i, plan(start, sp.S.Zero)(i, second)), right_side, reason="v = 1/Kᵀu, whatever b")
 
 
 @claim(
@@ -234,19 +227,17 @@ def lifted(guard: sp.Expr, right_side: sp.Expr) -> Equation:
 )
 def shift() -> Steps:
     """Weights depend on differences of scores only, at the default ε = 0.1 as at any other."""
-    yield Fails(
-        lifted(GUARD, plan(any_start, GUARD)(i, second)), reason="a score of −4 at ε = 1/10: exp(−40) is lost beside 1e-8"
-    )
+    yield Fails(lifted(GUARD, plan(start, GUARD)(i, second)), reason="a score of −4 at ε = 1/10: exp(−40) is lost beside 1e-8")
 
 
 @shift.corrected(r"\gamma(S+t)=\gamma(S)\quad\text{in the log domain}", Severity.SLIP, replaces="a round with the 1e-8")
 def shift_without_guard() -> Steps:
     """In the log domain, where no denominator vanishes and nothing is added, a round is the same for S and for S + t."""
-    yield lifted(sp.S.Zero, plan(any_start, sp.S.Zero)(i, second))
+    yield lifted(sp.S.Zero, plan(start, sp.S.Zero)(i, second))
 
 
-shift.twin("the plan grows with exp(t/ε)", lambda: lifted(sp.S.Zero, plan(any_start, sp.S.Zero)(i, second) * sp.exp(t / eps)))
-shift.twin("the plan falls with exp(−t/ε)", lambda: lifted(sp.S.Zero, plan(any_start, sp.S.Zero)(i, second) * sp.exp(-t / eps)))
+shift.twin("the plan grows with exp(t/ε)", lambda: lifted(sp.S.Zero, plan(start, sp.S.Zero)(i, second) * sp.exp(t / eps)))
+shift.twin("the plan falls with exp(−t/ε)", lambda: lifted(sp.S.Zero, plan(start, sp.S.Zero)(i, second) * sp.exp(-t / eps)))
 
 
 phi = vector("phi", n)

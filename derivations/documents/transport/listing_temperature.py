@@ -36,7 +36,7 @@ from derivations import (
     vector,
     xlogx,
 )
-from derivations.documents.transport.listing_notation import GUARD, HALF, S, eps, i, j, l, m, n, score, softmax
+from derivations.documents.transport.listing_notation import GUARD, HALF, S, eps, i, j, l, m, n, softmax
 
 A, h = stochastic("A", n, m), vector("h", n)
 
@@ -48,17 +48,12 @@ def row_entropy(plan: Entries, query: sp.Expr) -> sp.Expr:
 
 def mean_entropy() -> sp.Expr:
     """(1/n) Σ_i H(A_i)."""
-    return total(i, row_entropy(weight, i)) / n
+    return total(i, row_entropy(A, i)) / n
 
 
 def mean_size() -> sp.Expr:
     """(1/n) Σ_i exp H(A_i)."""
-    return total(i, sp.exp(row_entropy(weight, i))) / n
-
-
-def weight(query: sp.Expr, key: sp.Expr) -> sp.Expr:
-    """A_ij ≥ 0, with unit rows."""
-    return A[query, key]
+    return total(i, sp.exp(row_entropy(A, i))) / n
 
 
 def geometric_mean() -> sp.Expr:
@@ -116,13 +111,13 @@ temperature.twin("the root of m", lambda: within(sp.log(m) / 2))
 
 def variance(query: sp.Expr) -> sp.Expr:
     """Σ_j A_ij (S_ij − Σ_l A_il S_il)²."""
-    plan = softmax(score, eps)
+    plan = softmax(S, eps)
     return total(j, plan(query, j) * S[query, j] ** 2) - total(j, plan(query, j) * S[query, j]) ** 2
 
 
 def slope(right_side: sp.Expr) -> Equation:
     """d/dε of the mean entropy of the rows."""
-    mean = total(i, row_entropy(softmax(score, eps), i)) / n
+    mean = total(i, row_entropy(softmax(S, eps), i)) / n
     return Equation(derivative(mean, eps), right_side, reason="row by row; a variance, so never negative")
 
 
@@ -135,7 +130,7 @@ def slope(right_side: sp.Expr) -> Equation:
 )
 def entropy_grows() -> Steps:
     """From one temperature to the next the mean entropy of the rows grows, at the rate of the variance of the scores."""
-    plan = softmax(score, eps)
+    plan = softmax(S, eps)
     squares = total(j, plan(i, j) * (S[i, j] - total(l, plan(i, l) * S[i, l])) ** 2)
     yield AtLeast(total(i, variance(i)) / (n * eps**3), 0, because=total(i, squares) / (n * eps**3), reason="variances")
     yield slope(total(i, variance(i)) / (n * eps**3))
@@ -165,7 +160,7 @@ def reported(bound: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
 
 def plain() -> sp.Expr:
     """H(A_i) − m · 1e-8."""
-    return row_entropy(weight, i) - m * GUARD
+    return row_entropy(A, i) - m * GUARD
 
 
 def at_most() -> AtLeast:
@@ -229,9 +224,7 @@ heads = scalar("H", Kind.POSITIVE)
 
 def counted(bound: sp.Expr) -> AtLeast:
     """The logarithm of the effective size of one row, H(A_i)."""
-    return AtLeast(
-        bound, row_entropy(weight, i), because=total(j, kl(A[i, j], 1 / m)), reason="log m − H(A_i) = Σ kl(A_ij ‖ 1/m)"
-    )
+    return AtLeast(bound, row_entropy(A, i), because=total(j, kl(A[i, j], 1 / m)), reason="log m − H(A_i) = Σ kl(A_ij ‖ 1/m)")
 
 
 @claim(
@@ -243,7 +236,7 @@ def counted(bound: sp.Expr) -> AtLeast:
 def effective_size() -> Steps:
     """A comment calls the exponential of the entropy the effective number of heads that are attended to."""
     yield Fails(
-        AtLeast(sp.log(heads), row_entropy(weight, i), at={**TWO, heads: 1}),
+        AtLeast(sp.log(heads), row_entropy(A, i), at={**TWO, heads: 1}),
         reason="one head and two keys with equal scores: two of what is counted, which are keys",
     )
 

@@ -25,7 +25,6 @@ __all__ = [
     "e",
     "entropy",
     "eps",
-    "given",
     "h",
     "i",
     "j",
@@ -46,11 +45,6 @@ S = vector("S", n, m)
 HALF = sp.S.Half
 
 
-def given(query: sp.Expr, key: sp.Expr) -> sp.Expr:
-    """S_ij."""
-    return S[query, key]
-
-
 def raw(query: sp.Expr, key: sp.Expr) -> sp.Expr:
     """⟨q_i, k_j⟩."""
     return total(r, Q[query, r] * K[key, r])
@@ -66,7 +60,7 @@ def uniform(query: sp.Expr, key: sp.Expr) -> sp.Expr:
     return 1 / m
 
 
-A = softmax(given, eps)
+A = softmax(S, eps)
 attention = softmax(scaled, eps)
 
 

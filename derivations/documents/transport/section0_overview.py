@@ -11,9 +11,9 @@ import sympy as sp
 
 from derivations import Entries, Equation, Steps, Undecidable, UniquePlan, claim, total
 from derivations.documents.eot.notation import tau
-from derivations.documents.transport.notation import S, eps, given, h, i, j, softmax, solves
+from derivations.documents.transport.notation import S, eps, h, i, j, softmax, solves
 
-weights = softmax(given, tau)
+weights = softmax(S, tau)
 
 
 def attached(query: sp.Expr, key: sp.Expr) -> sp.Expr:
@@ -38,7 +38,7 @@ def interpretation() -> Steps:
     yield solution(weights)
 
 
-interpretation.twin("the solution for ε = 2τ", lambda: solution(softmax(given, 2 * tau)))
+interpretation.twin("the solution for ε = 2τ", lambda: solution(softmax(S, 2 * tau)))
 interpretation.twin(
     "normalized over the queries",
     lambda: solution(lambda query, key: sp.exp(S[query, key] / tau) / total(h, sp.exp(S[h, key] / tau))),

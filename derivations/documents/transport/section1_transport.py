@@ -120,16 +120,6 @@ def marginal_entropies() -> sp.Expr:
     return -total(i, a[i] * sp.log(a[i])) - total(j, b[j] * sp.log(b[j]))
 
 
-def plan(query: sp.Expr, key: sp.Expr) -> sp.Expr:
-    """P_ij."""
-    return P[query, key]
-
-
-def loose_plan(query: sp.Expr, key: sp.Expr) -> sp.Expr:
-    """L_ij, a plan whose target is free."""
-    return loose[query, key]
-
-
 @claim(
     "transport.s1.kl",
     "identity",
@@ -143,25 +133,20 @@ def kullback_leibler() -> Steps:
     free = total(TOGETHER, kl(loose[i, j], b[j]))
     yield Equation(
         free,
-        -entropy(loose_plan) - total(TOGETHER, loose[i, j] * sp.log(b[j])),
+        -entropy(loose) - total(TOGETHER, loose[i, j] * sp.log(b[j])),
         reason="with a free target they differ by Σ_j c_j log b_j, c what arrives: a constant only if b is uniform",
     )
-    yield Equation(information(), -entropy(plan) + marginal_entropies(), reason="with both marginals fixed")
+    yield Equation(information(), -entropy(P) + marginal_entropies(), reason="with both marginals fixed")
 
 
-kullback_leibler.twin("the sign", lambda: Equation(information(), entropy(plan) + marginal_entropies()))
-kullback_leibler.twin("the entropy of a alone", lambda: Equation(information(), -entropy(plan) - total(i, a[i] * sp.log(a[i]))))
+kullback_leibler.twin("the sign", lambda: Equation(information(), entropy(P) + marginal_entropies()))
+kullback_leibler.twin("the entropy of a alone", lambda: Equation(information(), -entropy(P) - total(i, a[i] * sp.log(a[i]))))
 
 
 # ── Sinkhorn's iteration ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def before(query: sp.Expr) -> sp.Expr:
-    """f_i."""
-    return f[query]
-
-
-def scaled_kernel(query: sp.Expr, key: sp.Expr, rows: Entry = before, sign: int = -1) -> sp.Expr:
+def scaled_kernel(query: sp.Expr, key: sp.Expr, rows: Entry = f, sign: int = -1) -> sp.Expr:
     """E_ij = exp((f_i + g_j − C_ij)/ε) = u_i K_ij v_j."""
     return sp.exp((rows(query) + g[key] + sign * C[query, key]) / eps)
 
@@ -186,7 +171,7 @@ def objective() -> sp.Expr:
     return total(TOGETHER, P[i, j] * C[i, j] + eps * xlogx(P[i, j]))
 
 
-def dual(rows: Entry = before) -> sp.Expr:
+def dual(rows: Entry = f) -> sp.Expr:
     """D = ⟨a, f⟩ + ⟨b, g⟩ − ε Σ E + ε."""
     mass = total(TOGETHER, scaled_kernel(i, j, rows))
     return total(i, a[i] * rows(i)) + total(j, b[j] * g[j]) - eps * mass + eps

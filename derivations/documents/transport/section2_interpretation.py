@@ -12,7 +12,7 @@ import sympy as sp
 
 from derivations import Equation, Fails, Severity, Steps, claim, derivative, kl, reprint, stochastic, total
 from derivations.documents.eot import appendix_a_matrix, section3_problem
-from derivations.documents.transport.notation import TOGETHER, A, K, Q, S, d, eps, given, i, j, m, n, objective, r, scaled
+from derivations.documents.transport.notation import TOGETHER, A, K, Q, S, d, eps, i, j, m, n, objective, r, scaled
 
 P = stochastic("P", n, m)
 
@@ -25,11 +25,6 @@ reprint(
 )
 
 
-def plan(query: sp.Expr, key: sp.Expr) -> sp.Expr:
-    """P_ij."""
-    return P[query, key]
-
-
 def arriving() -> sp.Expr:
     """Σ_i A_ij."""
     return total(i, A(i, j))
@@ -39,7 +34,7 @@ def regularizer(weight: sp.Expr, constant: sp.Expr) -> Equation:
     """The objective with the entropy as a divergence from the uniform plan."""
     divergence = total(TOGETHER, kl(P[i, j], 1 / m))
     return Equation(
-        objective(plan, given, eps),
+        objective(P, S, eps),
         weight * divergence - total(TOGETHER, P[i, j] * S[i, j]) - eps * constant,
         reason="−H(P) = Σ_i KL(P_i ‖ 1/m) − n log m for unit rows",
     )

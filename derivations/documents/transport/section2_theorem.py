@@ -28,7 +28,6 @@ from derivations.documents.transport.notation import (
     c,
     d,
     eps,
-    given,
     h,
     i,
     j,
@@ -46,11 +45,6 @@ from derivations.documents.transport.notation import (
 
 W = vector("W", n, m, kind=Kind.POSITIVE)
 lam = vector("lam", n)
-
-
-def unnormalized(query: sp.Expr, key: sp.Expr) -> sp.Expr:
-    """W_ij > 0."""
-    return W[query, key]
 
 
 def row_sum(query: sp.Expr, strength: sp.Expr = eps) -> sp.Expr:
@@ -146,14 +140,13 @@ def lemma() -> Steps:
     """For every matrix S the problem has one solution, the softmax of each row of S/ε."""
     yield Equation(total(j, A(i, j)), 1, reason="feasible", about=(S[i, j], eps))
     yield AtLeast(A(i, j), 0, strict=True, reason="where A ≥ 0 is not active, so it needs no multiplier")
-    yield solves(given, eps, A)
+    yield solves(S, eps, A)
 
 
-lemma.twin("ε is lost", lambda: solves(given, eps, softmax(given, sp.S.One)))
-lemma.twin("the temperature is inverted", lambda: solves(given, eps, softmax(given, 1 / eps)))
+lemma.twin("ε is lost", lambda: solves(S, eps, softmax(S, sp.S.One)))
+lemma.twin("the temperature is inverted", lambda: solves(S, eps, softmax(S, 1 / eps)))
 lemma.twin(
-    "normalized over the queries",
-    lambda: solves(given, eps, lambda x, y: sp.exp(S[x, y] / eps) / total(i, sp.exp(S[i, y] / eps))),
+    "normalized over the queries", lambda: solves(S, eps, lambda x, y: sp.exp(S[x, y] / eps) / total(i, sp.exp(S[i, y] / eps)))
 )
 
 
@@ -162,7 +155,7 @@ lemma.twin(
 
 def lagrangian() -> sp.Expr:
     """J(W) + Σ_i λ_i (Σ_j W_ij − 1)."""
-    return objective(unnormalized, given, eps) + total(i, lam[i] * (total(j, W[i, j]) - 1))
+    return objective(W, S, eps) + total(i, lam[i] * (total(j, W[i, j]) - 1))
 
 
 def written_out(strength: sp.Expr, sign: int) -> sp.Expr:

@@ -28,7 +28,7 @@ from derivations import (
     total,
 )
 from derivations.documents.eot import section3_primer as primer
-from derivations.documents.transport.notation import TOGETHER, S, eps, given, h, i, j, l, m, n, softmax
+from derivations.documents.transport.notation import TOGETHER, S, eps, h, i, j, l, m, n, softmax
 from derivations.documents.transport.section1_transport import (
     C,
     P,
@@ -45,7 +45,7 @@ from derivations.documents.transport.section1_transport import (
     scaled_kernel,
 )
 
-weights = softmax(given, sp.S.One)
+weights = softmax(S, sp.S.One)
 
 
 # ── one step ────────────────────────────────────────────────────────────────────────────────────────────────────────

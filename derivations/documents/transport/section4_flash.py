@@ -29,7 +29,7 @@ from derivations import (
     total,
     vector,
 )
-from derivations.documents.transport.notation import S, given, i, j, l, m, n, softmax
+from derivations.documents.transport.notation import S, i, j, l, m, n, softmax
 from derivations.documents.transport.section3_sinkhorn import one_iteration
 
 t1, t2 = size("t1"), size("t2")
@@ -158,7 +158,7 @@ def stabilized(query: sp.Expr, key: sp.Expr) -> sp.Expr:
     return softmax(lambda a, b: S[a, b] - shift[a], sp.S.One)(query, key)
 
 
-weights = softmax(given, sp.S.One)
+weights = softmax(S, sp.S.One)
 
 
 def unchanged(right: sp.Expr) -> Equation:
@@ -204,4 +204,4 @@ def shift_invariance() -> Steps:
 
 
 shift_invariance.twin("the mass changes", lambda: unchanged(sp.exp(-shift[i]) * weights(i, j)))
-shift_invariance.twin("the scores are halved", lambda: unchanged(softmax(given, sp.Integer(2))(i, j)))
+shift_invariance.twin("the scores are halved", lambda: unchanged(softmax(S, sp.Integer(2))(i, j)))

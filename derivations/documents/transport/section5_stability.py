@@ -42,7 +42,7 @@ from derivations import (
     xlogx,
 )
 from derivations.documents.eot import notation
-from derivations.documents.eot.notation import expect, s, score
+from derivations.documents.eot.notation import expect, s
 from derivations.documents.transport.notation import d, eps, j, l, m
 from derivations.documents.transport.section5_temperature import at_infinity, nearly_one_hot
 
@@ -274,7 +274,7 @@ wasserstein_stability.twin("the values stay", lambda: bounded(2 * radius**2 / ep
 
 # ── interpolation ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-star = notation.softmax(score, eps)
+star = notation.softmax(s, eps)
 
 
 def entropy() -> sp.Expr:
@@ -284,7 +284,7 @@ def entropy() -> sp.Expr:
 
 def variance() -> sp.Expr:
     """Var_p(s)."""
-    return total(l, star(l) * (s[l] - expect(star, score)) ** 2)
+    return total(l, star(l) * (s[l] - expect(star, s)) ** 2)
 
 
 def more_even(bound: sp.Expr) -> AtLeast:

@@ -35,23 +35,13 @@ from derivations import (
     xlogx,
 )
 from derivations.documents.eot import notation
-from derivations.documents.eot.notation import s, score
+from derivations.documents.eot.notation import s
 from derivations.documents.transport.notation import TOGETHER, A, S, attention, d, entropy, eps, i, j, l, m, n, raw, uniform
 
 P, R = stochastic("P", n, m), stochastic("R", n, m)
 below = vector("w", m, kind=Kind.NONNEGATIVE)
 lead, t = positive("δ"), positive("t")
-weight = notation.softmax(score, eps)(j)
-
-
-def plan(query: sp.Expr, key: sp.Expr) -> sp.Expr:
-    """P_ij."""
-    return P[query, key]
-
-
-def rival(query: sp.Expr, key: sp.Expr) -> sp.Expr:
-    """R_ij."""
-    return R[query, key]
+weight = notation.softmax(s, eps)(j)
 
 
 # ── ε → 0 ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -113,7 +103,7 @@ cold_one_hot.twin("for every ε", lambda: one_hot(sp.S.Zero))
 
 def entropy_term(bound: sp.Expr) -> AtLeast:
     """ε H(P) is at most a bound."""
-    return AtLeast(bound, eps * entropy(plan))
+    return AtLeast(bound, eps * entropy(P))
 
 
 @claim(
@@ -129,7 +119,7 @@ def cold_entropy() -> Steps:
     yield Limit(eps * n * sp.log(m), eps, sp.S.Zero, sp.S.Zero, reason="the bound vanishes")
     yield AtLeast(
         eps * n * sp.log(m),
-        eps * entropy(plan),
+        eps * entropy(P),
         because=eps * total(TOGETHER, kl(P[i, j], 1 / m)),
         reason="n log m − H(P) = Σ kl(P_ij ‖ 1/m)",
     )
@@ -180,17 +170,15 @@ def best_key_of_each() -> Steps:
     lost = eps * total(TOGETHER, kl(R[i, j], A(i, j))) + eps * total(TOGETHER, kl(A(i, j), 1 / m))
     yield AtLeast(
         mean_score(A),
-        mean_score(rival) + eps * entropy(rival) - eps * n * sp.log(m),
+        mean_score(R) + eps * entropy(R) - eps * n * sp.log(m),
         because=lost,
         reason="A is optimal, and H(A) ≤ n log m; take the best key of each query for R",
         quotes=(SQUEEZE,),
     )
 
 
-cold_matching.twin("nothing is lost", lambda: loss(mean_score(rival) + eps * entropy(rival)))
-cold_matching.twin(
-    "the rival's entropy counts twice", lambda: loss(mean_score(rival) + 2 * eps * entropy(rival) - eps * n * sp.log(m))
-)
+cold_matching.twin("nothing is lost", lambda: loss(mean_score(R) + eps * entropy(R)))
+cold_matching.twin("the rival's entropy counts twice", lambda: loss(mean_score(R) + 2 * eps * entropy(R) - eps * n * sp.log(m)))
 
 
 # ── ε = 1 and ε → ∞ ─────────────────────────────────────────────────────────────────────────────────────────────────
