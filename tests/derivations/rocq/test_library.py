@@ -148,8 +148,8 @@ def test_exports_are_made_again_after_a_change() -> None:
         sources.hashes.update({name.replace("__", "."): value for name, value in changed.items()})
         return content_of([module], sources)
 
-    assert key() == key() == key(derivations__eot__section7_fisher="other")
-    others = (key(**{module: "other"}), key(derivations__kernel__terms="other"), key(derivations__calculus__sums="other"))
+    assert key() == key() == key(derivations__documents__eot__section7_fisher="other")
+    others = (key(**{module: "other"}), key(derivations__rocq__terms="other"), key(derivations__calculus__sums="other"))
     assert len({key(), *others}) == 4
 
 
