@@ -403,7 +403,7 @@ def _by_newton(y: Tensor, beta: float) -> Tensor | None:
     for _ in range(_NEWTON_STEPS):
         base = (y - tau).relu_()
         if beta == 1.0:
-            total, weight = base.sum(-1, keepdim=True), torch.count_nonzero(base, -1).unsqueeze(-1)
+            total, weight = base.sum(-1, keepdim=True), (base != 0).sum(-1, keepdim=True)
         elif beta == 0.5:
             total, weight = torch.linalg.vecdot(base, base).unsqueeze(-1), base.sum(-1, keepdim=True)
         else:

@@ -25,7 +25,7 @@ def covariance(p: Tensor) -> Tensor:
 
 @confirms(Layer.TORCH, "beyond.laplacian", on=SMALL, count=16)
 def matrix(row: Row) -> Reading:
-    sampled = torch.eye(row.m, dtype=torch.float64) - row.weights
+    sampled = torch.eye(row.m, dtype=torch.float64, device=row.weights.device) - row.weights
     return reading(row, dense=covariance(row.weights), moments=sampled.T @ (row.weights[:, None] * sampled))
 
 
@@ -44,7 +44,7 @@ def by_eigenvectors(row: Row) -> Reading:
 @confirms(Layer.TORCH, "beyond.resolvent", on=mild_rows(), count=16)
 def solved_system(row: Row) -> Reading:
     p, t, v = row.weights, variable(row, "t") + 0.5, variable(row, "v")
-    system = covariance(p) + t * torch.eye(row.m, dtype=torch.float64)
+    system = covariance(p) + t * torch.eye(row.m, dtype=torch.float64, device=p.device)
     kappa = (p * t / (p + t)).sum()
     closed = (v + p * (p * v / (p + t)).sum() / kappa) / (p + t)
     point = dict(reading(row, p=p).point) | {"t": float(t)}
@@ -55,7 +55,7 @@ def solved_system(row: Row) -> Reading:
 def slope_of_log_volume(row: Row) -> Reading:
     def log_volume(s: Tensor) -> Tensor:
         p = one_sided.plan(s, row.tau)
-        return torch.logdet(covariance(p) + torch.ones(row.m, row.m, dtype=torch.float64) / row.m)
+        return torch.logdet(covariance(p) + torch.ones(row.m, row.m, dtype=torch.float64, device=p.device) / row.m)
 
     return reading(row, row.m / row.tau, 1 / row.weights**2, autograd=gradient(log_volume, row.s))
 

@@ -76,14 +76,14 @@ class OneSided:
         """Which rows are fully masked, boolean, (*batch,)."""
         return ~self.allowed.any(-1)
 
-    def to(self, dtype: torch.dtype | None = None, device: str = "cpu") -> OneSided:
+    def to(self, dtype: torch.dtype | None = None, device: str | None = None) -> OneSided:
         """The same problem, rounded to another dtype or moved to another device."""
 
         def move(x: Tensor) -> Tensor:
-            return x.to(device, dtype if x.is_floating_point() else None)
+            return x.to(device=device, dtype=dtype if x.is_floating_point() else None)
 
         mask = None if self.mask is None else move(self.mask)
-        scores = _finite(self.scores, dtype or self.scores.dtype).to(device)
+        scores = _finite(self.scores, dtype or self.scores.dtype).to(device=device)
         return OneSided(scores, self.temperature, move(self.values), move(self.context_gradient), mask, self.kind)
 
 

@@ -59,30 +59,11 @@ def steps(device: str, folder: Path) -> Iterator[Step]:
         yield Step("tests", ["pytest", "-q", "-p", "no:cacheprovider", *(files or ["tests/numerics"]), "-k", device], 120)
     votes = [] if card else ["eot.46", "eot.59", "eot.s7.fisher-scaled"]
     yield Step("votes", ["derivations", "verify", *votes, "--device", device, "--json", str(folder / "ledger.json")], 210)
-    small = [
-        "--only",
-        "closed-forms",
-        "--rounds",
-        "1",
-        "--queries",
-        "16",
-        "--keys",
-        "16",
-        "--only",
-        "mem",
-        "--only",
-        "growth",
-        "--tokens",
-        "16",
-        "--singles",
-        "0",
-        "--solver-rounds",
-        "1",
-        "--doublings",
-        "0",
-    ]
+    sections = ["--only", "closed-forms", "--only", "mem", "--only", "growth"]  # the others take no device
+    small = ["--rounds", "1", "--queries", "16", "--keys", "16", "--tokens", "16", "--singles", "0"]
+    small += ["--solver-rounds", "1", "--doublings", "0"]
     numbers = ["--device", device, "--json", str(folder / "bench.json")]
-    yield Step("bench", ["numerics", "bench", *numbers, *([] if card else small)], 120)
+    yield Step("bench", ["numerics", "bench", *numbers, *sections, *([] if card else small)], 120)
     few = [] if card else ["--model", str(ROOT / "numerics/models/tiny/tiny-gpt"), "--tokens", "32"]
     yield Step("deviation", ["numerics", "deviation", "--device", device, "--out", str(folder / "deviation"), *few], 120)
 

@@ -150,7 +150,7 @@ def _held(y: Tensor, mass: Tensor) -> Tensor:
     tau, last = y.amax(-1, keepdim=True) - mass, None
     for _ in range(_THRESHOLD_STEPS if y.device.type == "cpu" else 0):
         above = y > tau
-        count = torch.count_nonzero(above, -1).unsqueeze(-1)
+        count = above.sum(-1, keepdim=True)
         if last is not None and bool((count == last).all()):
             return above | (y == y.amax(-1, keepdim=True))
         tau = tau + (torch.where(above, y - tau, 0.0).sum(-1, keepdim=True) - mass) / count.clamp(min=1)

@@ -274,7 +274,7 @@ def test_a_probe_needs_the_layer() -> None:
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
 @every_arm
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-def test_on_a_gpu_it_begins_like_on_the_cpu(arm: str, precision: str) -> None:
+def test_on_cuda_it_begins_like_on_the_cpu(arm: str, precision: str) -> None:
     there = next(Run(CONFIGURATION, DATASET, ARMS[arm], 0, Machine("cuda", precision)).train())
     here = next(run(arm).train())
     assert there.losses == pytest.approx(here.losses, rel=1e-3 if precision == "float32" else 5e-2)
