@@ -10,22 +10,25 @@ A module of votes has the name of its chapter: `evidence/eot/section5_gradient.p
     def whole_jacobian(row: Row) -> Reading:
         return reading(row, 1 / row.tau, **jacobians(row))
 
-`observes` registers evidence that does not come from random instances: captured models, source code, experiments.
+`observes` registers evidence that does not come from random instances: captured models, source code, experiments.  Votes by
+functions that are written elsewhere are rows, `Sampled` or `Observed`, of the list `VOTES` of their module.
 """
 
 from derivations.records.claims import Layer, Outcome
 from evidence.bridge import Value
 from evidence.harness import choose, finding, float64, hold
 from evidence.readings import REFUTING_FACTOR, Reading
-from evidence.registry import Finding, Run, confirms, observes
+from evidence.registry import Finding, Observed, Run, Sampled, confirms, observes
 
 __all__ = [
     "REFUTING_FACTOR",
     "Finding",
     "Layer",
+    "Observed",
     "Outcome",
     "Reading",
     "Run",
+    "Sampled",
     "Value",
     "choose",
     "confirms",

@@ -6,7 +6,7 @@ import torch
 from hypothesis import strategies as st
 
 from derivations.register.catalogue import entries
-from evidence import REFUTING_FACTOR, Finding, Layer, Run, Value, float64
+from evidence import REFUTING_FACTOR, Finding, Layer, Observed, Run, Value, float64
 from evidence.harness import Vote, compare_rounds
 from evidence.instances.one_sided import OneSided, one_sided_problems
 from evidence.readings import Formula
@@ -56,7 +56,12 @@ def problems(dtype: torch.dtype) -> st.SearchStrategy[OneSided]:
     )
 
 
-def in_dtype(dtype: torch.dtype, check: Check) -> Observe:
+def in_dtypes(claim: str, check: Check[OneSided]) -> list[Observed]:
+    """Return the observations of a claim in each dtype."""
+    return [Observed(claim, Layer.TORCH, in_dtype(dtype, check), name=name) for name, dtype in DTYPES.items()]
+
+
+def in_dtype(dtype: torch.dtype, check: Check[OneSided]) -> Observe:
     """Return an observation that runs a check in a dtype, at problems where the tolerance can refute a wrong statement."""
 
     def observe(claim: str, run: Run) -> Finding:

@@ -41,12 +41,15 @@ PACKAGES = (
     "warnings",
 )
 HELPERS = ("evidence.instances", "evidence.transport.listings")
-OWN = {"derivations.records.claims": {"Layer"}, "evidence": {"Layer", "Reading", "Value", "choose", "confirms", "float64"}}
+OWN = {
+    "derivations.records.claims": {"Layer"},
+    "evidence": {"Layer", "Reading", "Sampled", "Value", "choose", "confirms", "float64"},
+}
 """What a voting module may import: packages independent of the derivations, helpers and other voting modules (which are
 checked by the same list), and a few names."""
 
 OBSERVING = ("evidence.dtypes", "evidence.models", "evidence.source")
-OBSERVERS = {"evidence": {"Finding", "Outcome", "Run", "finding", "hold", "observes"}}
+OBSERVERS = {"evidence": {"Finding", "Observed", "Outcome", "Run", "finding", "hold", "observes"}}
 """What modules that ship with the project may import in addition, for observations without random instances."""
 
 NAMES = frozenset(

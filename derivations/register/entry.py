@@ -112,6 +112,11 @@ class Entry:
         """The claims whose proved statements the derivation may use."""
         return self.needs if self.grounds is None else self.grounds
 
+    @property
+    def original(self) -> str | None:
+        """The claim that this one reprints; None if it is no reprint."""
+        return None if self.grounds is None else self.needs[0]
+
     def printed(self) -> Relation | None:
         """Return the printed statement as the relation that was examined; None if there is no derivation."""
         return core(last) if (last := last_relation(self.derivation)) else None

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from torch import Tensor
 
-from evidence.beyond.output_bounds import squared, voted
+from evidence.beyond.output_bounds import bound, squared
 
 Values = Mapping[str, Tensor]
 
@@ -36,7 +36,9 @@ def divergence_sides(x: Values) -> tuple[Tensor, Tensor]:
     return x["alpha"] * x["kappa"] / 2 * squared(x["g"]), x["K"]
 
 
-voted("beyond.cocoercive", any_sides, (2, 3, 5))
-voted("beyond.cocoercive-prior", prior_sides, (2, 3, 5))
-voted("beyond.cocoercive-pass", pass_sides)
-voted("beyond.pass-divergence", divergence_sides)
+VOTES = [
+    bound("beyond.cocoercive", any_sides, (2, 3, 5)),
+    bound("beyond.cocoercive-prior", prior_sides, (2, 3, 5)),
+    bound("beyond.cocoercive-pass", pass_sides),
+    bound("beyond.pass-divergence", divergence_sides),
+]

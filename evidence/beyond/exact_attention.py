@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from evidence import Layer, Reading, confirms, float64, observes
+from evidence import Layer, Observed, Reading, confirms, float64
 from evidence.beyond import output_bounds
 from evidence.beyond.output_bounds import squared
 from evidence.beyond.search import Problem, search
@@ -51,7 +51,6 @@ def shrunken_sides(x: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
 
 
 SHRUNKEN = Problem(output_bounds.shapes, output_bounds.solved, shrunken_sides, counts=output_bounds.counts, least=1e-3)
-observes(Layer.TORCH, "beyond.shrinkage", name="search")(search(SHRUNKEN))
 
 
 def with_second(problem: MemProblem) -> tuple[MemProblem, Tensor]:
@@ -108,3 +107,6 @@ def conic_excess(problem: MemProblem) -> Reading:
         conic_mem.certify(each, x["T"], x["u"], x["z"], problem.alpha).objective for each in (x["q"], weights / weights.sum())
     ]
     return conic_reading(problem, values[0] - values[1], 0.0, *values, float(x["z"] @ x["z"]))
+
+
+VOTES = [Observed("beyond.shrinkage", Layer.TORCH, search(SHRUNKEN), name="search")]

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from evidence import Layer, Reading, confirms, observes
+from evidence import Layer, Reading, confirms
 from evidence.beyond.keys import SMALL, reading, variable
-from evidence.beyond.search import Free, Problem, instances, itself, search
+from evidence.beyond.search import Free, Problem, sought
 from evidence.eot.forward import gradient
 from evidence.eot.section7_natural import mild_rows
 from evidence.instances.one_sided import Row
@@ -99,5 +99,6 @@ def gap_sides(z: Values) -> tuple[Tensor, Tensor]:
 
 
 GAP = Problem(lambda m: {"v": (m,), "w": (m,), "x": (), "y": ()}, gap_values, gap_sides, scale=10.0)
-confirms(Layer.TORCH, "beyond.spectral-gap", on=instances(GAP), count=16)(itself)
-observes(Layer.TORCH, "beyond.spectral-gap", name="search")(search(GAP))
+
+
+VOTES = [sought("beyond.spectral-gap", GAP)]

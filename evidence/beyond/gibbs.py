@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 from torch.autograd.functional import hessian
 
-from evidence import Layer, Reading, confirms, float64, observes
+from evidence import Layer, Reading, confirms, float64
 from evidence.beyond.keys import SMALL, reading, variable
-from evidence.beyond.search import Free, Problem, instances, itself, search
+from evidence.beyond.search import Free, Problem, sought
 from evidence.eot.conic_dual import value_error
 from evidence.eot.conic_one_sided import ConicRow, problems, solved
 from evidence.instances.one_sided import Row
@@ -98,8 +98,6 @@ def pinsker_sides(x: Values) -> tuple[Tensor, Tensor]:
 
 
 PINSKER = Problem(keys, key_values, pinsker_sides, least=1e-3)
-confirms(Layer.TORCH, "beyond.pinsker", on=instances(PINSKER))(itself)
-observes(Layer.TORCH, "beyond.pinsker", name="search")(search(PINSKER))
 
 
 def chi_square_sides(x: Values) -> tuple[Tensor, Tensor]:
@@ -109,8 +107,6 @@ def chi_square_sides(x: Values) -> tuple[Tensor, Tensor]:
 
 
 CHI_SQUARE = Problem(keys, key_values, chi_square_sides, least=1e-3)
-confirms(Layer.TORCH, "beyond.chi-square", on=instances(CHI_SQUARE))(itself)
-observes(Layer.TORCH, "beyond.chi-square", name="search")(search(CHI_SQUARE))
 
 
 def certified_values(free: Free) -> Values:
@@ -127,8 +123,6 @@ def certified_sides(x: Values) -> tuple[Tensor, Tensor]:
 
 
 CERTIFICATE = Problem(keys, certified_values, certified_sides, least=1e-3)
-confirms(Layer.TORCH, "beyond.certificate", on=instances(CERTIFICATE))(itself)
-observes(Layer.TORCH, "beyond.certificate", name="search")(search(CERTIFICATE))
 
 
 @confirms(Layer.TORCH, "beyond.pinsker-sharp", on=SMALL, count=16)
@@ -143,3 +137,10 @@ def ratio_at_two_keys(row: Row) -> Reading:
 
     slope = hessian(divergence, torch.zeros((), dtype=torch.float64))  # type: ignore[no-untyped-call]
     return reading(row, second_derivatives=slope / 8)
+
+
+VOTES = [
+    sought("beyond.pinsker", PINSKER, count=32),
+    sought("beyond.chi-square", CHI_SQUARE, count=32),
+    sought("beyond.certificate", CERTIFICATE, count=32),
+]

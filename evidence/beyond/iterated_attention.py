@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from torch import Tensor
 
-from evidence import Layer, Reading, confirms, observes
+from evidence import Layer, Reading, confirms
 from evidence.beyond import output_bounds
 from evidence.beyond.output_bounds import squared
-from evidence.beyond.search import Free, Problem, instances, itself, search
+from evidence.beyond.search import Free, Problem, sought
 from evidence.deciphering.dual import solved, spread
 from evidence.deciphering.expansion_approximations import difference, evidence, measured, times
 from evidence.instances import fifty_digits
@@ -91,5 +91,6 @@ def iterate_sides(x: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
 ITERATED = Problem(
     output_bounds.shapes, iterated, iterate_sides, least=1e-6, scale=1.0, counts=lambda m: {"n": m, "d": 2, "k": passes(m)}
 )
-confirms(Layer.TORCH, "beyond.iterates", on=instances(ITERATED), count=16)(itself)
-observes(Layer.TORCH, "beyond.iterates", name="search")(search(ITERATED))
+
+
+VOTES = [sought("beyond.iterates", ITERATED)]

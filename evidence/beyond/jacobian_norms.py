@@ -8,8 +8,8 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from evidence import Layer, Reading, choose, confirms, observes
-from evidence.beyond.search import Free, Problem, instances, itself, search
+from evidence import Layer, Reading, choose, confirms
+from evidence.beyond.search import Free, Problem, sought
 from evidence.beyond.stability import shares
 from numerics import fisher, tolerances
 
@@ -53,8 +53,6 @@ def form_shapes(m: int) -> dict[str, tuple[int, ...]]:
 
 
 FORM = Problem(form_shapes, form_values, form_sides, counts=lambda m: {"m": m, "N": 2})
-confirms(Layer.TORCH, "beyond.jacobian-form", on=instances(FORM))(itself)
-observes(Layer.TORCH, "beyond.jacobian-form", name="search")(search(FORM))
 
 
 def power_values(free: Free) -> Values:
@@ -70,8 +68,6 @@ def power_sides(z: Values) -> tuple[Tensor, Tensor]:
 
 
 POWERS = Problem(lambda m: {"x": (), "y": (), "α": ()}, power_values, power_sides, sharp=True)
-confirms(Layer.TORCH, "beyond.oscillation", on=instances(POWERS), count=16)(itself)
-observes(Layer.TORCH, "beyond.oscillation", name="search")(search(POWERS))
 
 
 @confirms(Layer.TORCH, "beyond.jacobian-attained", on=choose(seed=st.integers(0, 2**31)), count=16)
@@ -100,8 +96,6 @@ def spectral_sides(z: Values) -> tuple[Tensor, Tensor]:
 
 
 SPECTRAL = Problem(vector_shapes, vector_values, spectral_sides, sharp=True)
-confirms(Layer.TORCH, "beyond.jacobian-spectral", on=instances(SPECTRAL))(itself)
-observes(Layer.TORCH, "beyond.jacobian-spectral", name="search")(search(SPECTRAL))
 
 
 def total_sides(z: Values) -> tuple[Tensor, Tensor]:
@@ -111,8 +105,6 @@ def total_sides(z: Values) -> tuple[Tensor, Tensor]:
 
 
 TOTAL = Problem(vector_shapes, vector_values, total_sides, sharp=True)
-confirms(Layer.TORCH, "beyond.jacobian-total", on=instances(TOTAL))(itself)
-observes(Layer.TORCH, "beyond.jacobian-total", name="search")(search(TOTAL))
 
 
 def entry_values(free: Free) -> Values:
@@ -128,5 +120,12 @@ def entry_sides(z: Values) -> tuple[Tensor, Tensor]:
 
 
 ENTRY = Problem(lambda m: {"p": (m,), "tau": ()}, entry_values, entry_sides, sharp=True, counts=lambda m: {"m": m, "j": 1})
-confirms(Layer.TORCH, "beyond.jacobian-entry", on=instances(ENTRY), count=16)(itself)
-observes(Layer.TORCH, "beyond.jacobian-entry", name="search")(search(ENTRY))
+
+
+VOTES = [
+    sought("beyond.jacobian-form", FORM, count=32),
+    sought("beyond.oscillation", POWERS),
+    sought("beyond.jacobian-spectral", SPECTRAL, count=32),
+    sought("beyond.jacobian-total", TOTAL, count=32),
+    sought("beyond.jacobian-entry", ENTRY),
+]

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.autograd.functional import jvp
 
 from evidence import Finding, Layer, Outcome, Reading, Run, Value, choose, confirms, float64, observes
-from evidence.beyond.search import Free, Problem, instances, itself, search
+from evidence.beyond.search import Free, Problem, sought
 from evidence.deciphering.dual import reading, spread
 from evidence.instances.mem import MemProblem, mem_problems
 from numerics import mem, tolerances
@@ -111,8 +111,6 @@ STRETCHED = Problem(
     sharp=True,
     sizes=(1, 2, 5),
 )
-confirms(Layer.TORCH, "beyond.resolvent-contracts", on=instances(STRETCHED), count=16)(itself)
-observes(Layer.TORCH, "beyond.resolvent-contracts", name="search")(search(STRETCHED))
 
 
 def curved_values(free: Free) -> Values:
@@ -144,8 +142,6 @@ CURVED = Problem(
     least=1e-4,
     scale=1.0,
 )
-confirms(Layer.TORCH, "beyond.resolvent-error", on=instances(CURVED), count=16)(itself)
-observes(Layer.TORCH, "beyond.resolvent-error", name="search")(search(CURVED))
 
 
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
@@ -178,3 +174,6 @@ def conic_residual(drawn: dict[str, int]) -> Reading:
     }
     allowed = tolerances.rounding("float64", 4, 1.0) + 4 * float(np.abs(deviation).max() + error) * float(error)
     return Reading(point, {"cvxpy": float64(float(deviation @ deviation))}, allowed, computed="right")
+
+
+VOTES = [sought("beyond.resolvent-contracts", STRETCHED), sought("beyond.resolvent-error", CURVED)]

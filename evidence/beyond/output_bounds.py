@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.autograd.functional import hessian
 
-from evidence import Layer, Reading, choose, confirms, observes
-from evidence.beyond.search import Free, Problem, instances, itself, search
+from evidence import Layer, Observed, Reading, Sampled, choose, confirms
+from evidence.beyond.search import Free, Problem, sought
 from evidence.beyond.smoothness import diameter
 from evidence.eot.forward import gradient
 from numerics import mem, tolerances
@@ -109,19 +109,19 @@ FEW = (2, 3)
 """How many templates there are where the proved statement takes long to evaluate, as the query αz is a mean itself."""
 
 
-def voted(claim: str, sides: Sides, sizes: Sequence[int] = FEW) -> None:
-    """Single instances, a search of thousands, and an ascent."""
-    problem = Problem(shapes, solved, sides, counts=counts, least=1e-3, sizes=sizes)
-    confirms(Layer.TORCH, claim, on=instances(problem), count=16)(itself)
-    observes(Layer.TORCH, claim, name="search")(search(problem))
+def bound(claim: str, sides: Sides, sizes: Sequence[int] = FEW) -> tuple[Sampled[Reading], Observed]:
+    """The votes on an inequality between these sides of solved problems."""
+    return sought(claim, Problem(shapes, solved, sides, counts=counts, least=1e-3, sizes=sizes))
 
 
-voted("beyond.relative-deviation", deviation_sides, (2, 3, 5))
-voted("beyond.query-bound", query_sides, (2, 3, 5))
-voted("beyond.output-bound", output_sides)
-voted("beyond.weights-bound", weights_sides)
-voted("beyond.objective-bound", objective_sides)
-voted("beyond.contraction", pass_sides, (2, 3, 5))
+VOTES = [
+    bound("beyond.relative-deviation", deviation_sides, (2, 3, 5)),
+    bound("beyond.query-bound", query_sides, (2, 3, 5)),
+    bound("beyond.output-bound", output_sides),
+    bound("beyond.weights-bound", weights_sides),
+    bound("beyond.objective-bound", objective_sides),
+    bound("beyond.contraction", pass_sides, (2, 3, 5)),
+]
 
 
 # ── attained ────────────────────────────────────────────────────────────────────────────────────────────────────────

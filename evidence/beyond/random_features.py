@@ -9,8 +9,8 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from evidence import Layer, Reading, choose, confirms, observes
-from evidence.beyond.search import Free, Problem, instances, itself, search
+from evidence import Layer, Reading, choose, confirms
+from evidence.beyond.search import Free, Problem, sought
 from evidence.beyond.stability import shares
 from numerics import linear, tolerances
 
@@ -89,5 +89,6 @@ BIAS = Problem(
     least=1e-3,
     counts=lambda m: {"N": m, "M": 2},
 )
-confirms(Layer.TORCH, "beyond.ratio-bias-bound", on=instances(BIAS), count=16)(itself)
-observes(Layer.TORCH, "beyond.ratio-bias-bound", name="search")(search(BIAS))
+
+
+VOTES = [sought("beyond.ratio-bias-bound", BIAS)]

@@ -15,7 +15,7 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from evidence import Finding, Layer, Outcome, Reading, Run, Value, hold
+from evidence import Finding, Layer, Observed, Outcome, Reading, Run, Sampled, Value, hold
 from numerics import tolerances
 
 INSTANCES = 12_000
@@ -123,6 +123,12 @@ def readings(problem: Problem, result: SearchResult) -> Iterator[Reading]:
             point: dict[str, Value] = {name: x[index].cpu() for name, x in result.values.items()}
             sizes, allowance = problem.counts(result.m), float(allowed(problem, result.m, left, right))
             yield Reading({**sizes, **point}, {"batched": left}, allowance)
+
+
+def sought(claim: str, problem: Problem, count: int = 16) -> tuple[Sampled[Reading], Observed]:
+    """The votes on an inequality: single instances, and a search of thousands with an ascent."""
+    checked = Sampled(claim, Layer.TORCH, itself, on=instances(problem), count=count)
+    return checked, Observed(claim, Layer.TORCH, search(problem), name="search")
 
 
 def search(problem: Problem) -> Callable[[str, Run], Finding]:

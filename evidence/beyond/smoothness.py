@@ -7,8 +7,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from evidence import Layer, confirms, observes
-from evidence.beyond.search import Free, Problem, instances, itself, search
+from evidence.beyond.search import Free, Problem, sought
 from evidence.beyond.stability import shares
 
 Values = Mapping[str, Tensor]
@@ -54,16 +53,10 @@ def counts(m: int) -> dict[str, int]:
 
 
 JEFFREYS = Problem(two_shapes, two_values, lambda x: (both_ways(x), distance(x) ** 2), counts=counts, least=1e-3)
-confirms(Layer.TORCH, "beyond.jeffreys", on=instances(JEFFREYS), count=16)(itself)
-observes(Layer.TORCH, "beyond.jeffreys", name="search")(search(JEFFREYS))
 
 NEAR = Problem(two_shapes, two_values, lambda x: (x["D"] ** 2 * distance(x) ** 2 / 4, of_means(x)), counts=counts, sharp=True)
-confirms(Layer.TORCH, "beyond.mean-distance", on=instances(NEAR), count=16)(itself)
-observes(Layer.TORCH, "beyond.mean-distance", name="search")(search(NEAR))
 
 SMOOTH = Problem(two_shapes, two_values, lambda x: (x["D"] ** 2 * both_ways(x) / 4, of_means(x)), counts=counts, least=1e-3)
-confirms(Layer.TORCH, "beyond.mean-smooth", on=instances(SMOOTH), count=16)(itself)
-observes(Layer.TORCH, "beyond.mean-smooth", name="search")(search(SMOOTH))
 
 
 def changed_values(free: Free) -> Values:
@@ -80,8 +73,6 @@ def cost_sides(x: Values) -> tuple[Tensor, Tensor]:
 COST = Problem(
     lambda m: {"p": (m,), "g": (m,), "ω": ()}, changed_values, cost_sides, least=1e-3, counts=lambda m: {"n": m, "N": 2}
 )
-confirms(Layer.TORCH, "beyond.hoeffding", on=instances(COST), count=16)(itself)
-observes(Layer.TORCH, "beyond.hoeffding", name="search")(search(COST))
 
 
 def carried_values(free: Free) -> Values:
@@ -112,5 +103,12 @@ CARRIED = Problem(
     carried_sides,
     counts=lambda m: {"n": m},
 )
-confirms(Layer.TORCH, "beyond.carried", on=instances(CARRIED), count=16)(itself)
-observes(Layer.TORCH, "beyond.carried", name="search")(search(CARRIED))
+
+
+VOTES = [
+    sought("beyond.jeffreys", JEFFREYS),
+    sought("beyond.mean-distance", NEAR),
+    sought("beyond.mean-smooth", SMOOTH),
+    sought("beyond.hoeffding", COST),
+    sought("beyond.carried", CARRIED),
+]

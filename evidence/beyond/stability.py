@@ -8,8 +8,8 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from evidence import Layer, Reading, choose, confirms, observes
-from evidence.beyond.search import Free, Problem, instances, itself, search
+from evidence import Layer, Reading, choose, confirms
+from evidence.beyond.search import Free, Problem, sought
 from numerics import one_sided, tolerances
 
 Values = Mapping[str, Tensor]
@@ -50,8 +50,6 @@ def shapes(m: int) -> dict[str, tuple[int, ...]]:
 
 
 MOVES = Problem(shapes, values, sides, scale=30.0, counts=lambda m: {"m": m, "N": 2})
-confirms(Layer.TORCH, "beyond.stability", on=instances(MOVES), count=16)(itself)
-observes(Layer.TORCH, "beyond.stability", name="search")(search(MOVES))
 
 
 @confirms(Layer.TORCH, "beyond.stability-attained", on=choose(n=st.integers(1, 6), seed=st.integers(0, 2**31)), count=16)
@@ -64,3 +62,6 @@ def worst_case(drawn: dict[str, int]) -> Reading:
     high, low = one_sided.plan(middle + rise), one_sided.plan(middle - rise)
     routes = {"first key": high[0] - low[0], "half of the sum": (high - low).abs().sum() / 2}
     return Reading({"n": n, "z": z}, routes, tolerances.rounding("float64", n + 1, 10.0 * n))
+
+
+VOTES = [sought("beyond.stability", MOVES)]

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from evidence import Layer, Reading, confirms, observes
+from evidence import Layer, Reading, confirms
 from evidence.beyond.keys import SMALL, reading, variable
-from evidence.beyond.search import Free, Problem, instances, itself, search
+from evidence.beyond.search import Free, Problem, sought
 from evidence.eot.forward import gradient
 from evidence.instances.one_sided import Row
 from numerics import fisher, one_sided
@@ -83,8 +83,6 @@ def share_sides(x: Values) -> tuple[Tensor, Tensor]:
 
 
 TOP = Problem(two_groups, group_values, share_sides, counts=lambda m: {"k": m, "n": m})
-confirms(Layer.TORCH, "beyond.top-mass", on=instances(TOP), count=16)(itself)
-observes(Layer.TORCH, "beyond.top-mass", name="search")(search(TOP))
 
 
 def cold_shapes(m: int) -> dict[str, tuple[int, ...]]:
@@ -107,5 +105,6 @@ def cold_sides(x: Values) -> tuple[Tensor, Tensor]:
 
 
 COLD = Problem(cold_shapes, cold_values, cold_sides, least=1e-3, sharp=True, counts=lambda m: {"k": 2, "n": m})
-confirms(Layer.TORCH, "beyond.cold-mass", on=instances(COLD), count=16)(itself)
-observes(Layer.TORCH, "beyond.cold-mass", name="search")(search(COLD))
+
+
+VOTES = [sought("beyond.top-mass", TOP), sought("beyond.cold-mass", COLD)]

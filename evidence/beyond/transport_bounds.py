@@ -8,9 +8,9 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from evidence import Layer, Reading, choose, confirms, observes
+from evidence import Layer, Observed, Reading, Sampled, choose, confirms
 from evidence.beyond.output_bounds import FEW, evidence, squared
-from evidence.beyond.search import Free, Problem, instances, itself, search
+from evidence.beyond.search import Free, Problem, sought
 from evidence.beyond.smoothness import diameter
 from numerics import ot_attention as ot
 from numerics import tolerances
@@ -88,16 +88,9 @@ def objective_sides(x: Values) -> tuple[Tensor, Tensor]:
     return scale * x["alpha"] * q**3 * squared(evidence(x)), scale * 2 * (1 + q) * excess
 
 
-def voted(claim: str, sides: Sides, scale: float = 1e4) -> None:
-    """Single instances, a search of thousands, and an ascent."""
-    problem = Problem(shapes, solved, sides, counts=counts, least=1e-3, scale=scale, sizes=FEW)
-    confirms(Layer.TORCH, claim, on=instances(problem), count=16)(itself)
-    observes(Layer.TORCH, claim, name="search")(search(problem))
-
-
-voted("beyond.ot-query-bound", query_sides)
-voted("beyond.ot-output-bound", output_sides)
-voted("beyond.ot-objective-bound", objective_sides)
+def bound(claim: str, sides: Sides, scale: float = 1e4) -> tuple[Sampled[Reading], Observed]:
+    """The votes on an inequality between these sides of solved problems."""
+    return sought(claim, Problem(shapes, solved, sides, counts=counts, least=1e-3, scale=scale, sizes=FEW))
 
 
 # ── what the preference becomes without evidence ────────────────────────────────────────────────────────────────────
@@ -124,8 +117,6 @@ COLD = Problem(
     sharp=True,
     counts=lambda m: {"N": m, "j": 1},
 )
-confirms(Layer.TORCH, "beyond.ot-cold", on=instances(COLD), count=16)(itself)
-observes(Layer.TORCH, "beyond.ot-cold", name="search")(search(COLD))
 
 
 # ── the divergence as a transport cost ──────────────────────────────────────────────────────────────────────────────
@@ -145,3 +136,11 @@ def priced(drawn: dict[str, int]) -> Reading:
     value = (cost * plan).sum() + gamma * torch.xlogy(plan, plan).sum()
     point = {"N": N, "gamma": gamma, "P": plan, "p": plan.sum(1), "u": plan.sum(0), "v": v, "b": b}
     return Reading(point, {"plan": value}, tolerances.rounding("float64", N * N, 100.0))
+
+
+VOTES = [
+    bound("beyond.ot-query-bound", query_sides),
+    bound("beyond.ot-output-bound", output_sides),
+    bound("beyond.ot-objective-bound", objective_sides),
+    sought("beyond.ot-cold", COLD),
+]

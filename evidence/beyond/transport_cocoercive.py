@@ -8,7 +8,7 @@ from torch import Tensor
 
 from evidence.beyond.cocoercive import inner
 from evidence.beyond.output_bounds import squared
-from evidence.beyond.transport_bounds import voted
+from evidence.beyond.transport_bounds import bound
 
 Values = Mapping[str, Tensor]
 
@@ -33,7 +33,9 @@ def divergence_sides(x: Values) -> tuple[Tensor, Tensor]:
     return x["alpha"] ** 2 * x["D"] ** 2 / 8 * squared(x["g"]), x["gamma"] * x["K"]
 
 
-voted("beyond.ot-mean-smooth", any_sides, 100.0)
-voted("beyond.ot-cocoercive-prior", prior_sides, 100.0)
-voted("beyond.ot-cocoercive-pass", pass_sides, 100.0)
-voted("beyond.ot-pass-divergence", divergence_sides, 100.0)
+VOTES = [
+    bound("beyond.ot-mean-smooth", any_sides, 100.0),
+    bound("beyond.ot-cocoercive-prior", prior_sides, 100.0),
+    bound("beyond.ot-cocoercive-pass", pass_sides, 100.0),
+    bound("beyond.ot-pass-divergence", divergence_sides, 100.0),
+]

@@ -8,7 +8,7 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from evidence import Layer, Reading, choose, confirms, float64
+from evidence import Layer, Reading, Sampled, choose, confirms, float64
 from evidence.deciphering.expansion import derivative, log_normal, quadratic_coefficient, reach, second_coefficient
 from evidence.instances import fifty_digits
 from evidence.instances.mem import MemProblem, mem_problems, rounded
@@ -50,9 +50,6 @@ def covariance(problem: MemProblem) -> Reading:
     return Reading(problem.point(), routes, problem.tolerance(reach(problem) ** 2))
 
 
-confirms(Layer.TORCH, "deciphering.sA.result", on=mem_problems(), corrected=quadratic_coefficient, count=24)(log_normal)
-
-
 LETTERS = choose(m1=st.floats(-2, 2), m2=st.floats(0, 4), rho=st.floats(-1, 1))
 
 
@@ -83,3 +80,8 @@ def in_two_letters(drawn: dict[str, float]) -> Reading:
     x = float64(drawn["x"])
     value = derivative(lambda t: torch.log(x.exp()), 4) / 24
     return Reading({"x": x}, {"autograd": value}, tolerances.rounding("float64", 8))
+
+
+VOTES = [
+    Sampled("deciphering.sA.result", Layer.TORCH, log_normal, on=mem_problems(), count=24, corrected=quadratic_coefficient)
+]

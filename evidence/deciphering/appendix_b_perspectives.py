@@ -6,7 +6,7 @@ import math
 
 import torch
 
-from evidence import Layer, Reading, confirms
+from evidence import Layer, Reading, Sampled, confirms
 from evidence.deciphering.perspectives import Perspective, log_likelihood, product_of_values
 from evidence.deciphering.problem import NOISES, information, more, shares
 from evidence.deciphering.section3_setup import noise_covariance
@@ -14,9 +14,6 @@ from evidence.instances.mem import MemProblem, mem_problems
 from numerics import mem
 
 OBSERVATIONS = 3
-
-
-confirms(Layer.TORCH, "deciphering.sB.log-likelihood", on=mem_problems(), corrected=log_likelihood)(product_of_values)
 
 
 @confirms(Layer.TORCH, "deciphering.30", on=mem_problems(smallest_n=2))
@@ -57,9 +54,6 @@ def mass_of_logits(problem: MemProblem) -> Reading:
     return Reading({"eta": eta, "κ": math.log(2), "C": 1.0}, {"midpoints": density.mean() * 2e6}, 1.0)
 
 
-confirms(Layer.TORCH, "deciphering.32", on=mem_problems(), corrected=log_prior)(mass_of_logits)
-
-
 @confirms(Layer.TORCH, "deciphering.sB.decay", on=mem_problems(smallest_n=2))
 def decay(problem: MemProblem) -> Reading:
     view = Perspective(problem)
@@ -94,4 +88,8 @@ def posterior(problem: MemProblem) -> Reading:
     return view.reading(torch=values[0] - values[1])
 
 
-confirms(Layer.TORCH, "deciphering.sB.gaussian-difference", on=NOISES, count=20)(noise_covariance)
+VOTES = [
+    Sampled("deciphering.sB.log-likelihood", Layer.TORCH, product_of_values, on=mem_problems(), corrected=log_likelihood),
+    Sampled("deciphering.32", Layer.TORCH, mass_of_logits, on=mem_problems(), corrected=log_prior),
+    Sampled("deciphering.sB.gaussian-difference", Layer.TORCH, noise_covariance, on=NOISES, count=20),
+]

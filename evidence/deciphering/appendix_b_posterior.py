@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from evidence import Layer, Reading, confirms
-from evidence.deciphering.appendix_b_perspectives import alpha_of_eta
+from evidence import Layer, Reading, Sampled, confirms
 from evidence.deciphering.conic_problem import ConicProblem, problems, reading
 from evidence.deciphering.perspectives import Perspective
 from evidence.instances.mem import MemProblem, mem_problems
 from numerics import mem
 from numerics.primal import mem_variants
-
-confirms(Layer.TORCH, "deciphering.sB.alpha-map", on=mem_problems())(alpha_of_eta)
 
 
 def fitted(view: Perspective) -> mem.Solution:
@@ -54,4 +51,6 @@ def without_square(drawn: ConicProblem) -> Reading:
     return reading(drawn, mem_variants.solve_without_square(drawn["T"], drawn["u"], z, sigma, eta))
 
 
-confirms(Layer.PRIMAL, "deciphering.sB.argmin-rearranged", on=problems(), count=16, corrected=with_square)(without_square)
+VOTES = [
+    Sampled("deciphering.sB.argmin-rearranged", Layer.PRIMAL, without_square, on=problems(), count=16, corrected=with_square)
+]

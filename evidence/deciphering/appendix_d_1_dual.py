@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from evidence import Layer, Reading, confirms, float64
+from evidence import Layer, Reading, Sampled, confirms, float64
 from evidence.deciphering.conic_transport import (
     CONIC_ANY,
     CONIC_EVEN,
@@ -47,9 +47,6 @@ def objective_at_the_solution(x: OtProblem) -> Reading:
     left = x.alpha / 2 * (target - solution.mean).square().sum() + value(x, plan)
     shares = torch.where(x["u"] > 0, plan / x["u"], x["Q"].T).T
     return reading(x, target, extra={"lam": solution.dual, "z": target, "R": shares}, at_the_solution=left)
-
-
-confirms(Layer.TORCH, "deciphering.35", on=ANY)(mean_of_true_preference)
 
 
 def conjugate(x: OtProblem) -> Reading:
@@ -103,11 +100,6 @@ def at_a_positive_alpha(x: OtProblem) -> Reading:
     return replace(reading(x, optimum.dual, extra={"lam": optimum.dual}, newton=optimum.weights), computed="right")
 
 
-confirms(Layer.TORCH, "deciphering.sD.alpha-to-zero", on=FEW_EVEN, count=10, corrected=solution_in_the_limit)(
-    at_a_positive_alpha
-)
-
-
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
 
 
@@ -131,9 +123,6 @@ def centre_error(x: OtProblem) -> float:
 def dual_error(x: OtProblem, solved: transport.Attention) -> float:
     """How far the solver's λ may be from λ*: for its own μ̃, and as ‖λ* − λ*'‖ ≤ α‖μ̃ − μ̃'‖."""
     return solved.multiplier_error + x.alpha * centre_error(x)
-
-
-confirms(Layer.PRIMAL, "deciphering.35", on=CONIC_ANY, count=16)(conic_mean_of_true_preference)
 
 
 def solved_conjugate(x: OtProblem) -> transport.Plan:
@@ -201,3 +190,12 @@ def conic_pull(x: OtProblem) -> Reading:
     left = x.alpha * float(array(x, "z") @ solved.multiplier)
     error = slope * dual_error(x, solved) + x.tolerance(solved.multiplier.max(), left)
     return Reading(with_dual(x, solved), {"cvxpy": float64(left)}, error)
+
+
+VOTES = [
+    Sampled("deciphering.35", Layer.TORCH, mean_of_true_preference, on=ANY),
+    Sampled(
+        "deciphering.sD.alpha-to-zero", Layer.TORCH, at_a_positive_alpha, on=FEW_EVEN, count=10, corrected=solution_in_the_limit
+    ),
+    Sampled("deciphering.35", Layer.PRIMAL, conic_mean_of_true_preference, on=CONIC_ANY, count=16),
+]

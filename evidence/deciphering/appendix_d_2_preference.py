@@ -6,13 +6,11 @@ from dataclasses import replace
 
 import torch
 
-from evidence import Layer, Reading, confirms, float64
+from evidence import Layer, Reading, Sampled, confirms, float64
 from evidence.deciphering.conic_transport import CONIC_ANY, CONIC_EVEN, conic_mean_of_true_preference, preferred, shares
 from evidence.deciphering.transport import ANY, APART, EVEN, closed_preference, mean_of_true_preference, reading, value
 from evidence.instances.ot import OtProblem, ot_problems
 from numerics import ot_attention as ot
-
-confirms(Layer.TORCH, "deciphering.41", on=EVEN)(mean_of_true_preference)
 
 
 @confirms(Layer.TORCH, "deciphering.40", on=EVEN)
@@ -42,9 +40,6 @@ def what_leaves(x: OtProblem) -> Reading:
     return replace(reading(x, costs / x.gamma, extra=extra, kernel=leaving), computed="right")
 
 
-confirms(Layer.TORCH, "deciphering.sD.preference-limit", on=APART)(closed_preference)
-
-
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
 
 
@@ -64,4 +59,8 @@ def conic_true_preference(x: OtProblem) -> Reading:
     return Reading(x.point(), {"cvxpy": float64(preference.marginal)}, preference.plan_error + x.tolerance(1.0))
 
 
-confirms(Layer.PRIMAL, "deciphering.41", on=CONIC_EVEN, count=16)(conic_mean_of_true_preference)
+VOTES = [
+    Sampled("deciphering.41", Layer.TORCH, mean_of_true_preference, on=EVEN),
+    Sampled("deciphering.sD.preference-limit", Layer.TORCH, closed_preference, on=APART),
+    Sampled("deciphering.41", Layer.PRIMAL, conic_mean_of_true_preference, on=CONIC_EVEN, count=16),
+]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from evidence import Layer, Reading, confirms
+from evidence import Layer, Reading, Sampled, confirms
 from evidence.deciphering.transport import ANY, approximation, coefficient, dual, reading
 from evidence.instances.ot import OtProblem
 from numerics import ot_attention as ot
@@ -82,4 +82,4 @@ def bracket(x: OtProblem) -> Reading:
     return reading(x, (x["T"] @ x["lam"]) ** 2 / x.gamma, extra={"j": 1}, closed_form=value)
 
 
-confirms(Layer.TORCH, "deciphering.sD.dual-third-line", on=ANY, count=16, corrected=bracket)(bracket)
+VOTES = [Sampled("deciphering.sD.dual-third-line", Layer.TORCH, bracket, on=ANY, count=16, corrected=bracket)]

@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import Tensor
 
-from evidence import Layer, Reading, confirms
+from evidence import Layer, Reading, Sampled, confirms
 from evidence.deciphering.conic_transport import CONIC_EVEN, conic_mean_of_true_preference
 from evidence.deciphering.transport import ANY, EVEN, FEW, approximation, measured, reading, second_difference, slope, true_mean
 from evidence.instances.ot import OtProblem
@@ -16,9 +16,6 @@ from numerics import ot_attention as ot
 
 def second_order_of_dual(x: OtProblem) -> Reading:
     return measured(x, second_difference(lambda dual: dual, x), 2)
-
-
-confirms(Layer.TORCH, "deciphering.sD.linear", on=FEW, count=10, corrected=second_order_of_dual)(second_order_of_dual)
 
 
 @confirms(Layer.TORCH, "deciphering.sD.quadratic", on=FEW, count=10)
@@ -59,17 +56,8 @@ def scaled_evidence(x: OtProblem) -> Reading:
     return at_the_maximizer(x, lambda dual: x.alpha * x["z"])
 
 
-confirms(Layer.TORCH, "deciphering.sD.stationarity", on=ANY, count=16, corrected=slope_of_approximation)(slope_at_the_maximizer)
-
-
-confirms(Layer.TORCH, "deciphering.sD.without-means", on=EVEN, count=16, corrected=slope_around_the_mean)(evidence_alone)
-
-
 def mean_of_means(x: OtProblem) -> Reading:
     return reading(x, x["T"], extra={"j": 1}, closed_form=true_mean(x))
-
-
-confirms(Layer.TORCH, "deciphering.46", on=EVEN, count=16, corrected=mean_of_means)(mean_of_means)
 
 
 def evidence(x: OtProblem) -> Reading:
@@ -77,12 +65,20 @@ def evidence(x: OtProblem) -> Reading:
     return reading(x, (x["T"] ** 2) * nu.abs().max() / x.gamma, extra={"nu": nu}, data=x.alpha * x["z"])
 
 
-confirms(Layer.TORCH, "deciphering.sD.resolvent", on=ANY, count=16, corrected=evidence)(scaled_evidence)
-
-
-# ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
-
-
-confirms(Layer.PRIMAL, "deciphering.46", on=CONIC_EVEN, count=16, corrected=conic_mean_of_true_preference)(
-    conic_mean_of_true_preference
-)
+VOTES = [
+    Sampled("deciphering.sD.linear", Layer.TORCH, second_order_of_dual, on=FEW, count=10, corrected=second_order_of_dual),
+    Sampled(
+        "deciphering.sD.stationarity", Layer.TORCH, slope_at_the_maximizer, on=ANY, count=16, corrected=slope_of_approximation
+    ),
+    Sampled("deciphering.sD.without-means", Layer.TORCH, evidence_alone, on=EVEN, count=16, corrected=slope_around_the_mean),
+    Sampled("deciphering.46", Layer.TORCH, mean_of_means, on=EVEN, count=16, corrected=mean_of_means),
+    Sampled("deciphering.sD.resolvent", Layer.TORCH, scaled_evidence, on=ANY, count=16, corrected=evidence),
+    Sampled(
+        "deciphering.46",
+        Layer.PRIMAL,
+        conic_mean_of_true_preference,
+        on=CONIC_EVEN,
+        count=16,
+        corrected=conic_mean_of_true_preference,
+    ),
+]

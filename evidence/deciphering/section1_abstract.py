@@ -4,22 +4,14 @@ from __future__ import annotations
 
 import torch
 
-from evidence import Layer, Reading, confirms
-from evidence.deciphering.attention import both, t5
+from evidence import Layer, Reading, Sampled, confirms
 from evidence.deciphering.attention_mem import drawn, output_of_layer
 from evidence.deciphering.conic_attention import exact_mean
 from evidence.deciphering.conic_dual import conic_second_of_estimate
 from evidence.deciphering.expansion_approximations import second_of_estimate
-from evidence.deciphering.section7_attention import uniform
 from evidence.instances import fifty_digits
-from evidence.instances.heads import drawn_heads
 from evidence.instances.mem import MemProblem, mem_problems, rounded
 from numerics import mem
-
-confirms(Layer.TORCH, "deciphering.s0.t5", on=drawn_heads(), count=12)(t5)
-
-
-confirms(Layer.TORCH, "deciphering.s0.special-case", on=both, count=12)(uniform)
 
 
 @confirms(Layer.TORCH, "deciphering.s0.convex", on=mem_problems(smallest_n=2))
@@ -43,14 +35,21 @@ def first_order(problem: MemProblem) -> Reading:
     return Reading(problem.point(), {"50 digits": values}, float(leading.error) + problem.tolerance(values))
 
 
-confirms(Layer.TORCH, "deciphering.s1.solver", on=mem_problems(smallest_n=2), count=16, corrected=second_of_estimate)(
-    output_of_layer
-)
-
-
-# ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
-
-
-confirms(Layer.PRIMAL, "deciphering.s1.solver", on=mem_problems(smallest_n=2), count=8, corrected=conic_second_of_estimate)(
-    exact_mean
-)
+VOTES = [
+    Sampled(
+        "deciphering.s1.solver",
+        Layer.TORCH,
+        output_of_layer,
+        on=mem_problems(smallest_n=2),
+        count=16,
+        corrected=second_of_estimate,
+    ),
+    Sampled(
+        "deciphering.s1.solver",
+        Layer.PRIMAL,
+        exact_mean,
+        on=mem_problems(smallest_n=2),
+        count=8,
+        corrected=conic_second_of_estimate,
+    ),
+]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evidence import Layer, observes
+from evidence import Layer, Observed
 from evidence.source import networks
 
-observes(Layer.SOURCE, "deciphering.s1.pivotal")(networks.pivotal)
+VOTES = [Observed("deciphering.s1.pivotal", Layer.SOURCE, networks.pivotal)]

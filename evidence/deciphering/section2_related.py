@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import torch
 
-from evidence import Layer, Reading, confirms
+from evidence import Layer, Reading, Sampled, confirms
 from evidence.deciphering.attention_mem import drawn
-from evidence.deciphering.section8_heads import without_biases
-from evidence.instances.heads import drawn_heads
 from evidence.instances.mem import MemProblem, mem_problems
 from numerics import mem
-
-confirms(Layer.TORCH, "deciphering.s2.unaltered", on=drawn_heads(), count=12)(without_biases)
 
 
 @confirms(Layer.TORCH, "deciphering.s2.not-identifiable", on=mem_problems())
@@ -65,4 +61,6 @@ def general_score(problem: MemProblem) -> Reading:
     )
 
 
-confirms(Layer.TORCH, "deciphering.s6.bahdanau-luong", on=mem_problems(smallest_n=2), corrected=general_score)(additive)
+VOTES = [
+    Sampled("deciphering.s6.bahdanau-luong", Layer.TORCH, additive, on=mem_problems(smallest_n=2), corrected=general_score)
+]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from evidence import Layer, Reading, Value, confirms, observes
+from evidence import Layer, Observed, Reading, Value, confirms
 from evidence.deciphering.problem import more, shares
 from evidence.instances.mem import MemProblem, mem_problems
 from evidence.source import networks
@@ -28,9 +28,7 @@ def uneven(problem: MemProblem) -> Reading:
     return Reading(point, {"Bayes": posterior}, problem.tolerance())
 
 
-# ── by shipped source code ────────────────────────────────────────────────────────────────────────────────────────────
-
-observes(Layer.SOURCE, "deciphering.s3.blanks-train-bert")(networks.blanks)
-
-
-observes(Layer.SOURCE, "deciphering.s3.large-vocabulary")(networks.vocabularies)
+VOTES = [
+    Observed("deciphering.s3.blanks-train-bert", Layer.SOURCE, networks.blanks),
+    Observed("deciphering.s3.large-vocabulary", Layer.SOURCE, networks.vocabularies),
+]

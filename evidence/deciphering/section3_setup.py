@@ -6,7 +6,7 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from evidence import Layer, Reading, choose, confirms, observes
+from evidence import Layer, Observed, Reading, Sampled, choose, confirms
 from evidence.deciphering.problem import NOISES, line, mean_evidence, more, places, shares, sign_vectors
 from evidence.instances.mem import MemProblem, mem_problems
 from evidence.source import layers
@@ -50,9 +50,6 @@ def gaussian_mean(drawn: dict[str, float]) -> Reading:
 MEANS = choose(m=st.floats(-3, 3).map(float))
 
 
-confirms(Layer.TORCH, "deciphering.2", on=MEANS, count=20, corrected=gaussian_mean)(growing_mean)
-
-
 @confirms(Layer.TORCH, "deciphering.s3.mean-shift", on=mem_problems())
 def mean_shift(problem: MemProblem) -> Reading:
     extra = more(problem, p=(problem.n,), v=(problem.d,))
@@ -77,9 +74,6 @@ def noise_covariance(drawn: dict[str, float]) -> Reading:
     return Reading({**drawn, **places(drawn)}, routes, tolerances.rounding("float64", len(deviation), 16))
 
 
-confirms(Layer.TORCH, "deciphering.s3.shift-of-mu", on=NOISES, count=20, corrected=mean_evidence)(mean_evidence)
-
-
 @confirms(Layer.TORCH, "deciphering.s3.estimate-of-h", on=NOISES, count=20)
 def noise_size(drawn: dict[str, float]) -> Reading:
     deviation = enumerated(drawn)
@@ -87,6 +81,8 @@ def noise_size(drawn: dict[str, float]) -> Reading:
     return Reading(drawn, {"enumerated": deviation.square().sum(-1).mean()}, tolerance)
 
 
-# ── by shipped source code ────────────────────────────────────────────────────────────────────────────────────────────
-
-observes(Layer.SOURCE, "deciphering.fn5")(layers.lengths)
+VOTES = [
+    Sampled("deciphering.2", Layer.TORCH, growing_mean, on=MEANS, count=20, corrected=gaussian_mean),
+    Sampled("deciphering.s3.shift-of-mu", Layer.TORCH, mean_evidence, on=NOISES, count=20, corrected=mean_evidence),
+    Observed("deciphering.fn5", Layer.SOURCE, layers.lengths),
+]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from torch import Tensor
 
-from evidence import Layer, Reading, confirms, float64
+from evidence import Layer, Reading, Sampled, confirms, float64
 from evidence.deciphering.conic_problem import (
     ConicProblem,
     closest,
@@ -19,8 +19,6 @@ from evidence.instances.mem import MemProblem, mem_problems
 from numerics import mem
 from numerics.primal import mem as conic_mem
 
-confirms(Layer.TORCH, "deciphering.4", on=mem_problems())(objective_at_prior)
-
 
 def printed_divergence(problem: MemProblem) -> Reading:
     """The same at a positive q, where what is printed is finite."""
@@ -30,18 +28,6 @@ def printed_divergence(problem: MemProblem) -> Reading:
         {"torch": information(q.to(problem.device), problem.prior)},
         problem.tolerance(problem.prior.log()),
     )
-
-
-confirms(Layer.TORCH, "deciphering.s4.kl", on=mem_problems(smallest_n=2), corrected=divergence)(printed_divergence)
-
-
-confirms(Layer.TORCH, "deciphering.s4.kl-finite", on=mem_problems(smallest_n=2))(restricted)
-
-
-confirms(Layer.TORCH, "deciphering.s4.minimizer", on=mem_problems(smallest_n=2))(minimizer)
-
-
-confirms(Layer.TORCH, "deciphering.5", on=mem_problems(smallest_n=2))(estimate)
 
 
 @confirms(Layer.TORCH, "deciphering.s4.reliability", on=mem_problems(smallest_n=2))
@@ -61,18 +47,6 @@ def reliability(problem: MemProblem) -> Reading:
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
 
 
-confirms(Layer.PRIMAL, "deciphering.4", on=problems(1), count=16)(conic_objective_at_prior)
-
-
-confirms(Layer.PRIMAL, "deciphering.s4.both-requirements", on=problems(), count=16)(closest)
-
-
-confirms(Layer.PRIMAL, "deciphering.s4.minimizer", on=problems(), count=16)(conic_minimizer)
-
-
-confirms(Layer.PRIMAL, "deciphering.5", on=problems(), count=16)(conic_estimate)
-
-
 @confirms(Layer.PRIMAL, "deciphering.s4.reliability", on=problems(), count=16)
 def conic_reliability(drawn: ConicProblem) -> Reading:
     step, values, error = float(drawn["sigma"]), {"alpha": drawn.alpha, "s": float(drawn["sigma"])}, drawn.rounding
@@ -84,3 +58,16 @@ def conic_reliability(drawn: ConicProblem) -> Reading:
         values |= {"r" + number: squared, "k" + number: max(0.0, solution.objective - alpha / 2 * squared)}
         error += (2 + alpha) * float(np.linalg.norm(residual)) * solution.mean_error + solution.value_error
     return Reading(values, {"cvxpy": float64(values["r₁"])}, error * (1 + 8 / drawn.alpha))
+
+
+VOTES = [
+    Sampled("deciphering.4", Layer.TORCH, objective_at_prior, on=mem_problems()),
+    Sampled("deciphering.s4.kl", Layer.TORCH, printed_divergence, on=mem_problems(smallest_n=2), corrected=divergence),
+    Sampled("deciphering.s4.kl-finite", Layer.TORCH, restricted, on=mem_problems(smallest_n=2)),
+    Sampled("deciphering.s4.minimizer", Layer.TORCH, minimizer, on=mem_problems(smallest_n=2)),
+    Sampled("deciphering.5", Layer.TORCH, estimate, on=mem_problems(smallest_n=2)),
+    Sampled("deciphering.4", Layer.PRIMAL, conic_objective_at_prior, on=problems(1), count=16),
+    Sampled("deciphering.s4.both-requirements", Layer.PRIMAL, closest, on=problems(), count=16),
+    Sampled("deciphering.s4.minimizer", Layer.PRIMAL, conic_minimizer, on=problems(), count=16),
+    Sampled("deciphering.5", Layer.PRIMAL, conic_estimate, on=problems(), count=16),
+]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from evidence import Layer, Reading, confirms
+from evidence import Layer, Reading, Sampled, confirms
 from evidence.deciphering.conic_dual import conic_estimate, conic_maximizer, conic_second_of_estimate, conic_second_order
 from evidence.deciphering.dual import reading, spread
 from evidence.deciphering.expansion_approximations import (
@@ -27,12 +27,6 @@ def quadratic_form(problem: MemProblem) -> Reading:
     return Reading(problem.point() | {"y": y.cpu()}, {"moments": value}, problem.tolerance(value, spread(problem) ** 2))
 
 
-confirms(Layer.TORCH, "deciphering.15", on=mem_problems(), corrected=third_order, count=16)(maximizer)
-
-
-confirms(Layer.TORCH, "deciphering.16", on=mem_problems(), corrected=second_order, count=16)(maximizer)
-
-
 @confirms(Layer.TORCH, "deciphering.fn7", on=mem_problems())
 def unit_covariance(problem: MemProblem) -> Reading:
     z, d = problem.evidence, problem.d
@@ -41,14 +35,6 @@ def unit_covariance(problem: MemProblem) -> Reading:
     return reading(
         problem, resolvent=mem.resolvent(corners, z, None, problem.alpha), solve=torch.linalg.solve(matrix, problem.alpha * z)
     )
-
-
-confirms(Layer.TORCH, "deciphering.17", "deciphering.18", on=mem_problems(), corrected=second_of_estimate, count=16)(
-    approximate_estimate
-)
-
-
-confirms(Layer.TORCH, "deciphering.thm2", on=mem_problems(), corrected=second_of_estimate, count=16)(divergent)
 
 
 @confirms(Layer.TORCH, "deciphering.s6.discrete", on=mem_problems(smallest_n=2))
@@ -62,12 +48,25 @@ def generalized_attention(problem: MemProblem) -> Reading:
     return reading(problem, spread(problem) ** 2, closed_form=closed, moments=by_moments, attention=attention)
 
 
-# ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
-
-
-confirms(Layer.PRIMAL, "deciphering.16", on=mem_problems(), count=12, corrected=conic_second_order)(conic_maximizer)
-
-
-confirms(Layer.PRIMAL, "deciphering.17", "deciphering.18", on=mem_problems(), count=8, corrected=conic_second_of_estimate)(
-    conic_estimate
-)
+VOTES = [
+    Sampled("deciphering.15", Layer.TORCH, maximizer, on=mem_problems(), count=16, corrected=third_order),
+    Sampled("deciphering.16", Layer.TORCH, maximizer, on=mem_problems(), count=16, corrected=second_order),
+    Sampled(
+        ("deciphering.17", "deciphering.18"),
+        Layer.TORCH,
+        approximate_estimate,
+        on=mem_problems(),
+        count=16,
+        corrected=second_of_estimate,
+    ),
+    Sampled("deciphering.thm2", Layer.TORCH, divergent, on=mem_problems(), count=16, corrected=second_of_estimate),
+    Sampled("deciphering.16", Layer.PRIMAL, conic_maximizer, on=mem_problems(), count=12, corrected=conic_second_order),
+    Sampled(
+        ("deciphering.17", "deciphering.18"),
+        Layer.PRIMAL,
+        conic_estimate,
+        on=mem_problems(),
+        count=8,
+        corrected=conic_second_of_estimate,
+    ),
+]

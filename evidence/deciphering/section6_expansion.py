@@ -7,7 +7,7 @@ import math
 import torch
 from hypothesis import strategies as st
 
-from evidence import Layer, Reading, choose, confirms, float64
+from evidence import Layer, Reading, Sampled, choose, confirms, float64
 from evidence.deciphering.expansion import (
     homogeneous,
     log_normal,
@@ -21,20 +21,12 @@ from evidence.instances import fifty_digits
 from evidence.instances.mem import MemProblem, mem_problems, rounded
 from numerics import mem, tolerances
 
-confirms(Layer.TORCH, "deciphering.s6.mgf", on=mem_problems())(second_coefficient)
-
 
 @confirms(Layer.TORCH, "deciphering.s6.bounded-moments", count=20, on=choose(k=st.floats(0.5, 8), x=st.floats(0.5, 8)))
 def exponential_series(drawn: dict[str, float]) -> Reading:
     terms = [drawn["x"] ** r / math.factorial(r) for r in range(60)]
     point = {name: float64(value) for name, value in drawn.items()} | {"x": float64(drawn["x"])}
     return Reading(point, {"series": float64(math.log(math.fsum(terms)))}, tolerances.rounding("float64", 60, 32))
-
-
-confirms(Layer.TORCH, "deciphering.s6.cumulant", on=mem_problems(), corrected=third_coefficient, count=24)(homogeneous)
-
-
-confirms(Layer.TORCH, "deciphering.13", on=mem_problems(), corrected=quadratic_coefficient, count=24)(log_normal)
 
 
 @confirms(Layer.TORCH, "deciphering.14", on=mem_problems(), count=16)
@@ -72,3 +64,10 @@ def gaussian(drawn: dict[str, int]) -> Reading:
     value = torch.logsumexp(integrand, 0) + d * math.log(step / math.sqrt(2 * math.pi))
     point = {"d": d, "m": m, "A": factor, "lam": lam}
     return Reading(point, {"quadrature": value}, tolerances.rounding("float64", len(grid), 32))
+
+
+VOTES = [
+    Sampled("deciphering.s6.mgf", Layer.TORCH, second_coefficient, on=mem_problems()),
+    Sampled("deciphering.s6.cumulant", Layer.TORCH, homogeneous, on=mem_problems(), count=24, corrected=third_coefficient),
+    Sampled("deciphering.13", Layer.TORCH, log_normal, on=mem_problems(), count=24, corrected=quadratic_coefficient),
+]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from evidence import Layer, Reading, confirms, float64
+from evidence import Layer, Reading, Sampled, confirms, float64
 from evidence.deciphering.conic_dual import conic_reading, conic_solved, extrapolated, moments, numbers, size
 from evidence.deciphering.dual import evidence_for, reading, spread
 from evidence.deciphering.expansion_approximations import difference, measured
@@ -30,9 +30,6 @@ def squared_evidence(problem: MemProblem) -> Reading:
 def first_of_estimate(problem: MemProblem) -> Reading:
     mean = problem.law.mean()
     return measured(problem, 1, lambda alpha, maximizer: difference(maximizer.estimate, mean))
-
-
-confirms(Layer.TORCH, "deciphering.s6.close-to-mean", on=mem_problems(), count=16)(first_of_estimate)
 
 
 @confirms(Layer.TORCH, "deciphering.s6.uniform", on=mem_problems())
@@ -61,3 +58,6 @@ def conic_squared_evidence(problem: MemProblem) -> Reading:
 def conic_first_of_estimate(problem: MemProblem) -> Reading:
     center, _ = moments(problem)
     return extrapolated(problem, 1, lambda alpha, solution: (solution.mean - center, solution.mean_error))
+
+
+VOTES = [Sampled("deciphering.s6.close-to-mean", Layer.TORCH, first_of_estimate, on=mem_problems(), count=16)]

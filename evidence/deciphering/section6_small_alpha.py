@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evidence import Layer, observes
+from evidence import Layer, Observed
 from evidence.models.small_alpha import of_attention, unit_alpha
 
-observes(Layer.TORCH, "deciphering.s6.small-alpha-in-practice")(of_attention(unit_alpha))
+VOTES = [Observed("deciphering.s6.small-alpha-in-practice", Layer.TORCH, of_attention(unit_alpha))]

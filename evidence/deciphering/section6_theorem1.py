@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from evidence import Layer, Reading, confirms, float64
+from evidence import Layer, Reading, Sampled, confirms, float64
 from evidence.deciphering.conic_dual import conic_estimate, conic_evidence_for, conic_minimizer, conic_reading, conic_solved
 from evidence.deciphering.dual import estimate, evidence_for, minimizer, primal, reading, solved, spread
 from evidence.instances.mem import MemProblem, mem_problems
@@ -52,9 +52,6 @@ def beaten(problem: MemProblem) -> Reading:
     return Reading({"K": atom, "alpha": alpha, "s": s}, {"summed": objective(rival) - objective(pi)}, 2 * left_out + error)
 
 
-confirms(Layer.TORCH, "deciphering.12", on=mem_problems(), corrected=estimate)(beaten)
-
-
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
 
 
@@ -85,4 +82,7 @@ def conic_beaten(problem: MemProblem) -> Reading:
     return Reading({"K": atom, "alpha": alpha, "s": s}, {"program": float64(values[0].objective - values[1].objective)}, cut)
 
 
-confirms(Layer.PRIMAL, "deciphering.12", on=mem_problems(), count=12, corrected=conic_estimate)(conic_beaten)
+VOTES = [
+    Sampled("deciphering.12", Layer.TORCH, beaten, on=mem_problems(), corrected=estimate),
+    Sampled("deciphering.12", Layer.PRIMAL, conic_beaten, on=mem_problems(), count=12, corrected=conic_estimate),
+]

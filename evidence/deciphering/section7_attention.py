@@ -7,7 +7,7 @@ from dataclasses import replace
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from evidence import Layer, Reading, confirms
+from evidence import Layer, Reading, Sampled, confirms
 from evidence.deciphering.attention import Both, both, reading
 from evidence.deciphering.attention_mem import output_of_layer, weights_of_layer
 from evidence.deciphering.conic_attention import exact_mean, linearized
@@ -69,24 +69,23 @@ def log_odds(drawn: Both) -> Reading:
     return drawn.reading(attention=weights[:, None] - weights)
 
 
-confirms(
-    Layer.TORCH, "deciphering.s7.solves-the-problem", on=mem_problems(smallest_n=2), count=16, corrected=second_of_estimate
-)(output_of_layer)
-
-
-confirms(Layer.TORCH, "deciphering.s7.linearized", on=mem_problems(smallest_n=2))(weights_of_layer)
-
-
-# ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
-
-
-confirms(
-    Layer.PRIMAL,
-    "deciphering.s7.solves-the-problem",
-    on=mem_problems(smallest_n=2),
-    count=8,
-    corrected=conic_second_of_estimate,
-)(exact_mean)
-
-
-confirms(Layer.PRIMAL, "deciphering.s7.linearized", on=mem_problems(smallest_n=2), count=12)(linearized)
+VOTES = [
+    Sampled(
+        "deciphering.s7.solves-the-problem",
+        Layer.TORCH,
+        output_of_layer,
+        on=mem_problems(smallest_n=2),
+        count=16,
+        corrected=second_of_estimate,
+    ),
+    Sampled("deciphering.s7.linearized", Layer.TORCH, weights_of_layer, on=mem_problems(smallest_n=2)),
+    Sampled(
+        "deciphering.s7.solves-the-problem",
+        Layer.PRIMAL,
+        exact_mean,
+        on=mem_problems(smallest_n=2),
+        count=8,
+        corrected=conic_second_of_estimate,
+    ),
+    Sampled("deciphering.s7.linearized", Layer.PRIMAL, linearized, on=mem_problems(smallest_n=2), count=12),
+]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from evidence import Layer, Reading, confirms, float64
 from evidence.deciphering.attention import Both, both
 from evidence.deciphering.conic_attention import drawn, solved
-from evidence.deciphering.transport_sharing import inputs, weights
 from evidence.instances.mem import MemProblem, mem_problems
 from numerics import mem
 from numerics.attention import attention_weights
@@ -22,9 +21,6 @@ def by_content(drawn: Both) -> Reading:
 def support(problem: MemProblem) -> Reading:
     weights = mem.tilt(problem.dual, problem.templates, problem.prior)
     return Reading(problem.point(), {"tilt": weights}, problem.tolerance(weights))
-
-
-confirms(Layer.TORCH, "deciphering.s7.more-general", on=inputs())(weights)
 
 
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────

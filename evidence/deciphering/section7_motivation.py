@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evidence import Layer, observes
+from evidence import Layer, Observed
 from evidence.source import networks
 
-observes(Layer.SOURCE, "deciphering.s7.faster-norm")(networks.faster_norm)
+VOTES = [Observed("deciphering.s7.faster-norm", Layer.SOURCE, networks.faster_norm)]

@@ -9,22 +9,17 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn.functional import layer_norm, rms_norm
 
-from evidence import Layer, Reading, choose, confirms, observes
+from evidence import Layer, Observed, Reading, Sampled, choose, confirms
 from evidence.deciphering.attention import blanks, estimates, hidden, reading, t5, t5_weights
 from evidence.instances.heads import Head, drawn_heads
 from evidence.source import bert_positions, heads, t5_parts
 from numerics import tolerances
 from numerics.priors import prior_from_mask
 
-confirms(Layer.TORCH, "deciphering.s7.t5-structure", "deciphering.s7.t5-realizes", on=drawn_heads(), count=12)(t5)
-
 
 def scores(head: Head) -> Tensor:
     """⟨K x_i, Q y⟩, (n,)."""
     return head.projected("K", head["X"]) @ head.projected("Q", head["y"])
-
-
-confirms(Layer.TORCH, "deciphering.s7.mask-function", on=drawn_heads(), count=12, corrected=hidden)(blanks)
 
 
 @confirms(Layer.TORCH, "deciphering.s7.unified", on=drawn_heads(), count=12)
@@ -81,24 +76,14 @@ def simplified_norm(drawn: dict[str, float]) -> Reading:
     return Reading(point, {"rms": centred, "layer norm": layer_norm(x, (d,), gain, None, drawn["eps"])}, allowed)  # type: ignore[arg-type]
 
 
-# ── by shipped source code ────────────────────────────────────────────────────────────────────────────────────────────
-
-observes(Layer.SOURCE, "deciphering.s7.t5-structure", "deciphering.s7.t5-realizes")(heads.t5_heads_as_printed)
-
-
-observes(Layer.SOURCE, "deciphering.s7.t5-inputs")(heads.t5_priors)
-
-
-observes(Layer.SOURCE, "deciphering.s7.mask-function")(heads.t5_masks)
-
-
-observes(Layer.SOURCE, "deciphering.s7.trainable-positions")(t5_parts.trainable_positions)
-
-
-observes(Layer.SOURCE, "deciphering.s7.bert-positions")(bert_positions.learned)
-
-
-observes(Layer.SOURCE, "deciphering.s7.little-cost")(t5_parts.little_cost)
-
-
-observes(Layer.SOURCE, "deciphering.fn9")(t5_parts.layer_norm)
+VOTES = [
+    Sampled(("deciphering.s7.t5-structure", "deciphering.s7.t5-realizes"), Layer.TORCH, t5, on=drawn_heads(), count=12),
+    Sampled("deciphering.s7.mask-function", Layer.TORCH, blanks, on=drawn_heads(), count=12, corrected=hidden),
+    Observed(("deciphering.s7.t5-structure", "deciphering.s7.t5-realizes"), Layer.SOURCE, heads.t5_heads_as_printed),
+    Observed("deciphering.s7.t5-inputs", Layer.SOURCE, heads.t5_priors),
+    Observed("deciphering.s7.mask-function", Layer.SOURCE, heads.t5_masks),
+    Observed("deciphering.s7.trainable-positions", Layer.SOURCE, t5_parts.trainable_positions),
+    Observed("deciphering.s7.bert-positions", Layer.SOURCE, bert_positions.learned),
+    Observed("deciphering.s7.little-cost", Layer.SOURCE, t5_parts.little_cost),
+    Observed("deciphering.fn9", Layer.SOURCE, t5_parts.layer_norm),
+]

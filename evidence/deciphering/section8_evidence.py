@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from torch import Tensor
 
-from evidence import Layer, Reading, confirms, float64, observes
+from evidence import Layer, Observed, Reading, Sampled, float64
 from evidence.deciphering.attention_mem import GENERIC, evidence_for
 from evidence.deciphering.conic_attention import ConicLayer, drawn, solved
 from evidence.instances.mem import MemProblem, mem_problems
@@ -34,9 +34,6 @@ def far_apart(problem: MemProblem) -> Reading:
     templates, dual = problem.templates.clone(), problem.dual.clone()
     templates[:, 1:], templates[:, 0], dual[1:], dual[0] = 0.0, 4 * templates[:, 0], 10.0, 0.02
     return deviation_at(problem, templates, dual)
-
-
-confirms(Layer.TORCH, "deciphering.s8.as-a-result", on=mem_problems(smallest_n=2, **GENERIC), corrected=deviation)(far_apart)
 
 
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
@@ -68,20 +65,21 @@ def mostly_orthogonal(problem: MemProblem) -> Reading:
     return conic_deviation_at(problem, layer)
 
 
-confirms(
-    Layer.PRIMAL,
-    "deciphering.s8.as-a-result",
-    on=mem_problems(smallest_n=2, **CONIC_GENERIC),
-    count=12,
-    corrected=conic_deviation,
-)(mostly_orthogonal)
-
-
-# ── in models ───────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-observes(Layer.TORCH, "deciphering.fig4", "deciphering.s8.nearly-coincides", "deciphering.s8.other-models")(by_layer)
-observes(Layer.TORCH, "deciphering.fig5")(by_head)
-observes(Layer.TORCH, "deciphering.fig6")(of_small_t5("encoder"))
-observes(Layer.TORCH, "deciphering.fig7")(of_small_t5("decoder"))
-observes(Layer.TORCH, "deciphering.fig8")(of_small_t5("cross"))
+VOTES = [
+    Sampled(
+        "deciphering.s8.as-a-result", Layer.TORCH, far_apart, on=mem_problems(smallest_n=2, **GENERIC), corrected=deviation
+    ),
+    Sampled(
+        "deciphering.s8.as-a-result",
+        Layer.PRIMAL,
+        mostly_orthogonal,
+        on=mem_problems(smallest_n=2, **CONIC_GENERIC),
+        count=12,
+        corrected=conic_deviation,
+    ),
+    Observed(("deciphering.fig4", "deciphering.s8.nearly-coincides", "deciphering.s8.other-models"), Layer.TORCH, by_layer),
+    Observed("deciphering.fig5", Layer.TORCH, by_head),
+    Observed("deciphering.fig6", Layer.TORCH, of_small_t5("encoder")),
+    Observed("deciphering.fig7", Layer.TORCH, of_small_t5("decoder")),
+    Observed("deciphering.fig8", Layer.TORCH, of_small_t5("cross")),
+]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evidence import Layer, Reading, confirms, observes
+from evidence import Layer, Observed, Reading, Sampled, confirms
 from evidence.deciphering.attention import reading, t5
 from evidence.instances.heads import Head, drawn_heads
 from evidence.source import heads, t5_parts
@@ -16,15 +16,9 @@ def bert(head: Head) -> Reading:
     )
 
 
-confirms(Layer.TORCH, "deciphering.21", on=drawn_heads(), count=12, corrected=bert)(bert)
-
-
 @confirms(Layer.TORCH, "deciphering.s8.reparametrization", on=drawn_heads(), count=12)
 def without_biases(head: Head) -> Reading:
     return reading(head, library=head.by_library(head["X"], None, None), generalized=head.generalized(head["X"], None))
-
-
-confirms(Layer.TORCH, "deciphering.22", "deciphering.s8.t5-reparametrization", on=drawn_heads(), count=12, corrected=t5)(t5)
 
 
 def cross(head: Head) -> Reading:
@@ -33,18 +27,14 @@ def cross(head: Head) -> Reading:
     return Reading({**base.point, "j": 1}, base.routes, base.tolerance)
 
 
-confirms(Layer.TORCH, "deciphering.s8.cross-prior", on=drawn_heads(), count=12, corrected=cross)(cross)
-
-
-# ── by shipped source code ────────────────────────────────────────────────────────────────────────────────────────────
-
-observes(Layer.SOURCE, "deciphering.21")(heads.bert_heads)
-
-
-observes(Layer.SOURCE, "deciphering.22", "deciphering.s8.t5-reparametrization")(heads.t5_heads)
-
-
-observes(Layer.SOURCE, "deciphering.s8.cross-prior")(heads.t5_cross_heads)
-
-
-observes(Layer.SOURCE, "deciphering.s8.three-types")(t5_parts.three_types)
+VOTES = [
+    Sampled("deciphering.21", Layer.TORCH, bert, on=drawn_heads(), count=12, corrected=bert),
+    Sampled(
+        ("deciphering.22", "deciphering.s8.t5-reparametrization"), Layer.TORCH, t5, on=drawn_heads(), count=12, corrected=t5
+    ),
+    Sampled("deciphering.s8.cross-prior", Layer.TORCH, cross, on=drawn_heads(), count=12, corrected=cross),
+    Observed("deciphering.21", Layer.SOURCE, heads.bert_heads),
+    Observed(("deciphering.22", "deciphering.s8.t5-reparametrization"), Layer.SOURCE, heads.t5_heads),
+    Observed("deciphering.s8.cross-prior", Layer.SOURCE, heads.t5_cross_heads),
+    Observed("deciphering.s8.three-types", Layer.SOURCE, t5_parts.three_types),
+]

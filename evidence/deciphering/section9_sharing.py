@@ -6,14 +6,12 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-from evidence import Layer, Reading, Value, confirms
+from evidence import Layer, Reading, Sampled, Value, confirms
 from evidence.deciphering.transport import reading
 from evidence.deciphering.transport_sharing import ANY, Input, inputs, weights
 from evidence.instances.ot import OtProblem, ot_problems
 from numerics import attention
 from numerics import ot_attention as ot
-
-confirms(Layer.TORCH, "deciphering.s9.all-templates", on=inputs())(weights)
 
 
 def ratio_of_shares(x: Input) -> Reading:
@@ -22,14 +20,8 @@ def ratio_of_shares(x: Input) -> Reading:
     return x.reading(ratios, coupling=ratios.transpose(0, 1))
 
 
-confirms(Layer.TORCH, "deciphering.s9.shares-weight", on=inputs())(ratio_of_shares)
-
-
 def as_an_average(x: Input) -> Reading:
     return x.reading(closed_form=x.weights().expand(x.N, x.N))  # axes h, i
-
-
-confirms(Layer.TORCH, "deciphering.s9.synonyms", on=inputs())(as_an_average)
 
 
 def group(x: Input, inner: Tensor) -> Tensor:
@@ -50,9 +42,6 @@ def member(x: Input) -> Reading:
     return x.reading(extra={"G": x.N, "s": x["inner"].cpu(), "g": 1}, group_cost=group(x, x["inner"])[0])
 
 
-confirms(Layer.TORCH, "deciphering.s9.group-sharing", on=inputs(), corrected=equal_products)(member)
-
-
 def left_alone(x: Input) -> Reading:
     """Weights where the last template is a group without a member in the input."""
     groups = torch.tensor([0] * (x.N - 1) + [1], device=x.device)
@@ -62,9 +51,6 @@ def left_alone(x: Input) -> Reading:
     weights = ot.weights(x["y"][:, None], one, prior, cost, float(x["alpha"]), float(x["gamma"]))
     extra: dict[str, Value] = {"d": 1, "T": x["y"][:, None].cpu(), "z": one.cpu(), "u": prior.cpu(), "Q": kernel.cpu()}
     return x.reading(extra=extra, group_cost=weights)
-
-
-confirms(Layer.TORCH, "deciphering.s9.group-costs", on=inputs(smallest=2), corrected=member)(left_alone)
 
 
 @confirms(Layer.TORCH, "deciphering.s9.regular-attention", on=inputs(smallest=2))
@@ -112,3 +98,12 @@ def weights_of_the_experiment(x: OtProblem) -> Reading:
     return reading(
         x, x["T"] ** 2, (x["T"] @ x["T"].T), x["z"] ** 2, weights=ot.weights(x["T"], x["z"], x["u"], cost, 1.0, x.d**0.5)
     )
+
+
+VOTES = [
+    Sampled("deciphering.s9.all-templates", Layer.TORCH, weights, on=inputs()),
+    Sampled("deciphering.s9.shares-weight", Layer.TORCH, ratio_of_shares, on=inputs()),
+    Sampled("deciphering.s9.synonyms", Layer.TORCH, as_an_average, on=inputs()),
+    Sampled("deciphering.s9.group-sharing", Layer.TORCH, member, on=inputs(), corrected=equal_products),
+    Sampled("deciphering.s9.group-costs", Layer.TORCH, left_alone, on=inputs(smallest=2), corrected=member),
+]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evidence import Layer, observes
+from evidence import Layer, Observed
 from evidence.models.small_alpha import of_transport
 
-observes(Layer.TORCH, "deciphering.s9.small-ratio-in-practice")(of_transport)
+VOTES = [Observed("deciphering.s9.small-ratio-in-practice", Layer.TORCH, of_transport)]

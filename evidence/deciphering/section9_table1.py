@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from evidence import Layer, observes
+from evidence import Layer, Observed
 from evidence.models.ot_vit import accuracies, parameters
 
-observes(Layer.TORCH, "deciphering.tab1")(accuracies)
-observes(Layer.TORCH, "deciphering.s9.parameters")(parameters)
+VOTES = [Observed("deciphering.tab1", Layer.TORCH, accuracies), Observed("deciphering.s9.parameters", Layer.TORCH, parameters)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from evidence import Layer, Reading, confirms, observes
+from evidence import Layer, Observed, Reading, confirms
 from evidence.deciphering.transport import ANY
 from evidence.instances.ot import OtProblem
 from evidence.source import networks
@@ -38,6 +38,4 @@ def gradients(problem: OtProblem) -> Reading:
     return Reading(point, {"autograd": jacobian}, tolerances.rounding("float64", problem.N * problem.d, size * exponent))
 
 
-# ── by shipped source code ────────────────────────────────────────────────────────────────────────────────────────────
-
-observes(Layer.SOURCE, "deciphering.s9.vision")(networks.vision)
+VOTES = [Observed("deciphering.s9.vision", Layer.SOURCE, networks.vision)]

@@ -9,7 +9,7 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from evidence import Layer, Reading, choose, confirms, float64
+from evidence import Layer, Reading, Sampled, choose, confirms, float64
 from evidence.deciphering.appendix_d_2_preference import conic_true_preference
 from evidence.deciphering.conic_transport import CONIC_ANY, array, certified, problems
 from evidence.deciphering.transport import APART, closed_preference, reading, value
@@ -26,9 +26,6 @@ def proportional(x: OtProblem) -> Reading:
     sums = torch.exp(-x["M"] / x.gamma).sum(0)
     prior = sums / sums.sum()
     return reading(x, extra={"u": prior}, closed_form=(ot.true_preference(prior, x["M"], x.gamma) - prior).square().sum())
-
-
-confirms(Layer.TORCH, "deciphering.s9.deviates", on=APART, corrected=closed_preference)(proportional)
 
 
 @confirms(Layer.TORCH, "deciphering.23", on=ANY)
@@ -114,10 +111,14 @@ def entropic_value(x: OtProblem) -> Reading:
     return Reading(point, {"cvxpy": float64(solved.objective)}, solved.value_error + cheapest.gap + x.tolerance(cost.max()))
 
 
-confirms(
-    Layer.PRIMAL,
-    "deciphering.s9.wasserstein",
-    on=problems(("distances",), gammas=(1.0, 0.2, 0.05)),
-    count=16,
-    corrected=entropic_value,
-)(entropic_value)
+VOTES = [
+    Sampled("deciphering.s9.deviates", Layer.TORCH, proportional, on=APART, corrected=closed_preference),
+    Sampled(
+        "deciphering.s9.wasserstein",
+        Layer.PRIMAL,
+        entropic_value,
+        on=problems(("distances",), gammas=(1.0, 0.2, 0.05)),
+        count=16,
+        corrected=entropic_value,
+    ),
+]

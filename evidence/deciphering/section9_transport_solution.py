@@ -6,15 +6,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from evidence import Layer, Reading, confirms, float64
+from evidence import Layer, Reading, Sampled, confirms, float64
 from evidence.deciphering.conic_transport import CONIC_ANY, array, certified, preferred, problems, shares
 from evidence.deciphering.transport import FEW, coefficient, reading, second_order_of_weights, true_mean, value
 from evidence.deciphering.transport_sharing import ANY
 from evidence.instances.ot import OtProblem, ot_problems
 from numerics import ot_attention as ot
 from numerics.primal import optimal_transport as transport
-
-confirms(Layer.TORCH, "deciphering.25", on=FEW, count=10, corrected=second_order_of_weights)(second_order_of_weights)
 
 
 @confirms(Layer.TORCH, "deciphering.24", on=ANY)
@@ -75,3 +73,6 @@ def least_objective_without_evidence(x: OtProblem) -> Reading:
         {"cvxpy": float64(solved.objective)},
         solved.value_error + centre.value_error + x.alpha * x.d * error**2 + x.tolerance(solved.objective),
     )
+
+
+VOTES = [Sampled("deciphering.25", Layer.TORCH, second_order_of_weights, on=FEW, count=10, corrected=second_order_of_weights)]

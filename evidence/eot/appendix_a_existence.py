@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from evidence import Layer, Reading, confirms
+from evidence import Layer, Reading, Sampled, confirms
 from evidence.eot.appendix import Batch, batches
 from evidence.eot.appendix_a_solution import attention_matrix, whole_matrix
 from evidence.eot.conic_appendix import conic_batches
-
-confirms(Layer.TORCH, "eot.thmA.6", on=batches())(attention_matrix)
 
 
 @confirms(Layer.TORCH, "eot.sA.bounded", on=batches())
@@ -15,7 +13,7 @@ def frobenius_norm(x: Batch) -> Reading:
     return x.reading(float(x.n), computed="right", direct=x["P"].square().sum())
 
 
-# ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
-
-
-confirms(Layer.PRIMAL, "eot.thmA.6", on=conic_batches())(whole_matrix)
+VOTES = [
+    Sampled("eot.thmA.6", Layer.TORCH, attention_matrix, on=batches()),
+    Sampled("eot.thmA.6", Layer.PRIMAL, whole_matrix, on=conic_batches()),
+]

@@ -6,14 +6,12 @@ import numpy as np
 import torch
 from torch.autograd.functional import jacobian
 
-from evidence import Layer, Reading, confirms, float64, observes
+from evidence import Layer, Observed, Reading, Sampled, confirms, float64
 from evidence.eot.appendix import Batch, batches
 from evidence.eot.appendix_a_solution import attention_matrix, whole_matrix
 from evidence.eot.conic_appendix import ConicBatch, conic_batches
 from evidence.source.dot_product import typical_temperature
 from numerics import one_sided, tolerances
-
-confirms(Layer.TORCH, "eot.113", on=batches())(attention_matrix)
 
 
 @confirms(Layer.TORCH, "eot.112", "eot.sA.decomposable", on=batches())
@@ -47,9 +45,6 @@ def slope_of_cost(x: Batch) -> Reading:
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
 
 
-confirms(Layer.PRIMAL, "eot.113", on=conic_batches())(whole_matrix)
-
-
 @confirms(Layer.PRIMAL, "eot.sA.decomposable", "eot.112", on=conic_batches())
 def optimal_value_of_matrix(drawn: ConicBatch) -> Reading:
     solution = drawn.solved()
@@ -58,6 +53,8 @@ def optimal_value_of_matrix(drawn: ConicBatch) -> Reading:
     return Reading(drawn.point() | {"P": float64(solution.plan)}, {"cvxpy": float64(solution.objective)}, error)
 
 
-# ── by shipped source code ────────────────────────────────────────────────────────────────────────────────────────────
-
-observes(Layer.SOURCE, "eot.sA.typical-temperature")(typical_temperature)
+VOTES = [
+    Sampled("eot.113", Layer.TORCH, attention_matrix, on=batches()),
+    Sampled("eot.113", Layer.PRIMAL, whole_matrix, on=conic_batches()),
+    Observed("eot.sA.typical-temperature", Layer.SOURCE, typical_temperature),
+]

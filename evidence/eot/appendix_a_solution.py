@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.autograd.functional import hessian
 
-from evidence import Layer, Reading, confirms, float64
+from evidence import Layer, Reading, Sampled, confirms, float64
 from evidence.eot.appendix import Batch, batches
 from evidence.eot.conic_appendix import ConicBatch, conic_batches
 from evidence.eot.forward import gradient
@@ -76,4 +76,4 @@ def visible(drawn: ConicBatch) -> bool:
     return bool((np.ptp(drawn.scores, axis=-1) <= 6 * drawn.epsilon).all())
 
 
-confirms(Layer.PRIMAL, "eot.sA.relative-interior", on=conic_batches().filter(visible))(whole_matrix)
+VOTES = [Sampled("eot.sA.relative-interior", Layer.PRIMAL, whole_matrix, on=conic_batches().filter(visible))]

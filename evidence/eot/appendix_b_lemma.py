@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from evidence import Layer, Reading, confirms, float64
+from evidence import Layer, Reading, Sampled, confirms, float64
 from evidence.eot.appendix import maximizer, shares, slopes
 from evidence.eot.appendix_b_conjugate import gradient_of_conjugate, slope_of_conjugate
 from evidence.eot.conic_appendix import conic_maximizer, slack
@@ -14,11 +14,6 @@ from evidence.eot.conic_one_sided import ConicRow, error, problems, solved
 from evidence.eot.forward import gradient, reading
 from evidence.instances.one_sided import Row, rows
 from numerics import one_sided
-
-confirms(Layer.TORCH, "eot.135", "eot.lemB.4", "eot.139", on=rows())(maximizer)
-
-
-confirms(Layer.TORCH, "eot.134", on=rows())(gradient_of_conjugate)
 
 
 def mass_beside(row: Row, plan: Tensor) -> Reading:
@@ -35,9 +30,6 @@ def mass_beside_any(row: Row) -> Reading:
 def slope_of_h(row: Row) -> Reading:
     routes = {"autograd": slopes(row, row["p"])}
     return Reading(row.point() | {"w": row["p"]}, routes, row.tolerance(row.s, row.tau, *routes.values()))
-
-
-confirms(Layer.TORCH, "eot.137", on=rows(), corrected=slope_of_h)(mass_beside_any)
 
 
 @confirms(Layer.TORCH, "eot.sB.strictly-concave", on=rows())
@@ -78,12 +70,6 @@ def mass_beside_maximizer(row: Row) -> Reading:
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
 
 
-confirms(Layer.PRIMAL, "eot.135", "eot.lemB.4", "eot.139", on=problems())(conic_maximizer)
-
-
-confirms(Layer.PRIMAL, "eot.134", on=problems(), count=12)(slope_of_conjugate)
-
-
 @confirms(Layer.PRIMAL, "eot.136", "eot.sB.first-order", on=problems(), corrected=lambda drawn: conic_slope_at_maximizer(drawn))
 def conic_slope_at_maximizer(drawn: ConicRow) -> Reading:
     solution = solved(drawn.scores, drawn.epsilon)
@@ -98,3 +84,12 @@ def conic_gradient_at_maximizer(drawn: ConicRow) -> Reading:
     relative = error(solution, drawn.epsilon) / solution.plan.min()
     gradient = drawn.epsilon * (np.log(solution.plan) + 1)
     return Reading(drawn.point(), {"cvxpy": float64(gradient)}, 2 * drawn.epsilon * relative + slack(drawn, 0.0))
+
+
+VOTES = [
+    Sampled(("eot.135", "eot.lemB.4", "eot.139"), Layer.TORCH, maximizer, on=rows()),
+    Sampled("eot.134", Layer.TORCH, gradient_of_conjugate, on=rows()),
+    Sampled("eot.137", Layer.TORCH, mass_beside_any, on=rows(), corrected=slope_of_h),
+    Sampled(("eot.135", "eot.lemB.4", "eot.139"), Layer.PRIMAL, conic_maximizer, on=problems()),
+    Sampled("eot.134", Layer.PRIMAL, slope_of_conjugate, on=problems(), count=12),
+]

@@ -6,18 +6,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from evidence import Layer, Reading, confirms, float64
+from evidence import Layer, Reading, Sampled, confirms, float64
 from evidence.eot.appendix import conjugate, maximizer, potential, shares, slopes
 from evidence.eot.conic_appendix import conic_conjugate, conic_maximizer, slack
 from evidence.eot.conic_one_sided import ConicRow, problems, solved
 from evidence.eot.forward import gradient, reading
 from evidence.instances.one_sided import Row, rows
 from numerics import one_sided
-
-confirms(Layer.TORCH, "eot.141", "eot.144", on=rows())(maximizer)
-
-
-confirms(Layer.TORCH, "eot.145", "eot.146", "eot.147", "eot.148", "eot.149", on=rows())(conjugate)
 
 
 @confirms(Layer.TORCH, "eot.140", on=rows())
@@ -62,12 +57,6 @@ def slope_of_dual(row: Row) -> Reading:
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
 
 
-confirms(Layer.PRIMAL, "eot.141", "eot.144", on=problems())(conic_maximizer)
-
-
-confirms(Layer.PRIMAL, "eot.145", "eot.146", "eot.147", "eot.148", "eot.149", on=problems())(conic_conjugate)
-
-
 @confirms(Layer.PRIMAL, "eot.140", on=problems())
 def supremum(drawn: ConicRow) -> Reading:
     solution = solved(drawn.scores, drawn.epsilon)
@@ -81,3 +70,11 @@ def dual_value(drawn: ConicRow) -> Reading:
     level = solution.multiplier + (drawn.epsilon * np.log(drawn.m) if drawn.shift > 0 else 0.0)
     point = drawn.point() | {"μ": float(level)}
     return Reading(point, {"cvxpy": float64(solution.objective)}, slack(drawn, solution.gap) * drawn.m)
+
+
+VOTES = [
+    Sampled(("eot.141", "eot.144"), Layer.TORCH, maximizer, on=rows()),
+    Sampled(("eot.145", "eot.146", "eot.147", "eot.148", "eot.149"), Layer.TORCH, conjugate, on=rows()),
+    Sampled(("eot.141", "eot.144"), Layer.PRIMAL, conic_maximizer, on=problems()),
+    Sampled(("eot.145", "eot.146", "eot.147", "eot.148", "eot.149"), Layer.PRIMAL, conic_conjugate, on=problems()),
+]

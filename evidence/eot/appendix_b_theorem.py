@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from evidence import Layer, Reading, confirms, float64
+from evidence import Layer, Reading, Sampled, float64
 from evidence.eot.appendix import potential, shares
 from evidence.eot.conic_appendix import slack
 from evidence.eot.conic_one_sided import STEP, ConicRow, problems, solved
@@ -35,12 +35,6 @@ def parabola(row: Row) -> Reading:
     return Reading({"p": 1.0, "s": 3.0}, {"autograd": slope}, row.tolerance(3.0))
 
 
-confirms(Layer.TORCH, "eot.thmB.3", on=rows(), corrected=touching_plane)(parabola)
-
-
-confirms(Layer.TORCH, "eot.132", "eot.sB.equality-condition", on=rows(), corrected=fenchel_young_gap)(parabola)
-
-
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
 
 
@@ -58,4 +52,10 @@ def conic_parabola(drawn: ConicRow) -> Reading:
     return Reading({"p": 1.0, "s": 3.0}, {"difference": float64(slope)}, tolerances.rounding("float64", 1, 1 / STEP))
 
 
-confirms(Layer.PRIMAL, "eot.132", "eot.sB.equality-condition", on=problems(), corrected=conic_fenchel_young_gap)(conic_parabola)
+VOTES = [
+    Sampled("eot.thmB.3", Layer.TORCH, parabola, on=rows(), corrected=touching_plane),
+    Sampled(("eot.132", "eot.sB.equality-condition"), Layer.TORCH, parabola, on=rows(), corrected=fenchel_young_gap),
+    Sampled(
+        ("eot.132", "eot.sB.equality-condition"), Layer.PRIMAL, conic_parabola, on=problems(), corrected=conic_fenchel_young_gap
+    ),
+]

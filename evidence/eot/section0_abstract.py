@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from evidence import Layer, Reading, confirms
+from evidence import Layer, Reading, Sampled, confirms
 from evidence.eot.backward import mean_estimate
 from evidence.eot.conic_appendix import conic_maximizer
 from evidence.eot.conic_one_sided import problems
 from evidence.eot.forward import descent, reading
 from evidence.eot.framing import fisher, variance_without_baseline
-from evidence.eot.section3_problem import entropy_against_colder, entropy_against_uniform
 from evidence.instances.one_sided import Row, rows
 from numerics import one_sided
 
@@ -23,13 +22,7 @@ def update(row: Row) -> Reading:
     return reading(row, row.u / row.tau, autograd=descent(row, row.u), fisher=row.tau * fisher(row) @ row.u)
 
 
-confirms(Layer.TORCH, "eot.s0.variance-reduced", on=rows(), corrected=mean_estimate)(variance_without_baseline)
-
-
-confirms(Layer.TORCH, "eot.s0.maximally-entropic", on=rows(), corrected=entropy_against_colder)(entropy_against_uniform)
-
-
-# ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
-
-
-confirms(Layer.PRIMAL, "eot.s0.exact-solution", on=problems())(conic_maximizer)
+VOTES = [
+    Sampled("eot.s0.variance-reduced", Layer.TORCH, variance_without_baseline, on=rows(), corrected=mean_estimate),
+    Sampled("eot.s0.exact-solution", Layer.PRIMAL, conic_maximizer, on=problems()),
+]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from evidence import Layer, Reading, confirms, float64
+from evidence import Layer, Reading, Sampled, confirms, float64
 from evidence.eot.appendix import Batch, batches
 from evidence.eot.appendix_a_solution import attention_matrix, whole_matrix
 from evidence.eot.backward import on_average
@@ -18,15 +18,10 @@ from evidence.instances.one_sided import Row, rows
 from numerics import one_sided, tolerances
 from numerics.primal import coupling, matrix
 
-confirms(Layer.TORCH, "eot.s2.exact", on=batches())(attention_matrix)
-
 
 @confirms(Layer.TORCH, "eot.s2.source-marginal", on=batches())
 def total_mass(x: Batch) -> Reading:
     return x.reading(float(x.n), closed_form=one_sided.plan(x.s, x.tau).sum(0).sum())
-
-
-confirms(Layer.TORCH, "eot.s2.exact-update", on=rows(), corrected=on_average)(single_sample)
 
 
 @confirms(Layer.TORCH, "eot.s2.log-derivative", on=rows())
@@ -54,13 +49,7 @@ def received(row: Row) -> Reading:
     return Reading({"n": queries, "m": row.m, "p": row.weights.cpu()}, {"direct": matrix.sum(0)}, row.tolerance(float(queries)))
 
 
-confirms(Layer.TORCH, "eot.s2.sinkhorn-citation", on=rows(), corrected=received)(received)
-
-
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
-
-
-confirms(Layer.PRIMAL, "eot.s2.exact", on=conic_batches())(whole_matrix)
 
 
 @confirms(Layer.PRIMAL, "eot.s2.source-marginal", on=conic_batches())
@@ -77,9 +66,6 @@ def conic_received(drawn: ConicRow) -> Reading:
     return Reading({"n": n, "m": drawn.m, "p": float64(single.plan)}, {"cvxpy": float64(solution.plan.sum(axis=0))}, bound)
 
 
-confirms(Layer.PRIMAL, "eot.s2.sinkhorn-citation", on=problems(), corrected=conic_received)(conic_received)
-
-
 @confirms(Layer.PRIMAL, "eot.s2.fixed-marginals", on=conic_batches())
 def column_sums(drawn: ConicBatch) -> Reading:
     marginal = np.random.default_rng(drawn.m).dirichlet(np.ones(drawn.n) * 3)
@@ -89,3 +75,12 @@ def column_sums(drawn: ConicBatch) -> Reading:
     error = solution.infeasibility + tolerances.rounding("float64", drawn.n)
     point = {"n": drawn.n, "a": float64(marginal), "P": float64(solution.plan)}
     return Reading(point, {"cvxpy": float64(solution.plan.sum(axis=0))}, error)
+
+
+VOTES = [
+    Sampled("eot.s2.exact", Layer.TORCH, attention_matrix, on=batches()),
+    Sampled("eot.s2.exact-update", Layer.TORCH, single_sample, on=rows(), corrected=on_average),
+    Sampled("eot.s2.sinkhorn-citation", Layer.TORCH, received, on=rows(), corrected=received),
+    Sampled("eot.s2.exact", Layer.PRIMAL, whole_matrix, on=conic_batches()),
+    Sampled("eot.s2.sinkhorn-citation", Layer.PRIMAL, conic_received, on=problems(), corrected=conic_received),
+]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evidence import Layer, Reading, confirms, float64
+from evidence import Layer, Reading, Sampled, confirms, float64
 from evidence.eot.conic_appendix import slack
 from evidence.eot.conic_one_sided import ConicRow, problems, solved
 from evidence.eot.forward import reading
@@ -28,11 +28,11 @@ def positive_weights(row: Row) -> Reading:
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
 
 
-confirms(Layer.PRIMAL, "eot.s3.interior-solution", on=problems())(conic_plan)
-
-
 @confirms(Layer.PRIMAL, "eot.s3.minimum-exists", on=problems())
 def conic_least_value(drawn: ConicRow) -> Reading:
     solution = solved(drawn.scores, drawn.epsilon)
     point = drawn.point() | {"x": float64(np.random.default_rng(drawn.m).dirichlet(np.ones(drawn.m)))}
     return Reading(point, {"cvxpy": float64(solution.objective)}, slack(drawn, solution.gap), "right")
+
+
+VOTES = [Sampled("eot.s3.interior-solution", Layer.PRIMAL, conic_plan, on=problems())]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from evidence import Layer, Reading, confirms, float64
+from evidence import Layer, Reading, Sampled, confirms, float64
 from evidence.eot.conic_one_sided import ConicRow, error, problems, solved
 from evidence.eot.forward import gradient, reading
 from evidence.eot.framing import colder
@@ -31,9 +31,6 @@ def objective(row: Row) -> Reading:
     direct = -(shares * row.s).sum() + row.tau * torch.xlogy(shares, shares).sum()
     routes = {"closed_form": one_sided.objective(shares, row.s, row.tau), "direct": direct}
     return Reading(row.point() | {"p": shares}, routes, row.tolerance(row.s, row.tau))
-
-
-confirms(Layer.TORCH, "eot.6", on=rows())(plan)
 
 
 @confirms(Layer.TORCH, "eot.s3.trade-off", on=rows())
@@ -70,9 +67,6 @@ def cost(row: Row) -> Reading:
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
 
 
-confirms(Layer.PRIMAL, "eot.6", on=problems())(conic_plan)
-
-
 @confirms(Layer.PRIMAL, "eot.s3.no-single-point", on=problems(smallest=2))
 def plan_on_the_right(drawn: ConicRow) -> Reading:
     solution = solved(drawn.scores, drawn.epsilon)
@@ -92,3 +86,6 @@ def shifted_value(drawn: ConicRow) -> Reading:
 @confirms(Layer.PRIMAL, "eot.s3.nonnegative-cost", on=problems(), corrected=shifted_value)
 def conic_cost(drawn: ConicRow) -> Reading:
     return Reading(drawn.point(), {"data": float64(-drawn.scores)}, tolerances.rounding("float64", drawn.m))
+
+
+VOTES = [Sampled("eot.6", Layer.TORCH, plan, on=rows()), Sampled("eot.6", Layer.PRIMAL, conic_plan, on=problems())]

@@ -9,14 +9,12 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from evidence import Layer, Reading, choose, confirms, observes
+from evidence import Layer, Observed, Reading, Sampled, choose, confirms
 from evidence.eot.conic_one_sided import problems
 from evidence.eot.section3_theorem import conic_plan, plan
 from evidence.instances.one_sided import rows
 from evidence.models.temperature import saturation, shipped
 from numerics import tolerances
-
-confirms(Layer.TORCH, "eot.rem3.5", on=rows())(plan)
 
 
 def sign_vectors(d: int) -> Tensor:
@@ -61,11 +59,9 @@ def variance_of_cost(drawn: dict[str, int]) -> Reading:
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
 
 
-confirms(Layer.PRIMAL, "eot.rem3.5", on=problems())(conic_plan)
-
-
-# ── in models ───────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-observes(Layer.SOURCE, "eot.s3.sqrt-width")(shipped)
-observes(Layer.TORCH, "eot.s3.saturation")(saturation)
+VOTES = [
+    Sampled("eot.rem3.5", Layer.TORCH, plan, on=rows()),
+    Sampled("eot.rem3.5", Layer.PRIMAL, conic_plan, on=problems()),
+    Observed("eot.s3.sqrt-width", Layer.SOURCE, shipped),
+    Observed("eot.s3.saturation", Layer.TORCH, saturation),
+]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from torch import Tensor
 
-from evidence import Layer, Reading, confirms, float64, observes
-from evidence.dtypes import DTYPES, in_dtype, plan_error, point
+from evidence import Layer, Observed, Reading, confirms, float64
+from evidence.dtypes import in_dtypes, plan_error, point
 from evidence.eot.conic_one_sided import ConicRow, error, problems, solved
 from evidence.eot.forward import gradient, reading
 from evidence.instances.one_sided import OneSided, Row, rows
 from evidence.models.captured import SCALED
 from evidence.models.certified import certified_rows
-from evidence.models.rows import WEIGHTS, pretrained_rows, random_rows
+from evidence.models.rows import WEIGHTS, in_random_models, pretrained_rows
 from numerics import one_sided
 
 
@@ -100,11 +100,9 @@ def stored_plan(problem: OneSided) -> Reading:
     return Reading(point(problem), {"closed_form": plan}, plan_error(problem))
 
 
-for name, dtype in DTYPES.items():
-    observes(Layer.TORCH, "eot.18", name=name)(in_dtype(dtype, stored_plan))
-
-observes(Layer.TORCH, "eot.18", "eot.thm3.3", name="encoder")(pretrained_rows(WEIGHTS))
-observes(Layer.PRIMAL, "eot.thm3.3", name="solver")(certified_rows)
-
-for architecture in SCALED:
-    observes(Layer.TORCH, "eot.18", name=architecture)(random_rows(WEIGHTS, architecture))
+VOTES = [
+    in_dtypes("eot.18", stored_plan),
+    in_random_models("eot.18", WEIGHTS, SCALED),
+    Observed(("eot.18", "eot.thm3.3"), Layer.TORCH, pretrained_rows(WEIGHTS), name="encoder"),
+    Observed("eot.thm3.3", Layer.PRIMAL, certified_rows, name="solver"),
+]

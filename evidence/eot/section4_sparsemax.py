@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from evidence import Layer, Reading, Value, confirms, float64
+from evidence import Layer, Reading, Sampled, Value, confirms, float64
 from evidence.eot.conic_regularizers import (
     RegularizedProblem,
     certified,
@@ -74,12 +74,6 @@ def product_of_two(point: Point) -> Reading:
     return reading(point, extra=extra, closed_form=regularizers.sparsemax(scores).prod())
 
 
-confirms(Layer.TORCH, "eot.s4.sparsemax-sparse", on=points(), corrected=close_to_others)(product_of_two)
-
-
-confirms(Layer.TORCH, "eot.s4.tab1-sparsemax", on=points(), corrected=dense)(product_of_two)
-
-
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
 
 
@@ -105,11 +99,18 @@ def conic_product_of_two(drawn: RegularizedProblem) -> Reading:
     return Reading(point, {"cvxpy": product}, 2 * solution.error + tolerances.rounding("float64", 2))
 
 
-confirms(Layer.PRIMAL, "eot.s4.sparsemax-sparse", on=regularized_problems(), count=20, corrected=conic_close_to_others)(
-    conic_product_of_two
-)
-
-
-confirms(Layer.PRIMAL, "eot.s4.tab1-sparsemax", on=regularized_problems(), count=20, corrected=conic_dense)(
-    conic_product_of_two
-)
+VOTES = [
+    Sampled("eot.s4.sparsemax-sparse", Layer.TORCH, product_of_two, on=points(), corrected=close_to_others),
+    Sampled("eot.s4.tab1-sparsemax", Layer.TORCH, product_of_two, on=points(), corrected=dense),
+    Sampled(
+        "eot.s4.sparsemax-sparse",
+        Layer.PRIMAL,
+        conic_product_of_two,
+        on=regularized_problems(),
+        count=20,
+        corrected=conic_close_to_others,
+    ),
+    Sampled(
+        "eot.s4.tab1-sparsemax", Layer.PRIMAL, conic_product_of_two, on=regularized_problems(), count=20, corrected=conic_dense
+    ),
+]

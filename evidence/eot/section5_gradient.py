@@ -7,13 +7,13 @@ import torch
 from torch import Tensor
 from torch.autograd.functional import jacobian
 
-from evidence import Layer, Reading, confirms, float64, observes
-from evidence.dtypes import DTYPES, in_dtype, plan_error, point
+from evidence import Layer, Observed, Reading, confirms, float64
+from evidence.dtypes import in_dtypes, plan_error, point
 from evidence.eot.conic_one_sided import ConicRow, differences, problems
 from evidence.eot.forward import descent, gradient, reading
 from evidence.instances.one_sided import OneSided, Row, rows
 from evidence.models.captured import ARCHITECTURES
-from evidence.models.rows import SCORE_GRADIENT, pretrained_rows, random_rows
+from evidence.models.rows import SCORE_GRADIENT, in_random_models, pretrained_rows
 from numerics import one_sided, tolerances
 
 NOT_DIAGONAL = ("eot.55", "eot.56", "eot.57", "eot.58")
@@ -137,11 +137,9 @@ def stored_jacobian(problem: OneSided) -> Reading:
     return Reading(point(problem), {"closed_form": slopes}, 1.25 * plan_error(problem) / problem.temperature)
 
 
-for name, dtype in DTYPES.items():
-    observes(Layer.TORCH, "eot.46", name=name)(in_dtype(dtype, stored_gradient))
-    observes(Layer.TORCH, "eot.59", name=name)(in_dtype(dtype, stored_jacobian))
-
-observes(Layer.TORCH, "eot.thm5.2", "eot.46", name="encoder")(pretrained_rows(SCORE_GRADIENT))
-
-for architecture in ARCHITECTURES:
-    observes(Layer.TORCH, "eot.thm5.2", name=architecture)(random_rows(SCORE_GRADIENT, architecture))
+VOTES = [
+    in_dtypes("eot.46", stored_gradient),
+    in_dtypes("eot.59", stored_jacobian),
+    Observed(("eot.thm5.2", "eot.46"), Layer.TORCH, pretrained_rows(SCORE_GRADIENT), name="encoder"),
+    in_random_models("eot.thm5.2", SCORE_GRADIENT, ARCHITECTURES),
+]

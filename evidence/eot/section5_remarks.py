@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from evidence import Layer, Reading, confirms, float64
+from evidence import Layer, Reading, Sampled, confirms, float64
 from evidence.eot.backward import estimator_variance, on_average, score_functions, with_baseline
 from evidence.eot.conic_one_sided import ConicRow, differences, error, problems, solved
 from evidence.eot.forward import descent, gradient, reading
@@ -65,9 +65,6 @@ def variance_without_baseline(row: Row) -> Reading:
     return reading(row, row.u.square() / row.tau**2, enumerated=estimator_variance(row, 0.0))
 
 
-confirms(Layer.TORCH, "eot.s5.variance-reduced", on=rows(), corrected=with_baseline)(variance_without_baseline)
-
-
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
 
 
@@ -87,3 +84,6 @@ def conic_updates_against_advantages(drawn: ConicRow) -> Reading:
     size = float(np.abs(drawn.utilities).sum())
     worst = size * (error_bound * 2 * size + error(solution, drawn.epsilon) * size / drawn.epsilon)
     return Reading(drawn.point(), {"differences of optima": float64(product)}, worst)
+
+
+VOTES = [Sampled("eot.s5.variance-reduced", Layer.TORCH, variance_without_baseline, on=rows(), corrected=with_baseline)]

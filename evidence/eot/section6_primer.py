@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from evidence import Layer, confirms
+from evidence import Layer, Sampled
 from evidence.eot.conic_dual import dual_value
 from evidence.eot.conic_one_sided import problems
 from evidence.eot.potential import dual
 from evidence.instances.one_sided import rows
 
-confirms(Layer.TORCH, "eot.s6.strong-duality", on=rows(), count=16)(dual)
-
-
-# ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
-
-
-confirms(Layer.PRIMAL, "eot.s6.strong-duality", on=problems(), count=16)(dual_value)
+VOTES = [
+    Sampled("eot.s6.strong-duality", Layer.TORCH, dual, on=rows(), count=16),
+    Sampled("eot.s6.strong-duality", Layer.PRIMAL, dual_value, on=problems(), count=16),
+]

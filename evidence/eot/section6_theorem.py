@@ -6,17 +6,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from evidence import Layer, Reading, confirms, float64, observes
+from evidence import Layer, Observed, Reading, Sampled, confirms, float64
 from evidence.eot.conic_dual import dual_value, value_error
 from evidence.eot.conic_one_sided import ConicRow, error, problems, solved
 from evidence.eot.forward import gradient
 from evidence.eot.potential import dual, level, number, reading
 from evidence.instances.one_sided import Row, rows
 from evidence.models.captured import SCALED
-from evidence.models.rows import POTENTIAL_GRADIENT, pretrained_rows, random_rows
+from evidence.models.rows import POTENTIAL_GRADIENT, in_random_models, pretrained_rows
 from numerics import fisher, one_sided
-
-confirms(Layer.TORCH, "eot.71", on=rows(), count=16)(level)
 
 
 def lagrangian(p: Tensor, row: Row, multiplier: Tensor) -> Tensor:
@@ -70,9 +68,6 @@ def conjugate(row: Row) -> Reading:
     return reading(row, closed_form=p @ row.s + row.tau * one_sided.entropy(p))
 
 
-confirms(Layer.TORCH, "eot.thm6.3", "eot.s6.dual-value", on=rows(), count=16, corrected=dual)(dual)
-
-
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
 
 
@@ -80,9 +75,6 @@ confirms(Layer.TORCH, "eot.thm6.3", "eot.s6.dual-value", on=rows(), count=16, co
 def minus_value(drawn: ConicRow) -> Reading:
     solution = solved(drawn.scores, drawn.epsilon)
     return Reading(drawn.point(), {"cvxpy": float64(-solution.objective)}, value_error(drawn, solution))
-
-
-confirms(Layer.PRIMAL, "eot.thm6.3", "eot.s6.dual-value", on=problems(), corrected=dual_value, count=16)(dual_value)
 
 
 @confirms(Layer.PRIMAL, "eot.71", on=problems())
@@ -96,10 +88,10 @@ def level_of_the_plan(drawn: ConicRow) -> Reading:
     return Reading(drawn.point(), {"plan": float64(level), "multiplier": float64(mirrored)}, error_bound)
 
 
-# ── in models ───────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-observes(Layer.TORCH, "eot.s6.potential-gradient", name="encoder")(pretrained_rows(POTENTIAL_GRADIENT))
-
-for architecture in SCALED:
-    observes(Layer.TORCH, "eot.s6.potential-gradient", name=architecture)(random_rows(POTENTIAL_GRADIENT, architecture))
+VOTES = [
+    Sampled("eot.71", Layer.TORCH, level, on=rows(), count=16),
+    Sampled(("eot.thm6.3", "eot.s6.dual-value"), Layer.TORCH, dual, on=rows(), count=16, corrected=dual),
+    Sampled(("eot.thm6.3", "eot.s6.dual-value"), Layer.PRIMAL, dual_value, on=problems(), count=16, corrected=dual_value),
+    Observed("eot.s6.potential-gradient", Layer.TORCH, pretrained_rows(POTENTIAL_GRADIENT), name="encoder"),
+    in_random_models("eot.s6.potential-gradient", POTENTIAL_GRADIENT, SCALED),
+]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from torch import Tensor
 
-from evidence import Layer, Reading, confirms, float64
+from evidence import Layer, Reading, Sampled, confirms, float64
 from evidence.eot.conic_dual import value_error
 from evidence.eot.conic_one_sided import STEP, ConicRow, error, problems, solved
 from evidence.eot.forward import gradient
@@ -50,12 +50,6 @@ def second_order(row: Row) -> Reading:
 
 def value_slope(row: Row) -> Reading:
     return reading(row, autograd=gradient(lambda s: value(s, row), row.s))
-
-
-confirms(Layer.TORCH, "eot.lem6.2", *(f"eot.{n}" for n in range(67, 71)), on=rows(), count=16)(value_slope)
-
-
-confirms(Layer.TORCH, "eot.s6.landscape", on=rows(), count=16, corrected=value_slope)(value_slope)
 
 
 def slope_in_plan(row: Row) -> Tensor:
@@ -111,7 +105,9 @@ def conic_value_slope(drawn: ConicRow) -> Reading:
     return Reading(drawn.point(), {"differences of optimal values": float64(slopes)}, deviation)
 
 
-confirms(Layer.PRIMAL, "eot.lem6.2", "eot.67", "eot.70", on=problems(), count=10)(conic_value_slope)
-
-
-confirms(Layer.PRIMAL, "eot.s6.landscape", on=problems(), corrected=conic_value_slope, count=10)(conic_value_slope)
+VOTES = [
+    Sampled(("eot.lem6.2", *(f"eot.{n}" for n in range(67, 71))), Layer.TORCH, value_slope, on=rows(), count=16),
+    Sampled("eot.s6.landscape", Layer.TORCH, value_slope, on=rows(), count=16, corrected=value_slope),
+    Sampled(("eot.lem6.2", "eot.67", "eot.70"), Layer.PRIMAL, conic_value_slope, on=problems(), count=10),
+    Sampled("eot.s6.landscape", Layer.PRIMAL, conic_value_slope, on=problems(), count=10, corrected=conic_value_slope),
+]

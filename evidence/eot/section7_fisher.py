@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from evidence import Layer, Reading, confirms
+from evidence import Layer, Reading, Sampled, confirms
 from evidence.eot.fisher import SMALL, both, named, reading, slopes
 from evidence.eot.forward import gradient
 from evidence.instances.one_sided import Row
@@ -38,12 +38,6 @@ def length(row: Row) -> Reading:
     return reading(row, (v.abs().max() / row.tau) ** 2 * row.m, **routes)
 
 
-confirms(Layer.TORCH, "eot.def7.2", on=SMALL, count=10)(length)
-
-
-confirms(Layer.TORCH, "eot.s7.metric", on=SMALL, count=10, corrected=length)(length)
-
-
 @confirms(Layer.TORCH, "eot.80", on=SMALL, count=10)
 def log_weights(row: Row) -> Reading:
     return reading(row, row.s / row.tau, log_softmax=torch.log_softmax(row.s / row.tau, -1))
@@ -54,10 +48,14 @@ def slope_of_log_partition(row: Row) -> Reading:
     return reading(row, 1 / row.tau, autograd=gradient(lambda s: one_sided.log_partition(s, row.tau), row.s))
 
 
-confirms(Layer.TORCH, "eot.82", on=SMALL, count=10)(slopes)
-
-
 @confirms(Layer.TORCH, "eot.s7.four-terms", on=SMALL, count=10)
 def both_deltas(row: Row) -> Reading:
     one_hot = torch.eye(row.m, dtype=torch.float64, device=row.device)
     return reading(row, enumerated=torch.einsum("i,ij,ik->jk", row.weights, one_hot, one_hot))
+
+
+VOTES = [
+    Sampled("eot.def7.2", Layer.TORCH, length, on=SMALL, count=10),
+    Sampled("eot.s7.metric", Layer.TORCH, length, on=SMALL, count=10, corrected=length),
+    Sampled("eot.82", Layer.TORCH, slopes, on=SMALL, count=10),
+]

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.autograd.functional import hessian
 
-from evidence import Layer, Reading, confirms, observes
+from evidence import Layer, Observed, Reading, Sampled, confirms
 from evidence.eot.backward import with_baseline
 from evidence.eot.fisher import SMALL, both, named, potential_hessian, reading, score_gradient, update
 from evidence.eot.potential import value
@@ -14,31 +14,12 @@ from evidence.eot.section5_remarks import variance_without_baseline
 from evidence.eot.section7_fisher import matrix
 from evidence.instances.one_sided import Row
 from evidence.models.captured import SCALED
-from evidence.models.rows import POTENTIAL_HESSIAN, pretrained_rows, random_rows
-
-confirms(Layer.TORCH, "eot.104", on=SMALL, count=10)(matrix)
+from evidence.models.rows import POTENTIAL_HESSIAN, in_random_models, pretrained_rows
 
 
 @confirms(Layer.TORCH, "eot.105", on=SMALL, count=10)
 def matrix_times_temperature(row: Row) -> Reading:
     return reading(row, 1 / row.tau, **both(row, row.tau))
-
-
-confirms(Layer.TORCH, "eot.s7.utility-product", on=SMALL, count=10, corrected=score_gradient)(score_gradient)
-
-
-confirms(Layer.TORCH, "eot.s7.policy-gradient", "eot.s7.shared-geometry", on=SMALL, count=10)(update)
-
-
-confirms(Layer.TORCH, "eot.s7.variance-reduced", on=SMALL, count=10, corrected=with_baseline)(variance_without_baseline)
-
-
-confirms(Layer.TORCH, "eot.cor7.5", "eot.100", "eot.101", "eot.102", "eot.103", "eot.rem7.6", on=SMALL, count=10)(
-    potential_hessian
-)
-
-
-confirms(Layer.TORCH, "eot.s7.fisher-scaled", on=SMALL, count=10, corrected=potential_hessian)(potential_hessian)
 
 
 @confirms(Layer.TORCH, "eot.s6.curvature", on=SMALL, count=10)
@@ -57,10 +38,19 @@ def divergence_curvature(row: Row) -> Reading:
     return reading(row, (1 + v.abs().max()) ** 3 * (1 + named(row, "t")) / row.tau**2, autograd=curvature)
 
 
-# ── in models ───────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-observes(Layer.TORCH, "eot.100", name="encoder")(pretrained_rows(POTENTIAL_HESSIAN))
-
-for architecture in SCALED:
-    observes(Layer.TORCH, "eot.100", name=architecture)(random_rows(POTENTIAL_HESSIAN, architecture))
+VOTES = [
+    Sampled("eot.104", Layer.TORCH, matrix, on=SMALL, count=10),
+    Sampled("eot.s7.utility-product", Layer.TORCH, score_gradient, on=SMALL, count=10, corrected=score_gradient),
+    Sampled(("eot.s7.policy-gradient", "eot.s7.shared-geometry"), Layer.TORCH, update, on=SMALL, count=10),
+    Sampled("eot.s7.variance-reduced", Layer.TORCH, variance_without_baseline, on=SMALL, count=10, corrected=with_baseline),
+    Sampled(
+        ("eot.cor7.5", "eot.100", "eot.101", "eot.102", "eot.103", "eot.rem7.6"),
+        Layer.TORCH,
+        potential_hessian,
+        on=SMALL,
+        count=10,
+    ),
+    Sampled("eot.s7.fisher-scaled", Layer.TORCH, potential_hessian, on=SMALL, count=10, corrected=potential_hessian),
+    Observed("eot.100", Layer.TORCH, pretrained_rows(POTENTIAL_HESSIAN), name="encoder"),
+    in_random_models("eot.100", POTENTIAL_HESSIAN, SCALED),
+]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch.autograd.functional import hessian
 
-from evidence import Layer, Reading, confirms
+from evidence import Layer, Reading, Sampled
 from evidence.eot.fisher import SMALL, reading
 from evidence.instances.one_sided import Row
 from numerics import one_sided
@@ -19,4 +19,4 @@ def curvature(row: Row) -> Reading:
     return reading(row, 1 / row.tau**4, autograd=torch.outer(diagonal, diagonal) - bending.square())
 
 
-confirms(Layer.TORCH, "eot.s7.manifold-curvature", on=SMALL, count=10, corrected=curvature)(curvature)
+VOTES = [Sampled("eot.s7.manifold-curvature", Layer.TORCH, curvature, on=SMALL, count=10, corrected=curvature)]

@@ -8,7 +8,7 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from evidence import Layer, Reading, confirms
+from evidence import Layer, Reading, Sampled, confirms
 from evidence.eot.fisher import SMALL, closed, drawn, expected, named, potential_hessian, reading, score_gradient, update
 from evidence.eot.forward import descent
 from evidence.instances.one_sided import Row, one_sided_problems, rows
@@ -26,12 +26,6 @@ def error_growth(row: Row) -> float:
     """By how much F⁺ may enlarge an error: ‖F‖ and ‖F⁺‖ are at most 1/τ² and τ²/min p."""
     largest = float(row.u.abs().max()) + float(drawn(row)["v"].abs().max()) + 1
     return largest**2 * (row.tau / float(row.weights.min())) ** 2
-
-
-confirms(Layer.TORCH, "eot.79", *(f"eot.{n}" for n in range(89, 98)), on=SMALL, count=10)(score_gradient)
-
-
-confirms(Layer.TORCH, "eot.s7.preconditioned", on=rows(max_m=3), count=10)(update)
 
 
 @confirms(Layer.TORCH, "eot.rem7.4", on=SMALL, count=10, corrected=update)
@@ -70,12 +64,6 @@ def natural_differences(row: Row) -> Reading:
     return reading(row, error_growth(row), **{name: x[:, None] - x[None, :] for name, x in naturals(row).items()})
 
 
-confirms(Layer.TORCH, "eot.thm7.3", on=mild_rows(), count=10, corrected=natural_differences)(natural)
-
-
-confirms(Layer.TORCH, "eot.99", on=mild_rows(), count=10, corrected=natural)(natural)
-
-
 def undone(row: Row) -> Reading:
     product = partial(fisher.pseudo_inverse_product, one_sided.plan(row.s, row.tau), temperature=row.tau)
     return reading(row, error_growth(row), dense=pseudo_inverse(row) @ expected(row), product=product(closed(row)).T)
@@ -99,4 +87,10 @@ def paired(row: Row) -> Reading:
     return reading(row, error_growth(row), **routes)
 
 
-confirms(Layer.TORCH, "eot.s7.softmax-derivative", on=SMALL, count=10)(potential_hessian)
+VOTES = [
+    Sampled(("eot.79", *(f"eot.{n}" for n in range(89, 98))), Layer.TORCH, score_gradient, on=SMALL, count=10),
+    Sampled("eot.s7.preconditioned", Layer.TORCH, update, on=rows(max_m=3), count=10),
+    Sampled("eot.thm7.3", Layer.TORCH, natural, on=mild_rows(), count=10, corrected=natural_differences),
+    Sampled("eot.99", Layer.TORCH, natural, on=mild_rows(), count=10, corrected=natural),
+    Sampled("eot.s7.softmax-derivative", Layer.TORCH, potential_hessian, on=SMALL, count=10),
+]

@@ -6,28 +6,15 @@ import torch
 from torch import Tensor
 from torch.autograd.functional import jacobian, jvp
 
-from evidence import Layer, Reading, confirms
+from evidence import Layer, Reading, Sampled, confirms
 from evidence.eot.backward import with_baseline
 from evidence.eot.conic_appendix import conic_maximizer
 from evidence.eot.conic_one_sided import problems
-from evidence.eot.fisher import SMALL
 from evidence.eot.forward import descent, reading
 from evidence.eot.framing import colder, fisher, variance_without_baseline
 from evidence.eot.section0_abstract import plan, update
-from evidence.eot.section7_manifold import curvature
 from evidence.instances.one_sided import Row, rows
 from numerics import one_sided
-
-confirms(Layer.TORCH, "eot.s8.unique-solution", on=rows())(plan)
-
-
-confirms(Layer.TORCH, "eot.s8.policy-gradient", on=rows())(update)
-
-
-confirms(Layer.TORCH, "eot.s8.curvature", on=SMALL, count=10, corrected=curvature)(curvature)
-
-
-confirms(Layer.TORCH, "eot.s8.variance-reduced", on=rows(), corrected=with_baseline)(variance_without_baseline)
 
 
 @confirms(Layer.TORCH, "eot.s8.maximum-entropy", on=rows())
@@ -70,7 +57,9 @@ def plain_step(row: Row) -> Reading:
     return reading(row, row.u.square() / row.tau**4, fisher=torch.outer(fisher(row) @ step, step))
 
 
-# ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
-
-
-confirms(Layer.PRIMAL, "eot.s8.unique-solution", on=problems())(conic_maximizer)
+VOTES = [
+    Sampled("eot.s8.unique-solution", Layer.TORCH, plan, on=rows()),
+    Sampled("eot.s8.policy-gradient", Layer.TORCH, update, on=rows()),
+    Sampled("eot.s8.variance-reduced", Layer.TORCH, variance_without_baseline, on=rows(), corrected=with_baseline),
+    Sampled("eot.s8.unique-solution", Layer.PRIMAL, conic_maximizer, on=problems()),
+]

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cosine_similarity, scaled_dot_product_attention
 
-from evidence import Layer, Reading, Value, confirms, float64
+from evidence import Layer, Reading, Sampled, Value, confirms, float64
 from evidence.eot.regularizers import Point, points
 from evidence.geometric.conic_weights import (
     Array,
@@ -89,9 +89,6 @@ def regularized_value(drawn: WeightsProblem) -> Reading:
     return reading(drawn, values, solution.gap, dual=-solution.bound)
 
 
-confirms(Layer.PRIMAL, "geometric.4", on=problems(), count=16)(conic_solution)
-
-
 @confirms(Layer.PRIMAL, "geometric.s3.close-to-practice", on=problems(), count=16)
 def scaled_products(drawn: WeightsProblem) -> Reading:
     products = drawn.keys @ drawn.query
@@ -123,3 +120,6 @@ def conic_closer_than_corner(drawn: WeightsProblem) -> Reading:
     cosine = float(solution.plan @ drawn.x / np.linalg.norm(solution.plan) / np.linalg.norm(drawn.x))
     error = 2 * error * np.sqrt(drawn.m)  # ‖p‖ ≥ 1/√m, and a direction turns by at most 2|dp|/‖p‖
     return reading(drawn, {"x": float64(drawn.x), "best": drawn.best}, error, conic=cosine)
+
+
+VOTES = [Sampled("geometric.4", Layer.PRIMAL, conic_solution, on=problems(), count=16)]

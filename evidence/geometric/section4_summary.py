@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from evidence import Layer, Reading, confirms, float64
+from evidence import Layer, Reading, Sampled, confirms, float64
 from evidence.eot.forward import gradient
-from evidence.geometric.conic_weights import WeightsProblem, conic_centred, problems, reading, regularized, vertex
-from evidence.geometric.direction import centred, unnormalized_cosine
+from evidence.geometric.conic_weights import WeightsProblem, problems, reading, regularized, vertex
+from evidence.geometric.direction import unnormalized_cosine
 from evidence.geometric.section2_naive import conic_unnormalized_cosine
-from evidence.geometric.section3_regularized import closer_than_corner, conic_closer_than_corner
 from evidence.instances.scenes import FEATURES, Scene, scenes
 from numerics import one_sided
 
@@ -18,9 +17,6 @@ from numerics import one_sided
 @confirms(Layer.TORCH, "geometric.5", on=scenes())
 def similarity_with_summary(scene: Scene) -> Reading:
     return scene.reading({"p": scene.p, "f": scene.x}, inner=scene.p @ scene.x, cosine=unnormalized_cosine(scene.p, scene.x))
-
-
-confirms(Layer.TORCH, "geometric.s4.direction", on=scenes(smallest=2), corrected=centred)(closer_than_corner)
 
 
 @confirms(Layer.TORCH, "geometric.s4.summary", on=scenes())
@@ -50,14 +46,6 @@ def ratios(scene: Scene) -> Reading:
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
 
 
-confirms(Layer.PRIMAL, "geometric.5", on=problems(), count=16)(conic_unnormalized_cosine)
-
-
-confirms(Layer.PRIMAL, "geometric.s4.direction", on=problems(smallest=2), count=16, corrected=conic_centred)(
-    conic_closer_than_corner
-)
-
-
 def conic_of_summary(drawn: WeightsProblem) -> Reading:
     solution, error = regularized(drawn.x)
     return reading(drawn, {"f": float64(drawn.x)}, error, conic=solution.plan)
@@ -81,3 +69,6 @@ def conic_ratios(drawn: WeightsProblem) -> Reading:
     solution, error = regularized(drawn.x)
     ratio = solution.plan[:, None] / solution.plan[None, :]
     return reading(drawn, {"f": float64(drawn.x)}, 3 * error / float(solution.plan.min()) * float(ratio.max()), conic=ratio)
+
+
+VOTES = [Sampled("geometric.5", Layer.PRIMAL, conic_unnormalized_cosine, on=problems(), count=16)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from evidence import Layer, Reading, confirms
+from evidence import Layer, Reading, Sampled, confirms
 from evidence.geometric.conic_weights import conic_solution, problems
 from evidence.instances.scenes import Scene, scenes
 from numerics import one_sided
@@ -20,7 +20,4 @@ def unnormalized(scene: Scene) -> Reading:
     return scene.reading({"f": scene.x}, torch=torch.softmax(scene.x, -1) * torch.logsumexp(scene.x, -1).exp())
 
 
-# ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
-
-
-confirms(Layer.PRIMAL, "geometric.s6.framing", on=problems(), count=16)(conic_solution)
+VOTES = [Sampled("geometric.s6.framing", Layer.PRIMAL, conic_solution, on=problems(), count=16)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evidence import Layer, observes
+from evidence import Layer, Observed
 from evidence.models.geometric import gain_of_learning
 
-observes(Layer.TORCH, "geometric.s7.good-predictions")(gain_of_learning)
+VOTES = [Observed("geometric.s7.good-predictions", Layer.TORCH, gain_of_learning)]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from evidence import Layer, confirms
+from evidence import Layer, Sampled
 from evidence.deciphering.expansion_approximations import divergent, second_of_estimate
 from evidence.instances.mem import mem_problems
 
-confirms(Layer.TORCH, "inference.sC.assumptions", on=mem_problems(), corrected=second_of_estimate, count=16)(divergent)
+VOTES = [Sampled("inference.sC.assumptions", Layer.TORCH, divergent, on=mem_problems(), count=16, corrected=second_of_estimate)]

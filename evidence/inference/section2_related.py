@@ -6,7 +6,6 @@ import torch
 
 from evidence import Layer, Reading, confirms
 from evidence.deciphering.problem import more, shares
-from evidence.deciphering.section2_related import hopfield
 from evidence.instances.mem import MemProblem, mem_problems
 
 
@@ -19,6 +18,3 @@ def moved_weights(problem: MemProblem) -> Reading:
     weights = torch.cat((p + y * g, torch.tensor([x], dtype=torch.float64)))
     point = problem.point() | {"p": p, "g": g, "x": x, "y": y}
     return Reading(point, {"output": weights / weights.sum() @ templates}, problem.tolerance(templates))
-
-
-confirms(Layer.TORCH, "inference.s2.hopfield", on=mem_problems())(hopfield)

@@ -4,45 +4,11 @@ from __future__ import annotations
 
 import torch
 
-from evidence import Layer, Reading, confirms, float64
-from evidence.deciphering.appendix_b_perspectives import alpha_of_eta, divided_by_eta, posterior, regularized_likelihood
-from evidence.deciphering.conic_problem import (
-    closest,
-    conic_estimate,
-    conic_minimizer,
-    conic_objective_at_prior,
-    constrained,
-    least_residual,
-    penalized,
-    problems,
-)
-from evidence.deciphering.perspectives import log_likelihood, nearer_and_farther, product_of_values
-from evidence.deciphering.problem import (
-    NOISES,
-    divergence,
-    estimate,
-    minimizer,
-    minimizer_of_penalized,
-    more,
-    objective_at_prior,
-    pairs_of_points,
-    restricted,
-    shares,
-)
-from evidence.deciphering.section3_setup import noise_covariance
+from evidence import Layer, Reading, Sampled, confirms, float64
+from evidence.deciphering.appendix_b_perspectives import posterior
+from evidence.deciphering.problem import more, restricted, shares
 from evidence.instances.mem import MemProblem, mem_problems
 from numerics import mem
-
-confirms(Layer.TORCH, "inference.s5.log-likelihood", on=mem_problems(), corrected=log_likelihood)(product_of_values)
-
-
-confirms(Layer.TORCH, "inference.8", on=mem_problems(smallest_n=2))(regularized_likelihood)
-
-
-confirms(Layer.TORCH, "inference.9", on=mem_problems())(divided_by_eta)
-
-
-confirms(Layer.TORCH, "inference.s5.alpha-likelihood", on=mem_problems())(alpha_of_eta)
 
 
 @confirms(Layer.TORCH, "inference.fn3", on=mem_problems(smallest_n=2), corrected=posterior)
@@ -52,19 +18,7 @@ def appendices(problem: MemProblem) -> Reading:
     return Reading({}, {"headings": float64(len([part for part in parts if "Appendix" in part]))}, problem.tolerance())
 
 
-confirms(Layer.TORCH, "inference.s5.perspectives", on=mem_problems())(nearer_and_farther)
-
-
 TWO_POINTS = 2
-
-
-confirms(Layer.TORCH, "inference.s5.gaussian-difference", on=NOISES, count=20)(noise_covariance)
-
-
-confirms(Layer.TORCH, "inference.6", on=mem_problems())(objective_at_prior)
-
-
-confirms(Layer.TORCH, "inference.s5.kl", on=mem_problems(smallest_n=2))(divergence)
 
 
 def corner(problem: MemProblem) -> Reading:
@@ -78,37 +32,4 @@ def corner(problem: MemProblem) -> Reading:
     )
 
 
-confirms(Layer.TORCH, "inference.s5.kl-finite", on=mem_problems(smallest_n=2), corrected=restricted)(corner)
-
-
-confirms(Layer.TORCH, "inference.s5.minimizer", on=mem_problems(smallest_n=2))(minimizer)
-
-
-confirms(Layer.TORCH, "inference.7", on=mem_problems(smallest_n=2))(estimate)
-
-
-confirms(Layer.TORCH, "inference.s5.infinitely-many", on=mem_problems())(pairs_of_points)
-
-
-confirms(Layer.TORCH, "inference.s5.mem-minimizes", on=mem_problems(smallest_n=2), corrected=minimizer)(minimizer_of_penalized)
-
-
-# ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
-
-
-confirms(Layer.PRIMAL, "inference.6", on=problems(1), count=16)(conic_objective_at_prior)
-
-
-confirms(Layer.PRIMAL, "inference.s5.both-requirements", on=problems(), count=16)(closest)
-
-
-confirms(Layer.PRIMAL, "inference.s5.minimizer", on=problems(), count=16)(conic_minimizer)
-
-
-confirms(Layer.PRIMAL, "inference.7", on=problems(), count=16)(conic_estimate)
-
-
-confirms(Layer.PRIMAL, "inference.11", on=problems(), count=16, corrected=constrained)(least_residual)
-
-
-confirms(Layer.PRIMAL, "inference.s5.mem-minimizes", on=problems(), count=16, corrected=constrained)(penalized)
+VOTES = [Sampled("inference.s5.kl-finite", Layer.TORCH, corner, on=mem_problems(smallest_n=2), corrected=restricted)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evidence import Layer, Reading, confirms
+from evidence import Layer, Reading, Sampled, confirms
 from evidence.deciphering.conic_dual import numbers, objective
 from evidence.deciphering.dual import reading, spread
 from evidence.deciphering.expansion import log_normal, third_coefficient
@@ -32,12 +32,6 @@ def trace(problem: MemProblem) -> Reading:
     return Reading(problem.point(), {"moments": covariance.trace()}, problem.tolerance(spread(problem) ** 2), "right")
 
 
-confirms(Layer.TORCH, "inference.s7.bounded-moments", on=mem_problems(), corrected=third_coefficient, count=24)(log_normal)
-
-
-confirms(Layer.TORCH, "inference.s7.small-alpha", on=mem_problems(), count=16)(second_of_estimate)
-
-
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
 
 
@@ -45,3 +39,9 @@ confirms(Layer.TORCH, "inference.s7.small-alpha", on=mem_problems(), count=16)(s
 def conic_grown(problem: MemProblem) -> Reading:
     x = numbers(problem)
     return objective(problem, x["s"] * x["T"], x["z"], problem.alpha)
+
+
+VOTES = [
+    Sampled("inference.s7.bounded-moments", Layer.TORCH, log_normal, on=mem_problems(), count=24, corrected=third_coefficient),
+    Sampled("inference.s7.small-alpha", Layer.TORCH, second_of_estimate, on=mem_problems(), count=16),
+]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from evidence import REFUTING_FACTOR, Finding, Layer, Reading, Run, Value, finding, float64, hold
+from evidence import REFUTING_FACTOR, Finding, Layer, Observed, Reading, Run, Value, finding, float64, hold
 from evidence.harness import Vote
 from evidence.models.captured import paragraph, random_model, sentence
 from evidence.registry import Observe
@@ -223,6 +223,11 @@ def pretrained_rows(quantity: Quantity) -> Observe:
         return conclude(vote, worst(map(quantity.misses, problems)), scope)
 
     return observe
+
+
+def in_random_models(claim: str, quantity: Quantity, architectures: Iterable[str]) -> list[Observed]:
+    """The observations of a claim in a random model of each architecture."""
+    return [Observed(claim, Layer.TORCH, random_rows(quantity, each), name=each) for each in architectures]
 
 
 def random_rows(quantity: Quantity, architecture: str) -> Observe:

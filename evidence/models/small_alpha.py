@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from evidence import Finding, Outcome, Run
+from evidence import Finding, Layer, Outcome, Run
 from evidence.registry import Observe
 from numerics import ot_attention
 

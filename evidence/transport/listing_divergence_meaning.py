@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from evidence import Layer, Reading, confirms
+from evidence import Layer, Reading, Sampled
 from evidence.transport.listing import PAIRS, Tokens
 from numerics import transport
 
@@ -19,6 +19,12 @@ def from_attention(x: Tokens) -> Reading:
     return x.reading(x.point(a=mass, S=scores, P=plan), scores, plan=divergence)
 
 
-confirms(Layer.TORCH, "transport.listing.compute_attention_ot_divergence.deviation", on=PAIRS, corrected=from_attention)(
-    from_attention
-)
+VOTES = [
+    Sampled(
+        "transport.listing.compute_attention_ot_divergence.deviation",
+        Layer.TORCH,
+        from_attention,
+        on=PAIRS,
+        corrected=from_attention,
+    )
+]

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from evidence import Layer, Reading, confirms, float64
+from evidence import Layer, Reading, Sampled, confirms, float64
 from evidence.eot.conic_couplings import CouplingProblem, entropic, problems
 from evidence.transport import listings as models
 from evidence.transport.listing import ANY, SEVERAL, Tokens, balanced
@@ -93,9 +93,6 @@ def numbers_held(x: Tokens) -> Reading:
     return Reading(x.point(), {"listing": float64(plan.numel())}, tolerances.rounding("float64", 1))
 
 
-confirms(Layer.TORCH, "transport.listing.sinkhorn.shapes", on=ANY, corrected=numbers_held)(numbers_held)
-
-
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
 
 
@@ -116,3 +113,6 @@ def optimal_value(drawn: CouplingProblem) -> Reading:
         + tolerances.rounding("float64", drawn.n * drawn.m, 10 * scale)
     )
     return Reading(point, {"cvxpy": float64(solution.objective)}, deviation)
+
+
+VOTES = [Sampled("transport.listing.sinkhorn.shapes", Layer.TORCH, numbers_held, on=ANY, corrected=numbers_held)]

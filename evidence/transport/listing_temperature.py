@@ -9,7 +9,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from evidence import Layer, Reading, Value, confirms, float64
+from evidence import Layer, Reading, Sampled, Value, confirms, float64
 from evidence.transport import listings as models
 from evidence.transport.listing import ANY, PAIRS, SEVERAL, Tokens
 from numerics import one_sided
@@ -81,14 +81,6 @@ def log_of_size_of_like_queries(x: Tokens) -> Reading:
     return guarded(x, x.point(A=analysis.weights, H=1.0), [math.log(analysis.report.effective_size)] * x.n, "right")
 
 
-confirms(
-    Layer.TORCH,
-    "transport.listing.analyze_attention_temperature.effective-size",
-    on=SEVERAL,
-    corrected=log_of_size_of_like_queries,
-)(log_of_size_of_like_queries)
-
-
 def size_below_the_mean(x: Tokens) -> Reading:
     analysis = analyzed(x)
     return guarded(x, x.point(h=analysis.entropies), analysis.report.effective_size, "right")
@@ -98,3 +90,14 @@ def size_below_the_mean(x: Tokens) -> Reading:
 def size_of_the_mean(x: Tokens) -> Reading:
     analysis = analyzed(x)
     return guarded(x, x.point(h=analysis.entropies), analysis.report.effective_size)
+
+
+VOTES = [
+    Sampled(
+        "transport.listing.analyze_attention_temperature.effective-size",
+        Layer.TORCH,
+        log_of_size_of_like_queries,
+        on=SEVERAL,
+        corrected=log_of_size_of_like_queries,
+    )
+]

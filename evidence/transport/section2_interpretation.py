@@ -7,9 +7,7 @@ import math
 import numpy as np
 
 from evidence import Layer, Reading, confirms, float64
-from evidence.eot.section3_problem import entropy_slope
 from evidence.instances.attention import AttentionProblem, attention_problems
-from evidence.instances.one_sided import rows
 from evidence.transport.conic_plans import PlanProblem, conic_problems
 from evidence.transport.theorem import slopes
 from numerics import one_sided, tolerances
@@ -19,9 +17,6 @@ from numerics.primal import matrix
 @confirms(Layer.TORCH, "transport.s2.cost", on=attention_problems())
 def slope_of_cost(x: AttentionProblem) -> Reading:
     return x.reading(autograd=-slopes(x))
-
-
-confirms(Layer.TORCH, "transport.s2.entropy-spreads", on=rows())(entropy_slope)
 
 
 @confirms(Layer.TORCH, "transport.s2.particles", on=attention_problems())

@@ -8,8 +8,6 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
 from evidence import Layer, Reading, confirms, float64
-from evidence.eot.appendix import batches
-from evidence.eot.appendix_a_matrix import arriving_mass
 from evidence.eot.forward import gradient
 from evidence.instances.attention import AttentionProblem, attention_problems
 from evidence.transport.conic_plans import CONIC_WIDTH, PlanProblem, conic_problems
@@ -37,9 +35,6 @@ def output(x: AttentionProblem) -> Reading:
 @confirms(Layer.TORCH, "transport.s2.scores", on=attention_problems())
 def slope_of_score(x: AttentionProblem) -> Reading:
     return x.reading(autograd=slopes(x))
-
-
-confirms(Layer.TORCH, "transport.s2.constraint", on=batches())(arriving_mass)
 
 
 def lagrangian(plan: Tensor, x: AttentionProblem) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evidence import Layer, Reading, confirms, float64
+from evidence import Layer, Reading, Sampled, confirms, float64
 from evidence.instances.attention import AttentionProblem, attention_problems
 from evidence.transport.conic_plans import PlanProblem, conic_problems, dual, half_steps
 from evidence.transport.sinkhorn import Iterates, entropy, iterates
@@ -21,9 +21,6 @@ def gap_before(x: Iterates) -> Reading:
 
 def no_half_step(x: AttentionProblem) -> Reading:
     return x.reading(half_steps=sinkhorn_weights(x["S"], 1.0, 0), closed_form=one_sided.plan(x["S"], 1.0))
-
-
-confirms(Layer.TORCH, "transport.s3.standard", on=attention_problems(), corrected=no_half_step)(no_half_step)
 
 
 @confirms(Layer.TORCH, "transport.s3.sinkhorn-attention", on=attention_problems())
@@ -55,9 +52,6 @@ def at_one(drawn: PlanProblem) -> Reading:
     return Reading(drawn.point(), {"cvxpy": float64(plan)}, error)
 
 
-confirms(Layer.PRIMAL, "transport.s3.standard", on=conic_problems(), corrected=at_one)(at_one)
-
-
 @confirms(Layer.PRIMAL, "transport.s3.sinkformers", on=conic_problems())
 def conic_gap_before(drawn: PlanProblem) -> Reading:
     values, best, error = half_steps(drawn, 4.0)
@@ -74,3 +68,9 @@ def conic_gap(drawn: PlanProblem) -> Reading:
     error = scale * (best.infeasibility + tolerances.rounding("float64", best.plan.size, 1 + scale / drawn.epsilon))
     gap = best.objective - dual(drawn, f, g, drawn.cost)
     return Reading(drawn.point(P=best.plan, f=f, g=g), {"cvxpy": float64(gap)}, error)
+
+
+VOTES = [
+    Sampled("transport.s3.standard", Layer.TORCH, no_half_step, on=attention_problems(), corrected=no_half_step),
+    Sampled("transport.s3.standard", Layer.PRIMAL, at_one, on=conic_problems(), corrected=at_one),
+]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-from evidence import Finding, Layer, Outcome, Reading, Run, confirms, observes
+from evidence import Finding, Layer, Outcome, Reading, Run, Sampled, confirms, observes
 from evidence.instances.attention import AttentionProblem, attention_problems
 from evidence.instances.placement import Placed
 from numerics import flash, one_sided, tolerances
@@ -87,9 +87,6 @@ def stabilized(x: AttentionProblem) -> Reading:
     return x.reading(x["o"], closed_form=one_sided.plan(shifted, 1.0), flash=flash.finish(part).output)
 
 
-confirms(Layer.TORCH, "transport.s4.shift-invariance", on=attention_problems())(stabilized)
-
-
 # ── the memory it takes, which only a measurement can say ───────────────────────────────────────────────────────────
 
 
@@ -120,3 +117,6 @@ def memory(claim: str, run: Run) -> Finding:
         f"the length takes {growth[0]:.2f} and {growth[1]:.2f} times as much. The traffic between a GPU's memories, which the "
         "document's word is about, and speed were not measured",
     )
+
+
+VOTES = [Sampled("transport.s4.shift-invariance", Layer.TORCH, stabilized, on=attention_problems())]

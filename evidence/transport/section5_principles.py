@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evidence import Layer, Reading, confirms
+from evidence import Layer, Reading, Sampled, confirms
 from evidence.eot.conic_regularizers import conic_close_to_others, regularized_problems
 from evidence.eot.regularizers import close_to_others, points
 from evidence.instances.attention import AttentionProblem, attention_problems
@@ -14,10 +14,7 @@ def row_mass(x: AttentionProblem) -> Reading:
     return x.reading(closed_form=one_sided.plan(x["S"], x.eps).sum(-1))
 
 
-confirms(Layer.TORCH, "transport.s5.sparsity", on=points())(close_to_others)
-
-
-# ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
-
-
-confirms(Layer.PRIMAL, "transport.s5.sparsity", on=regularized_problems(), count=20)(conic_close_to_others)
+VOTES = [
+    Sampled("transport.s5.sparsity", Layer.TORCH, close_to_others, on=points()),
+    Sampled("transport.s5.sparsity", Layer.PRIMAL, conic_close_to_others, on=regularized_problems(), count=20),
+]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-from evidence import Layer, Reading, confirms, float64
+from evidence import Layer, Reading, Sampled, confirms, float64
 from evidence.eot.forward import gradient
 from evidence.instances.attention import AttentionProblem, attention_problems
 from evidence.instances.placement import Placed
@@ -245,4 +245,4 @@ def of_outputs(drawn: PlanProblem) -> Reading:
     return Reading(point, {"linear program": float64(plan.objective)}, error, "right")
 
 
-confirms(Layer.PRIMAL, "transport.s5.wasserstein-stability", on=conic_problems(), corrected=of_outputs)(slope)
+VOTES = [Sampled("transport.s5.wasserstein-stability", Layer.PRIMAL, slope, on=conic_problems(), corrected=of_outputs)]

@@ -15,7 +15,6 @@ from evidence.instances.attention import AttentionProblem, attention_problems
 from evidence.instances.placement import Placed
 from evidence.transport.conic_plans import CONIC_COLD, Array, PlanProblem, conic_problems
 from evidence.transport.design import COLD
-from evidence.transport.section2_theorem import conic_theorem, theorem
 from evidence.transport.variants import own_plan
 from numerics import one_sided, tolerances
 from numerics.linear import kernel_weights
@@ -100,9 +99,6 @@ def risk_gap(x: Losses) -> Reading:
     return x.reading({"direct": b @ x.loss(x.test.to(x.device)) - a @ x.loss(x.train.to(x.device))}, "right", 0.0)
 
 
-confirms(Layer.TORCH, "transport.s7.optimization", on=attention_problems())(theorem)
-
-
 @confirms(Layer.TORCH, "transport.s7.unification", on=attention_problems(), corrected=own_plan)
 def weights_of_any_sign(x: AttentionProblem) -> Reading:
     kernel = x["x"] @ x["y"].T
@@ -110,9 +106,6 @@ def weights_of_any_sign(x: AttentionProblem) -> Reading:
 
 
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
-
-
-confirms(Layer.PRIMAL, "transport.s7.optimization", on=conic_problems())(conic_theorem)
 
 
 def conic_ratios(drawn: PlanProblem) -> Reading:

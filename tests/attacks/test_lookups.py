@@ -107,7 +107,12 @@ BESIDE = {
     ),
     "a check of another document": (
         "confirms(Layer.PRIMAL, 'eot.98', on=st.floats(0.5, 2))(float64)\n",
-        r"^claim: expected a check of eot\.98 in a module of eot\.checks, got one in paper\.section1",
+        r"^claim: expected a check of eot\.98 in a module of evidence\.eot, got one in evidence\.harness",
+    ),
+    "a check of its own for another document": (
+        "def own(x):\n    return Reading({'x': x}, {'own': float64(x)}, 1e-9)\n\n"
+        "confirms(Layer.PRIMAL, 'eot.98', on=st.floats(0.5, 2))(own)\n",
+        r"^claim: expected a check of eot\.98 in a module of evidence\.eot, got one in paper\.section1",
     ),
 }
 
