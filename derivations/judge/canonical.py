@@ -9,31 +9,18 @@ Taylor polynomials; for a limit the expression and the limit.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import singledispatch
 from itertools import groupby
 
 import sympy as sp
-from msgspec.structs import replace
 
 from derivations.calculus import sums
 from derivations.calculus.balls import Point, digits, enclose
 from derivations.calculus.points import SMALL, points
 from derivations.calculus.printing import text
-from derivations.calculus.variables import Kind, Variable, index, simplex, stochastic, variables_of
+from derivations.calculus.variables import Kind, Variable, variables_of
 from derivations.records.base import Exact, exact, from_exact
-from derivations.records.normal_form import Canonical, Domain, Form, Premise, Sample, Sign
-from derivations.relations import (
-    AtLeast,
-    Expansion,
-    Fails,
-    Follows,
-    ForAll,
-    Limit,
-    Relation,
-    StrictUnlessEqual,
-    UniqueMinimum,
-    UniquePlan,
-)
+from derivations.records.normal_form import Canonical, Domain, Form, Premise, Sample
+from derivations.relations import Relation
 
 DIGITS = 30
 SAMPLES = 3
@@ -45,6 +32,7 @@ Sides = tuple[Form, sp.Expr, sp.Expr]
 
 def canonical(relation: Relation) -> Canonical:
     """Return the canonical form of a relation; for a disproof, of the relation that it disproves."""
+    relation = relation.core
     form, left, right = compared(relation)
     names = variables_of(sp.Tuple(left, right))
     return Canonical(
@@ -58,7 +46,7 @@ def canonical(relation: Relation) -> Canonical:
 
 def values_at(relation: Relation, recorded: Sequence[SamplePoint]) -> list[Sample] | None:
     """Return both sides at recorded points; None if a point lacks a variable of the statement."""
-    _, left, right = compared(relation)
+    _, left, right = compared(relation.core)
     names = variables_of(sp.Tuple(left, right))
     samples = []
     for inputs in recorded:
@@ -69,77 +57,16 @@ def values_at(relation: Relation, recorded: Sequence[SamplePoint]) -> list[Sampl
     return samples
 
 
-@singledispatch
 def compared(relation: Relation) -> Sides:
-    """Return the two expressions that a relation compares, and the form of the comparison."""
-    left, right = relation.sides
-    return Form(Sign.EQUAL), left, right
-
-
-@compared.register
-def _(relation: Fails) -> Sides:
-    return compared(relation.relation)
-
-
-@compared.register
-def _(relation: AtLeast) -> Sides:
-    return Form(Sign.GREATER if relation.strict else Sign.AT_LEAST), *relation.sides
-
-
-@compared.register
-def _(relation: ForAll) -> Sides:
-    form, left, right = compared(relation.bound)
-    return replace(form, parameters=tuple(map(str, relation.over))), left, right
-
-
-@compared.register
-def _(relation: Follows) -> Sides:
+    """Return the form of the comparison that a relation makes, and its two sides."""
     premises = map(compared, relation.premises)
     given = tuple(Premise(text(_normal(left)), form, text(_normal(right))) for form, left, right in premises)
-    form, left, right = compared(relation.conclusion)
-    return replace(form, given=(*form.given, *given)), left, right
-
-
-@compared.register
-def _(relation: StrictUnlessEqual) -> Sides:
-    return Form(Sign.GREATER_UNLESS_EQUAL, (text(relation.x), text(relation.y))), *relation.sides
-
-
-@compared.register
-def _(relation: Limit) -> Sides:
-    return Form(Sign.LIMIT, (str(relation.variable), str(relation.to))), *relation.sides
-
-
-@compared.register
-def _(relation: Expansion) -> Sides:
-    polynomials = [
-        sp.Add(*[coefficient * relation.variable**degree for degree, coefficient in enumerate(side)])
-        for side in zip(*relation.expanded, strict=True)
-    ]
-    return Form(Sign.EXPANSION, (str(relation.variable), str(relation.order))), *polynomials
-
-
-@compared.register
-def _(relation: UniqueMinimum) -> Sides:
-    return _minimized(relation, simplex("q", relation.over), "j")
-
-
-@compared.register
-def _(relation: UniquePlan) -> Sides:
-    return _minimized(relation, stochastic("R", relation.rows, relation.columns), "ij")
-
-
-def _minimized(relation: UniqueMinimum | UniquePlan, rival: sp.IndexedBase, names: str) -> Sides:
-    """Return the objective at a rival, and the candidate, with readable names."""
-    objective = relation.open_objective.xreplace({relation.base: rival, relation.base.label: rival.label})
-    printed = [index(name, axis) for name, axis in zip(names, relation.axes, strict=True)]
-    return Form(Sign.MINIMIZER), objective, relation.candidate_at(printed)
+    return Form(relation.sign, tuple(map(text, relation.parameters)), given), *relation.compared
 
 
 def _variables_of_statement(relation: Relation, shown: Sequence[Variable]) -> list[Variable]:
     """Return the variables of the statement, including those that occur in premises or were simplified away."""
-    inner = relation.relation if isinstance(relation, Fails) else relation
-    return list({v.name: v for v in (*inner.variables(), *shown)}.values())
+    return list({v.name: v for v in (*relation.variables(), *shown)}.values())
 
 
 def _normal(side: sp.Expr) -> sp.Expr:

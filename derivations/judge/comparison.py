@@ -7,9 +7,7 @@ fail where the print fails.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields, replace
 from itertools import permutations
-from typing import Any
 
 import sympy as sp
 
@@ -19,52 +17,19 @@ from derivations.calculus.balls import Point, enclose
 from derivations.calculus.variables import Kind, scalar, variables_of
 from derivations.records import rendering
 from derivations.records.claims import Witness
-from derivations.relations import (
-    AtLeast,
-    Counterexample,
-    Differs,
-    Equation,
-    Expansion,
-    Fails,
-    Follows,
-    Limit,
-    Relation,
-    UniqueMinimum,
-    UniquePlan,
-    agree,
-    same,
-)
-from derivations.relations.base import EXPRESSIONS
+from derivations.records.normal_form import Sign
+from derivations.relations import Counterexample, Relation, agree, same
 
 
-def core(relation: Relation) -> Relation:
-    """Return the statement itself; for a disproof, the statement that it disproves."""
-    return relation.relation if isinstance(relation, Fails) else relation
-
-
-def left(relation: Relation) -> sp.Expr:
-    """Return the left side of a statement; for an optimum, the objective at an arbitrary point."""
-    if isinstance(relation, UniqueMinimum | UniquePlan):
-        return relation.open_objective
-    if isinstance(relation, Limit):
-        return sp.sympify(relation.expr)
-    return sp.sympify(relation.left if isinstance(relation, Expansion) else relation.sides[0])
-
-
-def subjects(relation: Relation) -> list[sp.Expr]:
+def subjects(relation: Relation) -> tuple[sp.Expr, ...]:
     """Return what a statement is about: its left side, and of an inequality, which may be read from either end, both."""
-    return [left(relation), *(relation.sides[1:] if isinstance(relation, AtLeast) else ())]
+    return relation.shown if relation.ordered else relation.shown[:1]
 
 
 def telling_sides(relation: Relation) -> list[sp.Expr]:
     """Return the sides that are not plain numbers, those of the premises included."""
-    if isinstance(relation, Follows):
-        own = [side for part in (*relation.premises, relation.conclusion) for side in part.sides]
-    elif isinstance(relation, Expansion):
-        own = [relation.left, relation.right]
-    else:
-        own = [left(relation), *relation.sides[1:]]
-    return [side for side in map(sp.sympify, own) if side.free_symbols]
+    premised = [side for premise in relation.premises for side in premise.sides]
+    return [side for side in (*premised, *relation.shown) if side.free_symbols]
 
 
 # ── twins ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -72,7 +37,7 @@ def telling_sides(relation: Relation) -> list[sp.Expr]:
 
 def related(twin: Relation, steps: Iterable[Relation]) -> bool:
     """Return whether a twin is a version of some step: of the same kind and variables, or with a side in common."""
-    cores = [core(step) for step in steps]
+    cores = [step.core for step in steps]
     if any(type(twin) is type(step) and _ranging(twin) == _ranging(step) for step in cores):
         return True
     pairs = [(one, other) for one in telling_sides(twin) for step in cores for other in telling_sides(step)]
@@ -93,7 +58,7 @@ def repetitions(
     """
     if printed:
         for name, (twin, failure) in refuted.items():
-            if _one_failure(printed, failure, core(statement), twin) and same(core(statement), twin):
+            if _one_failure(printed, failure, statement.core, twin) and same(statement.core, twin):
                 yield f"the twin {name!r} repeats the claim"
     names = list(refuted)
     for position, name in enumerate(names):
@@ -108,7 +73,7 @@ def _one_failure(first: Counterexample, second: Counterexample, one: Relation, o
         return True  # different search: the points are not comparable, compare in full
     if first.witness.inputs != second.witness.inputs:
         return False
-    if isinstance(one, Equation | Differs | AtLeast) and isinstance(other, Equation | Differs | AtLeast):
+    if one.plain and other.plain:
         miss, again = (enclose(each.sides[0] - each.sides[1], first.point) for each in (one, other))
         beyond = not sums.alike(one.sides[0], other.sides[0])  # a right side too large is another mistake than one too small
         return bool(miss.overlaps(again) or (beyond and miss.overlaps(-again)))
@@ -120,17 +85,17 @@ def _one_failure(first: Counterexample, second: Counterexample, one: Relation, o
 
 def objections(printed: Relation, repaired: Relation, point: Point | None, replaces: str | None) -> Iterator[str]:
     """Yield each reason why a correction does not correct the print."""
-    if isinstance(repaired, Fails):
+    if repaired.disproved:
         yield "correction: expected a statement that holds as its last step, got a disproof"
         return
-    print_ = core(printed)
+    print_ = printed.core
     if same(print_, repaired):
         yield "the correction repeats the print"
-    if isinstance(repaired, Differs | AtLeast) and _says_nothing(repaired):
+    if repaired.plain and repaired.sign is not Sign.EQUAL and _says_nothing(repaired):
         yield f"the correction says nothing: expected sides that differ by more than a number, got {repaired}"
     elif _is_so_of_anything(repaired, print_):
         yield f"the correction says nothing about its subject, since it holds for any quantity in its place: {repaired}"
-    sides = [left(repaired), *repaired.sides]
+    sides = [*repaired.shown[:1], *repaired.sides]
     if not replaces and not any(agree(about, side) for about in subjects(print_) for side in sides):
         yield (
             "the correction is not about the print's left side: expected the same left side, or "
@@ -174,7 +139,7 @@ def _is_so_of_anything(repaired: Relation, print_: Relation) -> bool:
     if ANYTHING in {*repaired.variables(), *print_.variables()}:
         return True  # the statement uses the placeholder itself: nothing can be tested
     shared = (side for side in telling_sides(repaired) if any(agree(side, about) for about in subjects(print_)))
-    about = [left(print_), *shared]
+    about = [print_.shown[0], *shared]
     return any(part.free_symbols and _falls_out(repaired, part) and not _falls_out(print_, part) for part in about)
 
 
@@ -192,19 +157,11 @@ def _with_anything(relation: Relation, part: sp.Expr) -> Relation | None:
     def put(expr: sp.Expr) -> sp.Expr:
         return _put_in(sp.sympify(expr), part)
 
-    if isinstance(relation, Follows):
-        inner = _with_anything(relation.conclusion, part)
-        in_premises = any(put(side) != side for premise in relation.premises for side in premise.sides)
-        weights, slack = tuple(map(put, relation.weights)), put(relation.slack)
-        return None if in_premises or inner is None else replace(relation, conclusion=inner, weights=weights, slack=slack)  # type: ignore[arg-type]
-    own: dict[str, Any] = {"at": {}, "about": (*relation.about, *relation.sides)}
-    if isinstance(relation, UniqueMinimum | UniquePlan):
-        own["objective"] = lambda q: put(relation.objective(q))
-    for field in fields(relation):
-        if field.type in EXPRESSIONS and (value := getattr(relation, field.name)) is not None:
-            own[field.name] = put(value)
-    changed = replace(relation, **own)
-    return changed if any(side.has(ANYTHING) for side in (*changed.expressions, left(changed))) else None
+    if any(put(side) != side for premise in relation.premises for side in premise.sides):
+        return None
+    changed = relation.mapped(put)
+    parts = (*changed.stated.expressions, *changed.stated.shown)
+    return changed if any(side.has(ANYTHING) for side in parts) else None
 
 
 def _put_in(expr: sp.Expr, part: sp.Expr) -> sp.Expr:

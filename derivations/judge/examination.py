@@ -5,7 +5,7 @@ without proving it (its premises) needs a voucher: an earlier step, a step of a 
 the step declares.  Any exception becomes an error that names the step; it is never a verdict.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import islice
@@ -16,23 +16,11 @@ from derivations.calculus.variables import Variable
 from derivations.reader.writing import statement
 from derivations.records import rendering
 from derivations.records.claims import Outcome, Step, Witness
-from derivations.records.theorems import IMPLICIT_FUNCTION, Theorem
-from derivations.relations import (
-    RELATIONS,
-    AtLeast,
-    Expansion,
-    Fails,
-    Follows,
-    ForAll,
-    Limit,
-    Relation,
-    StrictUnlessEqual,
-    UniqueMinimum,
-    UniquePlan,
-    further,
-    same,
-)
+from derivations.records.theorems import Theorem
+from derivations.relations import RELATIONS, Relation, further, same
+from derivations.relations.base import HYPOTHESES
 
+PARTS = RELATIONS.union(HYPOTHESES)  # what may be a premise or a hypothesis
 MOST_STEPS = 1000  # a derivation with more of them is one that does not end
 
 Steps = Iterator[Relation]
@@ -92,34 +80,32 @@ def written(derivation: Derivation) -> Written:
         return Written((), "the derivation: expected a function that yields relations, got one that yields nothing")
 
 
-def of_the_kernel(name: str, relation: object) -> Relation:
+def of_the_kernel(name: str, relation: object, kinds: Container[type] = RELATIONS) -> Relation:
     """Return a copy of a relation, so that the author cannot change it later; raises BrokenError for any other object."""
-    if type(relation) not in RELATIONS:
+    if type(relation) not in kinds:
         raise BrokenError(f"{name}: expected a relation of the kernel, got {type(relation).__name__}")
     assert isinstance(relation, Relation)
     for theorem in relation.quotes:
         if type(theorem) is not Theorem:
             raise BrokenError(f"{name}: quotes: expected theorems, got {type(theorem).__name__}")
-    own: dict[str, object] = {"at": dict(relation.at), "given": _statements_of(name, relation.given)}
-    if isinstance(relation, Fails):
-        if type(relation.relation) is Fails:
-            raise BrokenError(f"{name}: expected the disproof of a statement, got the disproof of a disproof")
-        own["relation"] = of_the_kernel(name, relation.relation)
-    if isinstance(relation, Follows):
-        own["premises"] = _statements_of(name, relation.premises)
-        (own["conclusion"],) = _statements_of(name, [relation.conclusion])
-    return replace(relation, **own)  # type: ignore[arg-type]
+    given = tuple(_part(name, hypothesis) for hypothesis in relation.given)
+    inside = _disproved if relation.disproved else _part
+    return replace(relation.rebuilt(lambda part: inside(name, part)), at=dict(relation.at), given=given)  # type: ignore[arg-type]
 
 
-def _statements_of(name: str, parts: Iterable[object]) -> tuple[Relation, ...]:
-    relations = tuple(_universal(name, part) if type(part) is ForAll else of_the_kernel(name, part) for part in parts)
-    if any(isinstance(part, Fails) for part in relations):
+def _disproved(name: str, statement: object) -> Relation:
+    copied = of_the_kernel(name, statement)
+    if copied.disproved:
+        raise BrokenError(f"{name}: expected the disproof of a statement, got the disproof of a disproof")
+    return copied
+
+
+def _part(name: str, part: object) -> Relation:
+    """Return a copy of a premise, a conclusion or a hypothesis."""
+    copied = of_the_kernel(name, part, PARTS)
+    if copied.disproved:
         raise BrokenError(f"{name}: expected statements as premises and hypotheses, got a disproof")
-    return relations
-
-
-def _universal(name: str, hypothesis: ForAll) -> ForAll:
-    return replace(hypothesis, bound=of_the_kernel(name, hypothesis.bound))  # type: ignore[arg-type]
+    return copied
 
 
 # ── premises and who vouches for them ───────────────────────────────────────────────────────────────────────────────
@@ -143,13 +129,10 @@ Support = Callable[[], Iterable[Proved]]  # what the claims that are needed have
 
 def statements(relation: Relation, given: tuple[Relation, ...], where: str) -> Iterator[Proved]:
     """Yield what a valid step establishes; for an implication, its conclusion, since its premises were justified elsewhere."""
-    if isinstance(relation, Fails):
+    if relation.disproved:
         return
-    stated: Relation = replace(relation.conclusion if isinstance(relation, Follows) else relation, given=())
     differing = frozenset(v for v in relation.variables() if v.domain.other_than)
-    yield Proved(stated, given, where, differing)
-    if isinstance(stated, AtLeast) and stated.strict:
-        yield Proved(replace(stated, strict=False), given, where, differing)
+    yield from (Proved(each, given, where, differing) for each in replace(relation.stated, given=()).implied())
 
 
 def vouched(premise: Relation, step: Relation, earlier: Iterable[Proved], support: Support) -> Proved | None:
@@ -240,8 +223,7 @@ def _outcome(steps: list[Step], last: _Checked) -> Outcome:
 
 
 def _step(shown: str, relation: Relation, checked: _Checked) -> Step:
-    core = relation.relation if isinstance(relation, Fails) else relation
-    given = tuple(map(str, dict.fromkeys([*core.given, *checked.given])))
+    given = tuple(map(str, dict.fromkeys([*relation.core.given, *checked.given])))
     quotes = quotes_of(relation)
     return Step(shown, relation.reason, checked.holds, checked.detail, given, checked.vouchers, quotes, _formula(relation))
 
@@ -256,20 +238,14 @@ def _formula(relation: Relation) -> str:
 
 def quotes_of(relation: Relation) -> tuple[Theorem, ...]:
     """Return the theorems that a step quotes, including those that its kind of statement relies on."""
-    core = relation.relation if isinstance(relation, Fails) else relation
-    solved = (IMPLICIT_FUNCTION,) if isinstance(core, Expansion) and core.where else ()
-    return tuple(dict.fromkeys([*relation.quotes, *core.quotes, *solved]))
-
-
-UNHEARD = (Expansion, Limit, UniqueMinimum, UniquePlan, StrictUnlessEqual)
-"""Kinds of statements of which a vote tests only one value (a coefficient, a limit, a candidate): votes cannot confirm them."""
+    return tuple(dict.fromkeys(relation.relies_on))
 
 
 def _check(relation: Relation, name: str, final: bool, earlier: list[Proved], support: Support) -> _Checked:
     if why := relation.malformed():
         return _Checked(detail=why, fault=why)
-    if isinstance(relation, Fails):
-        return _disproof(relation)
+    if relation.disproved:
+        return _disproof(relation, relation.disproved)
     example, holds = relation.counterexample(), relation.prove()
     if relation.at and not example:  # an author's values do not restrict the search
         example = replace(relation, at={}).counterexample()
@@ -288,7 +264,8 @@ def _check(relation: Relation, name: str, final: bool, earlier: list[Proved], su
         return checked
     if not holds:
         checked.detail = f"not decided: {tried}{relation.explain()}"
-        checked.fault = checked.detail if not final or relation.ill_posed() or isinstance(relation, UNHEARD) else ""
+        heard = relation.stated.plain  # of any other statement a vote tests one value only: a coefficient, a limit, a candidate
+        checked.fault = "" if final and heard and not relation.ill_posed() else checked.detail
     _vouch(checked, relation, earlier, support)
     if checked.holds:
         checked.proved = list(statements(relation, checked.given, name))
@@ -297,8 +274,8 @@ def _check(relation: Relation, name: str, final: bool, earlier: list[Proved], su
     return checked
 
 
-def _disproof(relation: Fails) -> _Checked:
-    example = relation.relation.counterexample()
+def _disproof(relation: Relation, disproved: Relation) -> _Checked:
+    example = disproved.counterexample()
     if example is None:
         why = f"not decided: {relation.explain()}"
         return _Checked(detail=why, fault=why)
@@ -324,7 +301,7 @@ def _vouch(checked: _Checked, relation: Relation, earlier: list[Proved], support
 
 def _is_stated_by(hypothesis: Relation, relation: Relation) -> bool:
     """Whether a hypothesis is the statement itself, or a stricter form of it."""
-    own = replace(relation.conclusion if isinstance(relation, Follows) else relation, given=())
+    own = replace(relation.stated, given=())
     return any(same(own, each.relation) for each in statements(hypothesis, (), ""))
 
 

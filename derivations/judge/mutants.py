@@ -6,38 +6,26 @@ exponent, a function, a delta, a mean, or ≥ that becomes >.  A vote's share of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cache, lru_cache
 from itertools import chain, groupby, islice, zip_longest
-from typing import Literal
 
 import sympy as sp
 
-from derivations.calculus.balls import Point, Value, enclose, enclose_all, explicit
+from derivations.calculus.balls import Point, Value, enclose_all, explicit
 from derivations.calculus.edits import Edit, edits
 from derivations.calculus.points import CORNERS
 from derivations.calculus.printing import text
-from derivations.calculus.signs import nonnegative, strictly_positive
+from derivations.calculus.signs import nonnegative
 from derivations.calculus.sums import alike, appearance, equal, normal
 from derivations.calculus.variables import Kind, Variable, variables_of
 from derivations.records import rendering
-from derivations.relations import (
-    AtLeast,
-    Differs,
-    Equation,
-    Expansion,
-    Fails,
-    Follows,
-    Limit,
-    Relation,
-    StrictUnlessEqual,
-    UniqueMinimum,
-    UniquePlan,
-)
-from derivations.relations.base import inputs
+from derivations.records.normal_form import Sign
+from derivations.relations import Relation
+from derivations.relations.base import Side, inputs
 from derivations.relations.further import descended, failure
 
 MOST = 12  # mutants per statement
@@ -47,7 +35,6 @@ NEAR = 12  # points built from an author's values
 
 INFINITIES = (sp.oo, -sp.oo, sp.zoo)
 
-Side = Literal["left", "right"]
 STRICT = "> for ≥"
 
 
@@ -94,15 +81,15 @@ def power(trials: Iterable[Trial]) -> float | None:
 @cache
 def mutants(relation: Relation, side: Side = "right", most: int = MOST) -> tuple[Mutant, ...]:
     """Return mutants of one side of a statement, balanced over kinds of edit; weaker inequalities are left out."""
-    relation = relation.relation if isinstance(relation, Fails) else relation
-    parts = edited(relation, side)
+    relation = relation.core
+    parts, stricter = relation.editable(side), relation.stricter()
     if parts is None:
         return ()
     expr, rebuilt = parts
     chosen: list[tuple[str, sp.Expr]] = []
     seen = {appearance(expr)}
     for edit in _spread(edits(expr, relation_variables(relation))):
-        if len(chosen) == most - _may_be_strict(relation):
+        if len(chosen) == most - bool(stricter):
             break
         try:
             new = edit.made(expr)
@@ -110,45 +97,18 @@ def mutants(relation: Relation, side: Side = "right", most: int = MOST) -> tuple
             continue
         if new.has(sp.nan, sp.zoo, sp.oo) or (shown := appearance(new)) in seen:
             continue
-        if _ordered(relation) and not _stronger(relation, expr, new, side):
+        if relation.ordered and not _stronger(relation, expr, new, side):
             continue
         seen.add(shown)
         chosen.append((edit.name, new))
     named = tuple(Mutant(name, rebuilt(new), new, side) for name, new in _named(chosen))
-    return (*named, Mutant(STRICT, _strict(relation), expr, side)) if _may_be_strict(relation) else named
+    return (*named, Mutant(STRICT, stricter, expr, side)) if stricter else named
 
 
 def relation_variables(relation: Relation) -> list[Variable]:
     """The variables that an edit may use: those of the two sides, and the indices of a candidate."""
-    indices = relation.places if isinstance(relation, UniqueMinimum | UniquePlan) else ()
     shown = set(variables_of(sp.Tuple(*relation.sides)))
-    return [*(v for v in relation.variables() if v in shown), *indices]
-
-
-def edited(relation: Relation, side: Side = "right") -> tuple[sp.Expr, Callable[[sp.Expr], Relation]] | None:
-    """Return the expression to be edited, and a function that puts another one in its place."""
-    if isinstance(relation, UniqueMinimum):
-        (index,) = relation.places
-        return relation.entry, lambda new: replace(relation, candidate=lambda i: new.xreplace({index: i}), at={})
-    if isinstance(relation, UniquePlan):
-        row, column = relation.places
-        return relation.entry, lambda new: replace(relation, candidate=lambda i, j: new.xreplace({row: i, column: j}), at={})
-    if isinstance(relation, Limit):
-        return relation.sides[1], lambda new: replace(relation, limit=new, at={})
-    if isinstance(relation, Expansion):
-        return sp.sympify(relation.right), lambda new: replace(relation, right=new, at={})
-    about = (*relation.about, *relation.sides)  # so that the variables stay the same
-    if isinstance(relation, Follows):
-        inner = edited(relation.conclusion, side)
-        assert inner is not None
-        expr, rebuilt = inner
-        return expr, lambda new: replace(relation, conclusion=rebuilt(new), about=about, at={})  # type: ignore[arg-type]
-    if isinstance(relation, AtLeast):
-        return relation.sides[side == "right"], lambda new: replace(relation, because=None, about=about, at={}, **{side: new})
-    if isinstance(relation, Equation | StrictUnlessEqual):
-        return relation.sides[side == "right"], lambda new: replace(relation, about=about, at={}, **{side: new})
-    assert isinstance(relation, Differs | Fails)
-    return None
+    return [*(v for v in relation.variables() if v in shown), *relation.places]
 
 
 def _spread(choices: Sequence[Edit]) -> Iterator[Edit]:
@@ -180,19 +140,6 @@ def _named(choices: Sequence[tuple[str, sp.Expr]]) -> list[tuple[str, sp.Expr]]:
 
 
 # ── inequalities ────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _ordered(relation: Relation) -> bool:
-    return isinstance(relation, AtLeast | Follows | StrictUnlessEqual)
-
-
-def _may_be_strict(relation: Relation) -> bool:
-    return isinstance(relation, AtLeast) and not relation.strict
-
-
-def _strict(relation: Relation) -> Relation:
-    assert isinstance(relation, AtLeast)
-    return replace(relation, strict=True, because=None, at={})
 
 
 def _stronger(relation: Relation, old: sp.Expr, new: sp.Expr, side: Side) -> bool:
@@ -252,7 +199,7 @@ def fate(relation: Relation, mutant: Mutant, hints: Sequence[Mapping[Variable, V
 
 @cache
 def _fate(relation: Relation, mutant: Mutant, hints: Sequence[_Hint]) -> Trial:
-    relation = relation.relation if isinstance(relation, Fails) else relation
+    relation = relation.core
     other, defined = mutant.relation, False
     starts = _starts(relation, hints)
     try:
@@ -267,7 +214,7 @@ def _fate(relation: Relation, mutant: Mutant, hints: Sequence[_Hint]) -> Trial:
     if reason := _equivalent(relation, mutant):
         return Trial(mutant.name, Fate.EQUIVALENT, reason)
     counterexample = other.refute()
-    reason = rendering.witness(counterexample) if counterexample else _searched(other, starts) if _ordered(other) else ""
+    reason = rendering.witness(counterexample) if counterexample else _searched(other, starts) if other.ordered else ""
     return Trial(mutant.name, Fate.REFUTED, reason) if reason else Trial(mutant.name, Fate.UNDECIDED, str(other))
 
 
@@ -281,10 +228,10 @@ def _searched(other: Relation, starts: Sequence[Point]) -> str:
     """Search for a failure of an inequality by descent towards points where it is tight; empty if none is found."""
     if counterexample := descended(other, starts):
         return rendering.witness(counterexample.witness)
-    return _tied(other, starts) if isinstance(other, AtLeast) and other.strict else ""
+    return _tied(other, starts) if other.plain and other.sign is Sign.GREATER else ""
 
 
-def _tied(other: AtLeast, starts: Sequence[Point]) -> str:
+def _tied(other: Relation, starts: Sequence[Point]) -> str:
     """Return an exact point of small sizes at which both sides of a strict inequality are equal; empty if none is found."""
 
     def extent(point: Point) -> int:
@@ -300,42 +247,32 @@ def _tied(other: AtLeast, starts: Sequence[Point]) -> str:
 
 def _defined(relation: Relation, point: Point) -> bool:
     """Return whether both sides have values at a point; for an optimum, whether the first entry of the candidate has one."""
-    if isinstance(relation, UniqueMinimum | UniquePlan):
-        return bool(enclose(relation.entry, {**point, **dict.fromkeys(relation.places, 1)}).is_finite())
-    sides = relation.sides[1:] if isinstance(relation, Limit) else relation.sides
-    finite = (side for side in sides if not (side.has(*INFINITIES) and side.is_infinite))
-    return all(ball.is_finite() for ball in enclose_all(finite, point))
+    finite = (side for side in relation.evaluated if not (side.has(*INFINITIES) and side.is_infinite))
+    return all(ball.is_finite() for ball in enclose_all(finite, {**point, **dict.fromkeys(relation.places, 1)}))
 
 
 def _equivalent(relation: Relation, mutant: Mutant) -> str:
     """Return how a mutant is proved; empty if it is not."""
-    parts = edited(relation, mutant.side)
+    parts = relation.editable(mutant.side)
     assert parts is not None
     old, new, other = parts[0], mutant.edited, mutant.relation
     try:
-        if isinstance(relation, AtLeast) and isinstance(other, AtLeast) and other.strict > relation.strict:
-            return "provable too" if other.prove() or _strictly(relation) else ""
-        if not _ordered(relation) and equal(old, new):  # an ordered one's sides differ, as it is stronger somewhere
+        if mutant.name == STRICT:
+            return "provable too" if other.prove() else ""
+        if not relation.ordered and equal(old, new):  # an ordered one's sides differ, as it is stronger somewhere
             return "the same in normal form"
         follows = _weaker if mutant.side == "right" else _more
-        if _ordered(relation) and (reason := follows(relation, old, new)):
+        if relation.ordered and (reason := follows(relation, old, new)):
             return reason
-        return "provable too" if not _is_no_combination(relation, other) and other.prove() else ""
+        return "provable too" if not _fails_to_be_proved(relation, other) and other.prove() else ""
     except ValueError:  # outside the scope of the normal form
         return ""
 
 
-def _is_no_combination(relation: Relation, other: Relation) -> bool:
-    """Return whether a conclusion is certainly not the combination of its premises at a sample point, which ends its proof."""
-    if not isinstance(other, Follows):
-        return False
-    sides = (enclose_all((other.sides[0] - other.sides[1], other.combination), point) for point in sample(relation))
+def _fails_to_be_proved(relation: Relation, other: Relation) -> bool:
+    """Return whether expressions that a proof needs to be equal certainly differ at a sample point."""
+    sides = (enclose_all(pair, point) for pair in other.identities() for point in sample(relation))
     return any(one.is_finite() and two.is_finite() and not one.overlaps(two) for one, two in sides)
-
-
-def _strictly(relation: AtLeast) -> bool:
-    """Return whether the expression that proves an inequality is strictly positive."""
-    return relation.because is not None and bool(strictly_positive(sp.sympify(relation.because), relation.facts()))
 
 
 def _at_most(relation: Relation, one: sp.Expr, other: sp.Expr) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from derivations.judge.canonical import canonical
-from derivations.judge.comparison import core, objections, related, repetitions
+from derivations.judge.comparison import objections, related, repetitions
 from derivations.judge.examination import BrokenError, Run, guarded, of_the_kernel
 from derivations.judge.mutants import COUNTED, Fate, power, tried
 from derivations.records import rendering
@@ -115,7 +115,7 @@ def _faults_of_twins(printed: Run, steps: Sequence[Relation], made: Made, killed
     living = {name: twin for name, (twin, failure) in made.items() if failure is None}
     if undecided:
         yield from (f"the twin {name!r} is true" for name, twin in living.items() if twin.trivial() or twin.prove())
-        yield from _repeated(core(printed.relations[-1]), living)
+        yield from _repeated(printed.relations[-1].core, living)
     else:
         yield from (f"the twin {name!r} is not refuted" for name in living)
     for name, (twin, _) in made.items():

@@ -36,6 +36,7 @@ class Sign(StrEnum):
     """How a statement compares its sides."""
 
     EQUAL = "equal"
+    DIFFERENT = "different"
     AT_LEAST = "at least"
     GREATER = "greater"
     GREATER_UNLESS_EQUAL = "greater unless equal"

@@ -58,6 +58,7 @@ def domain(of: Domain) -> str:
 
 SIGNS = {
     Sign.EQUAL: "=",
+    Sign.DIFFERENT: "≠",
     Sign.AT_LEAST: "≥",
     Sign.GREATER: ">",
     Sign.GREATER_UNLESS_EQUAL: "> unless {} = {}",

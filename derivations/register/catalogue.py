@@ -27,7 +27,6 @@ from derivations.records.prints import Check, Standing
 from derivations.register.entry import Entry, checked_function, given, last_relation, sentence
 from derivations.register.loading import imported, printed_place, unsupported
 from derivations.register.wording import check_lists, check_words, is_id
-from derivations.relations import Fails
 
 
 @dataclass(frozen=True)
@@ -121,7 +120,7 @@ def reprint(
     if correction and not of.correction:
         raise ValueError(f"correction: expected none for {id}, since {of.id} has none, got one")
     new = set(hypotheses or ()) - {*of.hypotheses, *(implying or {}).values()}
-    if new and isinstance(last_relation(of.derivation), Fails):
+    if new and (last := last_relation(of.derivation)) and last.disproved:
         raise ValueError(
             f"hypotheses: {id} takes over the disproof of {of.id}: expected those printed there, as another one "
             f"may exclude the point where it fails, got {min(new)!r}"

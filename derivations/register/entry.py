@@ -6,7 +6,6 @@ from functools import cache
 from types import FunctionType, MappingProxyType
 from typing import Any
 
-from derivations.judge.comparison import core
 from derivations.judge.examination import Derivation, written
 from derivations.records.claims import Claim, Correction, Kind, Severity, Statement, Twin
 from derivations.records.documents import location
@@ -119,7 +118,7 @@ class Entry:
 
     def printed(self) -> Relation | None:
         """Return the printed statement as the relation that was examined; None if there is no derivation."""
-        return core(last) if (last := last_relation(self.derivation)) else None
+        return last.core if (last := last_relation(self.derivation)) else None
 
     def repaired(self) -> Relation | None:
         """Return the corrected statement as the relation that was examined; None if there is no correction."""

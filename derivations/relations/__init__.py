@@ -18,8 +18,12 @@ from derivations.relations.optimum import Entries as Entries
 from derivations.relations.optimum import UniqueMaximum as UniqueMaximum
 from derivations.relations.optimum import UniqueMinimum as UniqueMinimum
 from derivations.relations.optimum import UniquePlan as UniquePlan
-from derivations.relations.sameness import RELATIONS as RELATIONS
 from derivations.relations.sameness import agree as agree
 from derivations.relations.sameness import same as same
 from derivations.relations.taylor import Taylor as Taylor
 from derivations.relations.universal import ForAll as ForAll
+
+RELATIONS: frozenset[type[Relation]] = frozenset(
+    {Equation, Differs, AtLeast, StrictUnlessEqual, Limit, Expansion, Follows, UniqueMinimum, UniqueMaximum, UniquePlan, Fails}
+)
+"""The kernel's own kinds of statement; nothing else is examined, subclasses neither."""

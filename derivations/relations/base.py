@@ -1,4 +1,4 @@
-"""The base class of all statements: domain, conditions of being well posed, proof and refutation.
+"""The base class of all statements: what the other rooms ask of a relation, and how it is proved and refuted.
 
 A proof is symbolic and holds for every size, at every point of the declared domain.  A refutation is an exact point of that
 domain where certified values contradict the statement.  A statement with neither is undecided, which never counts as a
@@ -8,7 +8,8 @@ success.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Literal, Protocol, Self, TypeVar
 
 import sympy as sp
 from flint import arb
@@ -24,14 +25,30 @@ from derivations.calculus.variables import NAME, Kind, Variable, apart, assumed_
 from derivations.records import rendering
 from derivations.records.base import Exact, exact
 from derivations.records.claims import Witness
+from derivations.records.normal_form import Sign
 from derivations.records.theorems import Theorem
+from derivations.relations.sameness import agree
+
+if TYPE_CHECKING:
+    from derivations.relations.equation import Equation
+    from derivations.relations.expansion import Expansion
+    from derivations.relations.implication import Follows
+    from derivations.relations.inequality import AtLeast
+    from derivations.relations.optimum import Problem, UniqueMinimum, UniquePlan
 
 Entry = Callable[[sp.Expr], sp.Expr]  # j ↦ the j-th entry of a vector
+Side = Literal["left", "right"]
+Result = TypeVar("Result", covariant=True)
 
 SHOWN = (12, 24, 48, 500, 5000)  # digits of two sides, as many as tell them apart
 DRAWS = 4  # samples in which points that satisfy hypotheses are looked for
 PROVED = ""  # nothing is left to explain
 MOVABLE = (Kind.REAL, Kind.NONNEGATIVE, Kind.POSITIVE)  # the scalars that can vary alone
+
+ORDERS = frozenset({Sign.AT_LEAST, Sign.GREATER})  # of plain inequalities
+ORDERED = ORDERS | {Sign.GREATER_UNLESS_EQUAL}
+POINTWISE = ORDERED | {Sign.EQUAL, Sign.DIFFERENT}  # both sides have a value at each point, and are compared there
+LATEX = {Sign.EQUAL: "=", Sign.DIFFERENT: "\\neq", Sign.AT_LEAST: "\\ge", Sign.GREATER: ">"}
 
 EXPRESSIONS = (sp.Expr, sp.Expr | None)
 """The types of the fields of a statement that are single expressions; annotations have to be types for that, and no texts."""
@@ -76,8 +93,94 @@ class Relation(ABC):
 
     @property
     @abstractmethod
+    def sign(self) -> Sign:
+        """How the statement compares its sides."""
+
+    @property
+    @abstractmethod
     def sides(self) -> tuple[sp.Expr, ...]:
         """The expressions that the relation compares."""
+
+    @property
+    def shown(self) -> tuple[sp.Expr, ...]:
+        """The expressions that a reader sees compared, the subject of the statement first."""
+        return self.sides
+
+    @property
+    def compared(self) -> tuple[sp.Expr, sp.Expr]:
+        """Both sides of the canonical form."""
+        left, right = self.sides
+        return left, right
+
+    @property
+    def evaluated(self) -> tuple[sp.Expr, ...]:
+        """The sides that have a value at a point; those at indices of `places` have one for each value of these."""
+        return self.sides
+
+    @property
+    def parameters(self) -> tuple[sp.Expr, ...]:
+        """What the statement says besides its sides and its sign, such as the variable of a limit and its end."""
+        return ()
+
+    @property
+    def parts(self) -> tuple[sp.Expr, ...]:
+        """What distinguishes it from statements of the same kind with the same hypotheses."""
+        return *self.shown, *self.parameters
+
+    @property
+    def places(self) -> tuple[Variable, ...]:
+        """The indices at which the entry of a candidate is shown."""
+        return ()
+
+    @property
+    def ranging(self) -> tuple[Variable, ...]:
+        """The indices for all values of which `stated` holds."""
+        return ()
+
+    @property
+    def moving(self) -> Variable | None:
+        """The variable that goes to an end, if there is one."""
+        return None
+
+    @property
+    def disproved(self) -> "Relation | None":
+        """The statement that this one disproves; None for anything but a disproof."""
+        return None
+
+    @property
+    def core(self) -> "Relation":
+        """The statement itself; of a disproof, the one that it disproves."""
+        return self.disproved or self
+
+    @property
+    def stated(self) -> "Relation":
+        """What is said under the premises, if there are some, and at each value of the indices that it ranges over."""
+        return self
+
+    @property
+    def problem(self) -> "Problem | None":
+        """The optimization problem that the statement solves, if there is one."""
+        return None
+
+    @property
+    def expansion(self) -> "Expansion | None":
+        """The expansion that the statement is, if it is one."""
+        return None
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the sides are compared by order at each point."""
+        return self.sign in ORDERED
+
+    @property
+    def plain(self) -> bool:
+        """Whether it says no more than how its two sides compare at each point."""
+        return self.sign in POINTWISE and self.stated is self and not self.parameters
+
+    @property
+    def relies_on(self) -> tuple[Theorem, ...]:
+        """The theorems that it quotes, and those that its kind of statement relies on."""
+        return self.quotes
 
     @property
     def value(self) -> sp.Expr:
@@ -100,6 +203,56 @@ class Relation(ABC):
         with suppress(ValueError):  # without a normal form, keep the expression as written
             written += [(normal(expr), sense, over) for expr, sense, over in written]
         return tuple(written)
+
+    # ── versions of it ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    def says_the_same(self, other: Self) -> bool:
+        """Whether another statement of the same kind, with the same hypotheses, is the same one; False if not established."""
+        return len(self.parts) == len(other.parts) and all(map(agree, self.parts, other.parts))
+
+    def implied(self) -> tuple["Relation", ...]:
+        """The statement, and weaker ones that it implies as they stand."""
+        return (self,)
+
+    def stricter(self) -> "Relation | None":
+        """The statement with > for ≥; None for anything but an inequality that is not strict."""
+        return None
+
+    def rebuilt(self, change: Callable[["Relation"], "Relation"]) -> "Relation":
+        """The same statement with the statements inside of it changed."""
+        return self
+
+    def mapped(self, change: Callable[[sp.Expr], sp.Expr]) -> Self:
+        """The same statement with its expressions changed; it keeps its variables, and forgets at which point it may fail."""
+        values = {part.name: getattr(self, part.name) for part in fields(self) if part.type in EXPRESSIONS}
+        own = {name: change(value) for name, value in values.items() if value is not None}
+        return replace(self, at={}, about=(*self.about, *self.sides), **own)
+
+    def editable(self, side: Side) -> tuple[sp.Expr, Callable[[sp.Expr], "Relation"]] | None:
+        """The expression that one-edit mutants edit, and a function that puts another one in its place; None if none is.
+
+        The side is of no account where only one can be edited.
+        """
+        return None
+
+    def _with_sides(self, side: Side, **own: object) -> tuple[sp.Expr, Callable[[sp.Expr], "Relation"]]:
+        """One of two sides that are fields, and a function that changes it; the variables stay the same."""
+        own |= {"about": (*self.about, *self.sides), "at": {}}
+        return self.sides[side == "right"], lambda new: replace(self, **own, **{side: new})  # type: ignore[arg-type]
+
+    # ── in other languages ──────────────────────────────────────────────────────────────────────────────────────────
+
+    def latex(self, written: Callable[[sp.Expr], str]) -> str:
+        """The statement as LaTeX, from that of its expressions."""
+        return f" {LATEX[self.sign]} ".join(map(written, self.sides))
+
+    def exported(self, to: "Exporter[Result]") -> Result:
+        """What an exporter makes of the statement."""
+        return to.other(self)
+
+    def __str__(self) -> str:
+        left, right = self.sides
+        return f"{text(left)} {rendering.SIGNS[self.sign]} {text(right)}"
 
     # ── proof ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -170,6 +323,10 @@ class Relation(ABC):
 
     def _finite_at(self, point: Point) -> bool:
         return all(side.is_finite() for side in enclose_all(self.sides, point))
+
+    def identities(self) -> tuple[tuple[sp.Expr, sp.Expr], ...]:
+        """Pairs of expressions that have to be equal for the proof, where that is decided sooner at points than in general."""
+        return ()
 
     def consequences(self) -> tuple["Relation", ...]:
         """Return statements about points that a proof of this one implies: itself, or what the proof rests on."""
@@ -255,6 +412,31 @@ class Hypothesis(Relation):
     @abstractmethod
     def fact(self) -> Fact:
         """An expression that is ≥ 0 (False), > 0 (True) or ≠ 0 (None), and the indices for all values of which it is."""
+
+
+class Exporter(Protocol[Result]):
+    """Writes statements in another language, with one method for each way to prove one."""
+
+    def equality(self, relation: "Equation") -> Result:
+        """Write an equation."""
+
+    def inequality(self, relation: "AtLeast") -> Result:
+        """Write an inequality."""
+
+    def implication(self, relation: "Follows") -> Result:
+        """Write an inequality that follows from others."""
+
+    def expansion(self, relation: "Expansion") -> Result:
+        """Write an expansion."""
+
+    def minimizer(self, relation: "UniqueMinimum") -> Result:
+        """Write that a point of a simplex is the only optimum."""
+
+    def plan(self, relation: "UniquePlan") -> Result:
+        """Write that a plan is the only optimum."""
+
+    def other(self, relation: Relation) -> Result:
+        """Write a statement of any other kind, or refuse it."""
 
 
 HYPOTHESES: list[type[Hypothesis]] = []  # the kernel's classes; subclasses defined elsewhere are rejected

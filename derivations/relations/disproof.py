@@ -1,6 +1,6 @@
 """Disproofs: a statement is false because it certifiably fails at an exact point of its domain."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import sympy as sp
@@ -8,7 +8,10 @@ import sympy as sp
 from derivations.calculus.balls import Point, Value
 from derivations.calculus.variables import Variable
 from derivations.records.claims import Witness
+from derivations.records.normal_form import Sign
+from derivations.records.theorems import Theorem
 from derivations.relations.base import PROVED, Counterexample, Relation
+from derivations.relations.sameness import same
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,38 @@ class Fails(Relation):
             object.__setattr__(self, "relation", replace(self.relation, at={**self.relation.at, **self.at}))
 
     @property
+    def disproved(self) -> Relation:
+        """The disproved relation."""
+        return self.relation
+
+    @property
+    def stated(self) -> Relation:
+        """What the disproved relation says."""
+        return self.relation.stated
+
+    @property
+    def sign(self) -> Sign:
+        """The sign of the disproved relation."""
+        return self.relation.sign
+
+    @property
+    def relies_on(self) -> tuple[Theorem, ...]:
+        """The theorems that the disproof quotes, and those of the disproved relation."""
+        return *self.quotes, *self.relation.relies_on
+
+    def says_the_same(self, other: "Fails") -> bool:
+        """Whether another disproof is one of the same statement."""
+        return same(self.relation, other.relation)
+
+    def rebuilt(self, change: Callable[[Relation], Relation]) -> Relation:
+        """The disproof of the relation as changed."""
+        return replace(self, relation=change(self.relation))
+
+    def latex(self, written: Callable[[sp.Expr], str]) -> str:
+        """The disproved relation as LaTeX."""
+        return self.relation.latex(written)
+
+    @property
     def sides(self) -> tuple[sp.Expr, ...]:
         """The sides of the disproved relation."""
         return self.relation.sides
@@ -47,7 +82,7 @@ class Fails(Relation):
 
     def explain(self) -> str:
         """Why there is no disproof; empty if there is one."""
-        if isinstance(self.relation, Fails):
+        if self.relation.disproved:
             return "expected a statement to disprove, got a disproof"
         if strange := self.malformed():
             return strange

@@ -1,6 +1,8 @@
 """Two expressions are equal, or differ."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import sympy as sp
 
@@ -10,13 +12,27 @@ from derivations.calculus.printing import text
 from derivations.calculus.screening import Fact
 from derivations.calculus.signs import nonzero
 from derivations.records.claims import Witness
-from derivations.relations.base import HYPOTHESES, PROVED, Hypothesis, Relation, differ, remaining, witness
+from derivations.records.normal_form import Sign
+from derivations.relations.base import (
+    HYPOTHESES,
+    PROVED,
+    Exporter,
+    Hypothesis,
+    Relation,
+    Result,
+    Side,
+    differ,
+    remaining,
+    witness,
+)
+from derivations.relations.sameness import one_difference
 
 
 @dataclass(frozen=True)
 class Equation(Relation):
     """left = right."""
 
+    sign: ClassVar[Sign] = Sign.EQUAL
     left: sp.Expr
     right: sp.Expr
 
@@ -33,14 +49,24 @@ class Equation(Relation):
         """Two certified values that are different."""
         return differ(point, *self.sides)
 
-    def __str__(self) -> str:
-        return f"{text(self.sides[0])} = {text(self.sides[1])}"
+    def says_the_same(self, other: "Equation") -> bool:
+        """Whether the sides have the same difference, up to its sign."""
+        return _one_difference_either_way(self.sides, other.sides)
+
+    def editable(self, side: Side) -> tuple[sp.Expr, Callable[[sp.Expr], Relation]]:
+        """One of the sides."""
+        return self._with_sides(side)
+
+    def exported(self, to: Exporter[Result]) -> Result:
+        """An equality."""
+        return to.equality(self)
 
 
 @dataclass(frozen=True)
 class Differs(Hypothesis):
     """left ≠ right everywhere."""
 
+    sign: ClassVar[Sign] = Sign.DIFFERENT
     left: sp.Expr
     right: sp.Expr
 
@@ -69,8 +95,13 @@ class Differs(Hypothesis):
         """Whether the two values are certainly different."""
         return differ(point, *self.sides) is not None
 
-    def __str__(self) -> str:
-        return f"{text(self.sides[0])} ≠ {text(self.sides[1])}"
+    def says_the_same(self, other: "Differs") -> bool:
+        """Whether the sides have the same difference, up to its sign."""
+        return _one_difference_either_way(self.sides, other.sides)
+
+
+def _one_difference_either_way(one: Sequence[sp.Expr], other: Sequence[sp.Expr]) -> bool:
+    return one_difference(one, other) or one_difference(one[::-1], other)
 
 
 HYPOTHESES.append(Differs)

@@ -5,9 +5,10 @@ problem with a vanishing weight t: its expansion follows from the equation.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from types import FunctionType
+from typing import ClassVar
 
 import sympy as sp
 
@@ -21,7 +22,9 @@ from derivations.calculus.screening import Facts
 from derivations.calculus.signs import nonzero, strictly_positive
 from derivations.calculus.variables import Domain, Kind, Variable, apart, variables_of
 from derivations.records.claims import Witness
-from derivations.relations.base import MOVABLE, PROVED, Entry, Relation, differ, foreign, remaining
+from derivations.records.normal_form import Sign
+from derivations.records.theorems import IMPLICIT_FUNCTION, Theorem
+from derivations.relations.base import MOVABLE, PROVED, Entry, Exporter, Relation, Result, Side, differ, foreign, remaining
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,7 @@ class Expansion(Relation):
     functions of the variable, given by their equations.
     """
 
+    sign: ClassVar[Sign] = Sign.EXPANSION
     left: sp.Expr
     right: sp.Expr
     variable: Variable
@@ -78,6 +82,58 @@ class Expansion(Relation):
     def sides(self) -> tuple[sp.Expr, ...]:
         """The coefficients of variable^order."""
         return self.expanded[-1]
+
+    @property
+    def shown(self) -> tuple[sp.Expr, ...]:
+        """Both quantities."""
+        return self.left, self.right
+
+    @property
+    def compared(self) -> tuple[sp.Expr, sp.Expr]:
+        """Both Taylor polynomials."""
+        left, right = (
+            sp.Add(*[coefficient * self.variable**degree for degree, coefficient in enumerate(side)])
+            for side in zip(*self.expanded, strict=True)
+        )
+        return left, right
+
+    @property
+    def parameters(self) -> tuple[sp.Expr, ...]:
+        """The variable and the order."""
+        return self.variable, sp.Integer(self.order)
+
+    @property
+    def parts(self) -> tuple[sp.Expr, ...]:
+        """Both quantities, the variable and the order; the last coefficients, for quantities that equations define."""
+        return *super().parts, *self.sides
+
+    @property
+    def moving(self) -> Variable:
+        """The variable that goes to 0."""
+        return self.variable
+
+    @property
+    def expansion(self) -> "Expansion":
+        """Itself."""
+        return self
+
+    @property
+    def relies_on(self) -> tuple[Theorem, ...]:
+        """The theorems that it quotes, and the one by which equations define functions."""
+        return (*self.quotes, IMPLICIT_FUNCTION) if self.where else self.quotes
+
+    def editable(self, side: Side) -> tuple[sp.Expr, Callable[[sp.Expr], Relation]]:
+        """The right side."""
+        return self.right, lambda new: replace(self, right=new, at={})
+
+    def latex(self, written: Callable[[sp.Expr], str]) -> str:
+        """The expansion with its remainder as LaTeX."""
+        rest = f"o\\left({written(self.variable)}^{{{self.order}}}\\right)"
+        return f"{written(self.left)} = {written(self.right)} + {rest}"
+
+    def exported(self, to: Exporter[Result]) -> Result:
+        """An expansion."""
+        return to.expansion(self)
 
     def variables(self) -> list[Variable]:
         """The free variables, without the one that goes to 0 and the vectors that depend on it."""

@@ -18,9 +18,8 @@ from derivations.calculus.balls import Close, Point, Sample, Value
 from derivations.calculus.search import along_coordinates, descent
 from derivations.calculus.variables import Kind, Variable
 from derivations.records.claims import Witness
-from derivations.relations.base import MOVABLE, Counterexample, Relation
-from derivations.relations.equation import Differs, Equation
-from derivations.relations.objectives import Height, heights, ordered, relative
+from derivations.relations.base import MOVABLE, POINTWISE, Counterexample, Relation
+from derivations.relations.objectives import Height, heights, relative
 from derivations.relations.tried import Tried
 
 STARTS = 4  # starting points of a descent
@@ -57,7 +56,7 @@ def searched(relation: Relation) -> tuple[Counterexample | None, Tried]:
     The points of the usual sample count as tried; the search starts from them.
     """
     search = _Search(replace(relation, at={}))
-    if isinstance(relation, Equation | Differs) or ordered(relation):
+    if relation.sign in POINTWISE:
         for stage in (search.near_numbers, search.far_away, search.closely, search.downwards, search.along_sizes):
             if found := next(filter(None, map(search.failing, stage())), None):
                 return found, search.tried

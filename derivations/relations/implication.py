@@ -1,7 +1,7 @@
 """An inequality that follows from others."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from itertools import compress, product
 
 import sympy as sp
@@ -11,10 +11,12 @@ from derivations.calculus.balls import Point
 from derivations.calculus.printing import text
 from derivations.calculus.signs import nonnegative, strictly_positive
 from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, Variable, variables_of
+from derivations.calculus.variables import Kind, variables_of
 from derivations.records.claims import Witness
-from derivations.relations.base import PROVED, Relation
+from derivations.records.normal_form import Sign
+from derivations.relations.base import PROVED, Exporter, Relation, Result, Side
 from derivations.relations.inequality import AtLeast
+from derivations.relations.sameness import all_the_same, same
 from derivations.relations.universal import ForAll
 
 
@@ -32,6 +34,43 @@ class Follows(Relation):
     slack: sp.Expr = sp.S.Zero
 
     @property
+    def sign(self) -> Sign:
+        """The sign of the conclusion."""
+        return self.conclusion.sign
+
+    @property
+    def stated(self) -> AtLeast:
+        """The conclusion."""
+        return self.conclusion
+
+    def says_the_same(self, other: "Follows") -> bool:
+        """Whether the same conclusion is drawn from the same premises."""
+        return same(self.conclusion, other.conclusion) and all_the_same(self.premises, other.premises)
+
+    def rebuilt(self, change: Callable[[Relation], Relation]) -> Relation:
+        """The implication between the premises and the conclusion as changed."""
+        return replace(self, premises=tuple(map(change, self.premises)), conclusion=change(self.conclusion))  # type: ignore[arg-type]
+
+    def mapped(self, change: Callable[[sp.Expr], sp.Expr]) -> "Follows":
+        """The same premises with another conclusion, and other weights and slack."""
+        weights, slack = tuple(map(change, self.weights)), change(self.slack)
+        return replace(self, conclusion=self.conclusion.mapped(change), weights=weights, slack=slack)
+
+    def editable(self, side: Side) -> tuple[sp.Expr, Callable[[sp.Expr], Relation]]:
+        """A side of the conclusion."""
+        expr, rebuilt = self.conclusion.editable(side)
+        about = (*self.about, *self.sides)
+        return expr, lambda new: replace(self, conclusion=rebuilt(new), about=about, at={})  # type: ignore[arg-type]
+
+    def exported(self, to: Exporter[Result]) -> Result:
+        """An implication."""
+        return to.implication(self)
+
+    def identities(self) -> tuple[tuple[sp.Expr, sp.Expr], ...]:
+        """The gap of the conclusion, and the combination of the premises."""
+        return ((self.sides[0] - self.sides[1], self.combination),)
+
+    @property
     def sides(self) -> tuple[sp.Expr, ...]:
         """Both sides of the conclusion."""
         return self.conclusion.sides
@@ -47,7 +86,7 @@ class Follows(Relation):
         inequalities = [part for part in self.premises if type(part) is not ForAll]
         if wrong := [part for part in (*inequalities, self.conclusion) if type(part) is not AtLeast]:
             return f"premises: expected inequalities, got {type(wrong[0]).__name__}"
-        ranging = {v for premise in self.premises for v in over(premise)}
+        ranging = {v for premise in self.premises for v in premise.ranging}
         if captured := [hypothesis for hypothesis in self.given if ranging.intersection(hypothesis.variables())]:
             named = ", ".join(sorted(v.name for v in ranging))
             return f"given: expected hypotheses without {named}, which a premise ranges over, got {captured[0]}"
@@ -62,8 +101,8 @@ class Follows(Relation):
     def _instances(self, premise: AtLeast | ForAll) -> Iterator[sp.Expr]:
         """The gap of a premise, at all indices of the conclusion if it holds for all values of some."""
         free = [v for v in variables_of(sp.Tuple(*self.sides)) if v.domain.kind is Kind.INDEX]
-        for chosen in product({*free, *over(premise)}, repeat=len(over(premise))):
-            yield (premise.sides[0] - premise.sides[1]).xreplace(dict(zip(over(premise), chosen, strict=True)))
+        for chosen in product({*free, *premise.ranging}, repeat=len(premise.ranging)):
+            yield (premise.sides[0] - premise.sides[1]).xreplace(dict(zip(premise.ranging, chosen, strict=True)))
 
     @property
     def combination(self) -> sp.Expr:
@@ -78,7 +117,7 @@ class Follows(Relation):
             return f"weights: expected one for each of {len(self.premises)} premises, got {len(self.weights)}"
         weights, slack, facts = self.weights, self.slack, self.facts()
         known = set(self.variables())
-        own = [set(variables_of(w)) - set(over(premise)) for w, premise in zip(weights, self.premises, strict=True)]
+        own = [set(variables_of(w)) - set(premise.ranging) for w, premise in zip(weights, self.premises, strict=True)]
         if strangers := set().union(variables_of(slack), *own) - known:
             return f"weights: expected variables of the statement, got {', '.join(sorted(v.name for v in strangers))}"
         if unsigned := [part for part in (*weights, slack) if not nonnegative(part, facts)]:
@@ -104,12 +143,7 @@ class Follows(Relation):
         return f"{' and '.join(map(str, self.premises))} imply {self.conclusion}"
 
 
-def over(premise: AtLeast | ForAll) -> tuple[Variable, ...]:
-    """The indices for all values of which a premise holds."""
-    return premise.over if isinstance(premise, ForAll) else ()
-
-
 def weighted(premise: AtLeast | ForAll, weight: sp.Expr) -> sp.Expr:
     """The contribution of a weighted premise to the gap of the conclusion."""
     gap = weight * (premise.sides[0] - premise.sides[1])
-    return total(over(premise), gap) if over(premise) else gap
+    return total(premise.ranging, gap) if premise.ranging else gap

@@ -1,6 +1,8 @@
 """Inequalities: one expression is ≥ or > another."""
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import sympy as sp
 
@@ -15,7 +17,9 @@ from derivations.calculus.screening import Fact
 from derivations.calculus.signs import nonnegative, strictly_positive
 from derivations.calculus.variables import Variable, fresh, variables_of
 from derivations.records.claims import Witness
-from derivations.relations.base import HYPOTHESES, PROVED, Hypothesis, Relation, witness
+from derivations.records.normal_form import Sign
+from derivations.relations.base import HYPOTHESES, PROVED, Exporter, Hypothesis, Relation, Result, Side, witness
+from derivations.relations.sameness import one_difference
 from derivations.relations.taylor import Taylor
 
 
@@ -31,6 +35,11 @@ class AtLeast(Hypothesis):
     because: sp.Expr | None = field(default=None, kw_only=True)
     strict: bool = field(default=False, kw_only=True)
     taylor: Taylor | None = field(default=None, kw_only=True)
+
+    @property
+    def sign(self) -> Sign:
+        """≥ or >."""
+        return Sign.GREATER if self.strict else Sign.AT_LEAST
 
     @property
     def sides(self) -> tuple[sp.Expr, ...]:
@@ -98,8 +107,28 @@ class AtLeast(Hypothesis):
         left, right = enclose_all(self.sides, point)
         return bool(left > right if self.strict else left >= right)
 
-    def __str__(self) -> str:
-        return f"{text(self.sides[0])} {'>' if self.strict else '≥'} {text(self.sides[1])}"
+    def says_the_same(self, other: "AtLeast") -> bool:
+        """Whether both are strict or neither is, and the sides have the same difference."""
+        return self.strict == other.strict and one_difference(self.sides, other.sides)
+
+    def implied(self) -> tuple[Relation, ...]:
+        """The inequality; if it is strict, also the one with ≥."""
+        return (self, replace(self, strict=False)) if self.strict else (self,)
+
+    def stricter(self) -> "AtLeast | None":
+        """The inequality with >, and with the form of the difference where this is > 0; None if it is strict."""
+        if self.strict:
+            return None
+        proves = self.because is not None and strictly_positive(self.because, self.facts())
+        return replace(self, strict=True, because=self.because if proves else None, at={})
+
+    def editable(self, side: Side) -> tuple[sp.Expr, Callable[[sp.Expr], Relation]]:
+        """One of the sides; another difference has another form."""
+        return self._with_sides(side, because=None)
+
+    def exported(self, to: Exporter[Result]) -> Result:
+        """An inequality."""
+        return to.inequality(self)
 
 
 def _gathered(gap: sp.Expr) -> sp.Expr:
@@ -132,6 +161,7 @@ class StrictUnlessEqual(Relation):
     With an `alpha` the divergence is that of x^α/(α(α−1)).
     """
 
+    sign: ClassVar[Sign] = Sign.GREATER_UNLESS_EQUAL
     left: sp.Expr
     right: sp.Expr
     x: sp.Expr
@@ -144,6 +174,19 @@ class StrictUnlessEqual(Relation):
     def sides(self) -> tuple[sp.Expr, ...]:
         """Both sides."""
         return self.left, self.right
+
+    @property
+    def parameters(self) -> tuple[sp.Expr, ...]:
+        """The two points."""
+        return self.x, self.y
+
+    def editable(self, side: Side) -> tuple[sp.Expr, Callable[[sp.Expr], Relation]]:
+        """One of the sides."""
+        return self._with_sides(side)
+
+    def latex(self, written: Callable[[sp.Expr], str]) -> str:
+        """left > right unless x = y."""
+        return f"{written(self.left)} > {written(self.right)}\\text{{ unless }} {written(self.x)} = {written(self.y)}"
 
     def variables(self) -> list[Variable]:
         """The free variables of the sides and of the points."""

@@ -5,11 +5,11 @@ variables.  What SymPy's calculus says at exact points of these, ties and zeros 
 compared with certified values along the path.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import islice
-from typing import Any
+from typing import Any, ClassVar
 
 import sympy as sp
 
@@ -27,7 +27,8 @@ from derivations.calculus.sums import delta
 from derivations.calculus.variables import Domain, Kind, Variable, variables_of
 from derivations.records import rendering
 from derivations.records.claims import Witness
-from derivations.relations.base import MOVABLE, PROVED, Relation, differ, first, remaining, witness
+from derivations.records.normal_form import Sign
+from derivations.relations.base import MOVABLE, PROVED, Relation, Side, differ, first, remaining, witness
 from derivations.relations.inequality import AtLeast
 
 POINTS = 16  # at which SymPy's limit is compared
@@ -41,6 +42,7 @@ class Limit(Relation):
     With `between`, two expressions that it lies between everywhere have this limit: so many summands may tie for the largest.
     """
 
+    sign: ClassVar[Sign] = Sign.LIMIT
     expr: sp.Expr
     variable: sp.Expr
     to: sp.Expr
@@ -51,6 +53,25 @@ class Limit(Relation):
     def sides(self) -> tuple[sp.Expr, ...]:
         """The path and the limit."""
         return self.expr, self.limit
+
+    @property
+    def evaluated(self) -> tuple[sp.Expr, ...]:
+        """The limit; the path has many values."""
+        return (self.limit,)
+
+    @property
+    def parameters(self) -> tuple[sp.Expr, ...]:
+        """The variable and its end."""
+        return self.variable, self.to
+
+    def editable(self, side: Side) -> tuple[sp.Expr, Callable[[sp.Expr], Relation]]:
+        """The limit."""
+        return self.limit, lambda new: replace(self, limit=new, at={})
+
+    def latex(self, written: Callable[[sp.Expr], str]) -> str:
+        """The limit as LaTeX."""
+        path = f"\\lim_{{{written(self.variable)} \\to {written(self.to)}}}"
+        return f"{path} \\left({written(self.expr)}\\right) = {written(self.limit)}"
 
     @property
     def moving(self) -> Variable:

@@ -16,8 +16,6 @@ from derivations.calculus.balls import Point, enclose, enclose_all
 from derivations.calculus.powers import plus
 from derivations.calculus.variables import Kind, Variable
 from derivations.relations.base import Relation
-from derivations.relations.implication import Follows
-from derivations.relations.inequality import AtLeast, StrictUnlessEqual
 
 Height = Callable[[Point], float]
 
@@ -31,17 +29,12 @@ def heights(relation: Relation) -> tuple[list[Height], list[Height]]:
     The first group is where a failure is most likely.
     """
     kinked, smooth = _arguments(relation.sides)
-    own = [relative(relation), _signed(relation.sides[0] - relation.sides[1], 1)] if ordered(relation) else []
+    own = [relative(relation), _signed(relation.sides[0] - relation.sides[1], 1)] if relation.ordered else []
     sided = [(_signed(argument, 1), _signed(argument, -1)) for argument in kinked]
     both = [_largest(pair) for one, other in combinations(sided, 2) for pair in product(one, other)]
     zeros = [_squares(kinked)] if kinked else []
     alone = [height for pair in (*sided, *((_signed(each, 1), _signed(each, -1)) for each in smooth)) for height in pair]
     return [*own, *zeros], [*alone, *both]
-
-
-def ordered(relation: Relation) -> bool:
-    """Whether a statement compares its sides by order."""
-    return isinstance(relation, AtLeast | StrictUnlessEqual | Follows)
 
 
 def relative(relation: Relation) -> Height:

@@ -10,10 +10,10 @@ for every rival in the closed simplex: each term is ≥ 0, and all vanish only w
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import permutations
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import sympy as sp
 from flint import arb, fmpq
@@ -25,7 +25,8 @@ from derivations.calculus.printing import text
 from derivations.calculus.signs import nonnegative, strictly_positive
 from derivations.calculus.variables import Domain, Kind, Variable, apart, fresh, rival, variables_of
 from derivations.records.claims import Witness
-from derivations.relations.base import PROVED, Entry, Relation, first, foreign, witness
+from derivations.records.normal_form import Sign
+from derivations.relations.base import PROVED, Entry, Exporter, Relation, Result, Side, first, foreign, witness
 from derivations.relations.equation import Equation
 from derivations.relations.inequality import AtLeast, divergence
 
@@ -35,9 +36,10 @@ Entries = Callable[[sp.Expr, sp.Expr], sp.Expr]  # (i, j) ↦ the entry of a mat
 
 
 @dataclass(frozen=True)
-class _Minimizer(Relation):
+class Problem(Relation):
     """The common part of both problems: `axes` are the ranges of the entries, and along the last axis entries sum to 1."""
 
+    sign: ClassVar[Sign] = Sign.MINIMIZER
     _sense: ClassVar[int] = 1  # −1 where the objective is maximized
 
     @property
@@ -96,6 +98,51 @@ class _Minimizer(Relation):
     def sides(self) -> tuple[sp.Expr, ...]:
         """The candidate's value, and its entry."""
         return self.own_value, self.entry
+
+    @property
+    def shown(self) -> tuple[sp.Expr, ...]:
+        """The objective at the rival, and the candidate's entry."""
+        return self.open_objective, self.entry
+
+    @property
+    def compared(self) -> tuple[sp.Expr, sp.Expr]:
+        """The objective at a rival, and the candidate's entry, with readable names."""
+        names = {v: Variable(v.name.split("#")[0], v.domain) for v in (self.base.label, *self.places)}
+        rival = sp.IndexedBase(names[self.base.label], shape=self.base.shape)
+        objective = self.open_objective.xreplace({self.base: rival, self.base.label: rival.label})
+        return objective, self.candidate_at([names[place] for place in self.places])
+
+    @property
+    def evaluated(self) -> tuple[sp.Expr, ...]:
+        """The candidate's entry."""
+        return (self.entry,)
+
+    @property
+    def parts(self) -> tuple[sp.Expr, ...]:
+        """The sizes, the objective and the candidate."""
+        return *self.axes, *self.shown
+
+    @property
+    def problem(self) -> "Problem":
+        """Itself."""
+        return self
+
+    def mapped(self, change: Callable[[sp.Expr], sp.Expr]) -> Self:
+        """The same candidate for another objective."""
+        return replace(super().mapped(change), objective=lambda point: change(self.objective(point)))  # type: ignore[call-arg, attr-defined]
+
+    def editable(self, side: Side) -> tuple[sp.Expr, Callable[[sp.Expr], Relation]]:
+        """The candidate's entry."""
+
+        def rebuilt(new: sp.Expr) -> Relation:
+            return replace(self, candidate=lambda *at: new.xreplace(dict(zip(self.places, at, strict=True))), at={})  # type: ignore[call-arg]
+
+        return self.entry, rebuilt
+
+    def latex(self, written: Callable[[sp.Expr], str]) -> str:
+        """The candidate as the argument of the minimum, as LaTeX."""
+        objective = written(self.open_objective)
+        return f"{written(self.entry)} = \\arg\\min_{{{_letter(self.base)}}} \\left\\{{{objective}\\right\\}}"
 
     @property
     def expressions(self) -> tuple[sp.Expr, ...]:
@@ -204,7 +251,7 @@ class _Minimizer(Relation):
 
 
 @dataclass(frozen=True)
-class UniqueMinimum(_Minimizer):
+class UniqueMinimum(Problem):
     """`candidate` is the only minimizer of `objective` over the simplex of the given size.
 
     With an `alpha` the divergence is that of x^α/(α(α−1)), for candidates with zeros; `slack(q)` ≥ 0 adds what the
@@ -266,6 +313,10 @@ class UniqueMinimum(_Minimizer):
         entries = [enclose(self.entry, {**point, j: i}) for i in range(1, size + 1)]
         return self._infeasible(point, entries) or self._beaten(point, entries, feasible_near(entries))
 
+    def exported(self, to: Exporter[Result]) -> Result:
+        """The only optimum over a simplex."""
+        return to.minimizer(self)
+
 
 @dataclass(frozen=True)
 class UniqueMaximum(UniqueMinimum):
@@ -275,7 +326,7 @@ class UniqueMaximum(UniqueMinimum):
 
 
 @dataclass(frozen=True)
-class UniquePlan(_Minimizer):
+class UniquePlan(Problem):
     """`candidate` is the only minimizer of `objective` over the nonnegative matrices whose rows sum to 1.
 
     The factor may be one for each row, as where every row has a temperature of its own.
@@ -345,6 +396,10 @@ class UniquePlan(_Minimizer):
         wrong = next(filter(None, (self._infeasible(point, row) for row in entries)), None)
         return wrong or self._beaten(point, _flat(entries), plans_near(entries))
 
+    def exported(self, to: Exporter[Result]) -> Result:
+        """The only optimal plan."""
+        return to.plan(self)
+
 
 def _position(name: str, size: Variable) -> Variable:
     """An index at which the candidate is shown, under a name that no author can give."""
@@ -363,7 +418,7 @@ def _letter(base: sp.IndexedBase) -> str:
     return str(base.label.name).split("#")[0]
 
 
-def _once(relation: _Minimizer, part: str, write: Callable[[], sp.Expr]) -> sp.Expr:
+def _once(relation: Problem, part: str, write: Callable[[], sp.Expr]) -> sp.Expr:
     """Call the author's function once and return that result from then on, so that it cannot change."""
     written = relation.__dict__.setdefault("_written", {})
     if part not in written:

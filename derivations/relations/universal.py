@@ -1,7 +1,7 @@
 """An inequality that holds for every value of an index, or of several."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 
 import sympy as sp
 
@@ -10,8 +10,10 @@ from derivations.calculus.points import with_indices
 from derivations.calculus.screening import Fact
 from derivations.calculus.variables import Kind, Variable
 from derivations.records.claims import Witness
-from derivations.relations.base import HYPOTHESES, Hypothesis
+from derivations.records.normal_form import Sign
+from derivations.relations.base import HYPOTHESES, Hypothesis, Relation
 from derivations.relations.inequality import AtLeast
+from derivations.relations.sameness import same
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,38 @@ class ForAll(Hypothesis):
             or any(type(v) is not Variable or v.domain.kind is not Kind.INDEX for v in self.over)
         ):
             raise ValueError(f"over: expected one or several different indices, got {self.over}")
+
+    @property
+    def sign(self) -> Sign:
+        """The sign of the inequality."""
+        return self.bound.sign
+
+    @property
+    def parameters(self) -> tuple[sp.Expr, ...]:
+        """The indices."""
+        return self.over
+
+    @property
+    def ranging(self) -> tuple[Variable, ...]:
+        """The indices."""
+        return self.over
+
+    @property
+    def stated(self) -> Relation:
+        """The inequality at one value of each index."""
+        return self.bound
+
+    def says_the_same(self, other: "ForAll") -> bool:
+        """Whether the inequalities are the same, for all values of the same indices."""
+        return self.over == other.over and same(self.bound, other.bound)
+
+    def rebuilt(self, change: Callable[[Relation], Relation]) -> Relation:
+        """The inequality as changed, for all values of the indices."""
+        return replace(self, bound=change(self.bound))  # type: ignore[arg-type]
+
+    def latex(self, written: Callable[[sp.Expr], str]) -> str:
+        """The inequality with its indices, as LaTeX."""
+        return f"{self.bound.latex(written)}\\text{{ for all }} {', '.join(map(written, self.over))}"
 
     @property
     def sides(self) -> tuple[sp.Expr, ...]:

@@ -13,6 +13,7 @@ import sympy as sp
 from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import Domain, Kind, Variable, Vector, positive, scalar, vector
 from derivations.records.claims import Witness
+from derivations.records.normal_form import Sign
 from derivations.relations import AtLeast, Differs, Equation, Expansion, Follows, Hypothesis, Limit, Relation
 from tests.attacks import Table, refused
 from tests.attacks.vocabulary import a, b, j, k, l, m, n, one, r, t, u, w, x, y, z
@@ -105,6 +106,8 @@ class Turning:
 @dataclass(frozen=True)
 class Supposed(Hypothesis):
     """A hypothesis that prints y ≥ 0 and asserts x > 0."""
+
+    sign = Sign.AT_LEAST
 
     @property
     def sides(self) -> tuple[sp.Expr, ...]:

@@ -7,7 +7,7 @@ import sympy as sp
 
 from derivations.calculus.sums import total
 from derivations.calculus.variables import scalar
-from derivations.judge.comparison import core, left, objections, related, repetitions, telling_sides
+from derivations.judge.comparison import objections, related, repetitions, telling_sides
 from derivations.relations import (
     AtLeast,
     Counterexample,
@@ -43,9 +43,9 @@ ORDER = Expansion(sp.exp(t * x), 1 + t * x, t, 1)
     ],
 )
 def test_the_left_side(relation: Relation, side: sp.Expr) -> None:
-    assert left(relation) == side
-    assert core(Fails(relation)) is relation
-    assert core(relation) is relation
+    assert relation.shown[0] == side
+    assert Fails(relation).core is relation
+    assert relation.core is relation
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,6 @@ from derivations.judge.mutants import (
     _searched,
     _some,
     _spread,
-    _strictly,
     _tied,
     _weaker,
     fate,
@@ -339,8 +338,10 @@ def test_a_larger_left_side_is_weaker() -> None:
 
 
 def test_a_strictly_positive_gap_makes_strictness_equivalent() -> None:
-    positive_by = [AtLeast(x, t, because=because) for because in (x**2 + 1, x**2, None)]
-    assert [_strictly(each) for each in positive_by] == [True, False, False]
+    stricter = [AtLeast(x, t, because=because).stricter() for because in (x**2 + 1, x**2, None)]
+    assert stricter == [AtLeast(x, t, because=because, strict=True) for because in (x**2 + 1, None, None)]
+    assert AtLeast(x, t, strict=True).stricter() is None
+    assert Equation(x, t).stricter() is None
 
 
 def test_both_sides_must_be_defined() -> None:
