@@ -10,7 +10,7 @@ from itertools import combinations_with_replacement, permutations
 
 import sympy as sp
 
-from derivations.calculus.naming import foreign_names
+from derivations.calculus.naming import bound_in, foreign_names
 from derivations.calculus.orders import upto
 from derivations.calculus.powers import plus
 from derivations.calculus.variables import Kind, Variable
@@ -44,7 +44,7 @@ def follows(expr: sp.Expr, strict: bool, check: Check, known: tuple[Bound, ...] 
 
 def _in_each_case(unsigned: sp.Expr, expr: sp.Expr, strict: bool, check: Check, known: tuple[Bound, ...], depth: int) -> bool:
     """Whether a sign follows in both cases x₊ = 0 and x₊ = x, or in both cases |x| = x and |x| = −x."""
-    inner = {v for part in expr.atoms(sp.Sum) for v in part.bound_symbols}
+    inner = bound_in(expr)
     for part in sp.Mul.make_args(unsigned):
         if isinstance(part, plus | sp.Abs) and not part.free_symbols & inner:  # formal: rule_positive_part_cases
             x = part.args[0]
@@ -173,7 +173,7 @@ def _of_sum(total: sp.Sum, expr: sp.Expr, check: Check) -> Iterator[Bound]:
         yield high - total, False
     if _is_of_units(body, bound):
         yield from ((1 - total, False), (1 + total, False))
-    rebound = any(bound in part.bound_symbols for part in body.atoms(sp.Sum))  # `xreplace` would rename it there, too
+    rebound = bound in bound_in(body)  # `xreplace` would rename it there, too
     if not rebound and check(body, False):  # formal: rule_entry_below_sum
         yield from ((total - body.xreplace({bound: index}), False) for index in _indices(expr, total, high))
 
@@ -194,7 +194,7 @@ def _is_of_units(body: sp.Expr, bound: Variable) -> bool:
 
 def _indices(expr: sp.Expr, total: sp.Sum, high: sp.Expr) -> list[Variable]:
     """The free indices of an expression that have the range of a sum and are not bound in it."""
-    bound = {v for part in total.atoms(sp.Sum) for v in part.bound_symbols}
+    bound = bound_in(total)
     free = {v for v in expr.free_symbols if isinstance(v, Variable) and v.domain.kind is Kind.INDEX}
     return sorted((v for v in free - bound if v.domain.shape == (high,)), key=sp.default_sort_key)
 

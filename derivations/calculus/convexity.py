@@ -14,6 +14,7 @@ import sympy as sp
 from derivations.calculus.bounds import Check
 from derivations.calculus.functions import lemmas_hold, pinsker, xlogx
 from derivations.calculus.instances import instances
+from derivations.calculus.naming import in_scope
 from derivations.calculus.powers import plus
 from derivations.calculus.screening import Facts
 from derivations.calculus.sums import normal
@@ -43,7 +44,7 @@ class Range:
         """1, and the factors, denominators and masses of the summands that are ≥ 0."""
         factors = [factor for body in self.bodies for factor in sp.Mul.make_args(body)]
         parts = [factor if isinstance(factor, sp.exp) else factor.as_base_exp()[0] for factor in factors]
-        parts += [entry for body in self.bodies for entry in sp.ordered(body.atoms(sp.Indexed))]
+        parts += [entry for body in self.bodies for entry in in_scope(body, sp.Indexed)]
         parts += [sp.Mul(*[f for f in sp.Mul.make_args(body) if self.check(f, False)]) for body in self.bodies]
         tried = (part for part in dict.fromkeys(parts) if self.moves(part) and not isinstance(part, sp.log))
         return [sp.S.One, *[part for part in tried if self.check(part, False)]][:MOST_WEIGHTS]
@@ -72,15 +73,13 @@ def theorems(gap: sp.Expr, check: Check, facts: Facts) -> Iterator[sp.Expr]:
 
 def _ranges(gap: sp.Expr, check: Check) -> list[Range]:
     """The sums of an expression that stand in no other sum, by their ranges, each range under indices of its own."""
-    free = gap.free_symbols
     bodies: dict[tuple[sp.Expr, ...], list[sp.Expr]] = {}
     indices: dict[tuple[sp.Expr, ...], tuple[Variable, ...]] = {}
-    for part in sp.ordered(gap.atoms(sp.Sum)):
-        if part.free_symbols <= free:
-            highs = tuple(high for _, _, high in part.limits)
-            own = indices.setdefault(highs, tuple(fresh(v) for v, *_ in part.limits))
-            renamed = dict(zip(part.bound_symbols, own, strict=True))
-            bodies.setdefault(highs, []).append(part.function.xreplace(renamed))
+    for part in in_scope(gap, sp.Sum):
+        highs = tuple(high for _, _, high in part.limits)
+        own = indices.setdefault(highs, tuple(fresh(v) for v, *_ in part.limits))
+        renamed = dict(zip(part.bound_symbols, own, strict=True))
+        bodies.setdefault(highs, []).append(part.function.xreplace(renamed))
     return [Range(gap, indices[highs], tuple(own), check) for highs, own in bodies.items()]
 
 
@@ -196,7 +195,7 @@ def _references(over: Range, y: sp.Expr) -> Iterator[sp.Expr]:
         logs = sp.Mul(*[h.args[0] ** (-c / scale) for h, c in cofactors.items() if isinstance(h, sp.log) and h != sp.log(y)])
         rest = sp.Add(*[-c / scale * h for h, c in cofactors.items() if not isinstance(h, sp.log) and not h.is_number])
         yield from dict.fromkeys((logs, logs * sp.exp(rest)))
-    for part in sp.ordered({part for body in over.bodies for part in body.atoms(sp.Abs)}):
+    for part in sp.ordered({part for body in over.bodies for part in in_scope(body, sp.Abs)}):
         yield from (y - part.args[0], y + part.args[0])
 
 

@@ -14,6 +14,7 @@ import sympy as sp
 from derivations.calculus.bounds import dividing, merged
 from derivations.calculus.convexity import theorems
 from derivations.calculus.functions import xlogx
+from derivations.calculus.naming import in_scope
 from derivations.calculus.parts import oriented
 from derivations.calculus.powers import plus
 from derivations.calculus.screening import Facts, refuted
@@ -77,13 +78,13 @@ def _by_summands(gap: sp.Expr, strict: bool, facts: Facts, depth: int) -> bool:
     body = total.function.xreplace({index: own})
     if rest == 0:
         return _deduced(normal(body), strict, facts, depth)
-    masses = [w for w in sp.ordered(body.atoms(sp.Indexed)) if nonnegative(w) and normal(sp.Sum(w, (own, *ends))) == 1]
+    masses = [w for w in in_scope(body, sp.Indexed) if nonnegative(w) and normal(sp.Sum(w, (own, *ends))) == 1]
     return any(_deduced(normal(body + rest * w), False, facts, depth) for w in masses if not strict)
 
 
 def _by_cases(gap: sp.Expr, strict: bool, facts: Facts, depth: int) -> bool:
     """Whether the sign follows both where x ≥ 0 and where x ≤ 0, for an |x| or x₊ with a plain x."""
-    kinks = [part for part in sp.ordered(gap.atoms(sp.Abs, plus)) if part.free_symbols <= gap.free_symbols]
+    kinks = in_scope(gap, sp.Abs, plus)
     plain = [part for part in kinks if not part.args[0].atoms(sp.Abs, plus) & set(kinks) and part.args[0].is_real]
     if not plain or len(kinks) > MOST_KINKS:
         return False

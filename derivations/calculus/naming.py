@@ -1,4 +1,4 @@
-"""Names of the bound indices of a sum that depend only on its structure, so that exchanged sums are recognized as equal."""
+"""Bound indices: names that depend only on a sum's structure, so that exchanged sums are recognized as equal, and scope."""
 
 from collections.abc import Iterable
 from functools import cache, lru_cache
@@ -34,6 +34,20 @@ def foreign_names(bound: Iterable[Variable], expr: sp.Expr) -> dict[Variable, Va
     used = {symbol.name for symbol in _symbols(expr)}
     names = filter(lambda name: name not in used, (f"ι{number}#" for number in count(1)))
     return {v: Variable(name, Domain(Kind.INDEX, v.domain.shape)) for v, name in zip(bound, names, strict=False)}
+
+
+def in_scope(expr: sp.Expr, *kinds: type[sp.Basic]) -> list[sp.Basic]:
+    """The parts of some kinds that say the same outside of an expression, since no sum in it binds an index of theirs.
+
+    Elsewhere an index of any other part would be free, and replacing this part would also reach where it is bound.
+    """
+    inner = bound_in(expr)
+    return [part for part in sp.ordered(expr.atoms(*kinds)) if part.free_symbols.isdisjoint(inner)]
+
+
+def bound_in(expr: sp.Expr) -> set[sp.Symbol]:
+    """The indices that the sums in an expression bind."""
+    return {v for part in expr.atoms(sp.Sum) for v in part.bound_symbols}
 
 
 @lru_cache(maxsize=2**14)

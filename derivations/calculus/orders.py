@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import sympy as sp
 
+from derivations.calculus.naming import bound_in
 from derivations.calculus.variables import Kind, Variable
 
 
@@ -62,7 +63,6 @@ def halved(factors: Sequence[sp.Expr], bound: Sequence[Variable]) -> sp.Expr | N
     for order in filter(within_one_range, factors):
         i, j = order.args
         rest = sp.Mul(*[factor for factor in factors if factor is not order])
-        inner = {v for part in rest.atoms(sp.Sum) for v in part.bound_symbols}
-        if {i, j} <= set(bound) and not inner & {i, j} and rest.xreplace({i: j, j: i}) == rest:
+        if {i, j} <= set(bound) and bound_in(rest).isdisjoint({i, j}) and rest.xreplace({i: j, j: i}) == rest:
             return sp.expand_mul((1 + sp.KroneckerDelta(i, j)) * rest / 2, deep=False)
     return None

@@ -9,8 +9,10 @@ import sympy as sp
 
 from derivations.calculus.functions import derivative
 from derivations.calculus.moments import UnknownMomentError, expectation
+from derivations.calculus.orders import upto
+from derivations.calculus.powers import plus
 from derivations.calculus.sums import alike, delta, total
-from derivations.calculus.variables import Kind, Variable, fresh, index, vector
+from derivations.calculus.variables import Kind, Variable, fresh, index, stochastic, vector
 from derivations.records.claims import Verdict
 from derivations.register.catalogue import examine
 from derivations.register.entry import Entry
@@ -143,6 +145,39 @@ BOUND: Table = {
 @pytest.mark.parametrize("name", BOUND)
 def test_is_not_proved(name: str) -> None:
     assert refused(BOUND[name])
+
+
+late = upto(40, m)  # 0 at every size that a proved statement is tried at
+plans = stochastic("S", m, m)
+
+
+def of_one_sign(weight: Callable[[sp.Expr], sp.Expr]) -> sp.Expr:
+    """(Σ w a)² − (Σ w |a|)², which is 0 if all entries have one sign and negative otherwise."""
+    return total(l, weight(l) * a[l]) ** 2 - total(l, weight(l) * sp.Abs(a[l])) ** 2
+
+
+SCOPES: Table = {
+    "a weight leaves the sum that binds its index, and |a| is opened at this index": lambda: AtLeast(
+        total(l, c[l])
+        + total(l, 1 / (1 + total(j, sp.exp(-plans[j, l] * total(h, s[h] ** 2)))))
+        + total(j, sp.exp(-total(l, sp.sqrt(c[l]) * sp.sqrt(plans[j, l]))))
+        + late * of_one_sign(lambda key: sp.exp(-total(h, sp.exp(M[h, key])))),
+        0,
+    ),
+    "a mass leaves the sum that binds its index, and |a| is opened at this index": lambda: AtLeast(
+        x**2 + late * total(l, sp.log(1 + total(h, plans[h, l] * a[h]) ** 2)),
+        late * total(l, sp.log(1 + total(h, plans[h, l] * sp.Abs(a[h])) ** 2)),
+    ),
+    "a mass leaves the sum that binds its index, and a₊ is opened at this index": lambda: AtLeast(
+        x**2 + late * total(l, sp.log(1 + plus(total(h, plans[h, l] * a[h])))),
+        late * total(l, sp.log(1 + total(h, plans[h, l] * plus(a[h])))),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SCOPES)
+def test_an_index_is_bound_where_its_sum_says(name: str) -> None:
+    assert refused(SCOPES[name])
 
 
 R, U, Q = vector("r", m, kind=Kind.NONNEGATIVE), vector("u", m, kind=Kind.POSITIVE), vector("RR", m, m, kind=Kind.NONNEGATIVE)

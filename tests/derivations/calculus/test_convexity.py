@@ -81,3 +81,11 @@ def test_hypotheses_of_a_theorem_are_checked(gap: sp.Expr, wrong: sp.Expr) -> No
     made = {normal(each) for each in theorems(normal(gap), check, ())}
     assert normal(wrong) not in made
     assert any(enclose(wrong, point) < 0 for point in points(variables_of(wrong)))
+
+
+def test_weights_are_in_scope() -> None:
+    """A factor of a sum inside of a summand is no weight: outside of it, the index of that sum would be free."""
+    gap = normal(total(h, c[h]) + total(l, 1 / (1 + total(i, sp.exp(R[l, i] * B[l, i] * sp.exp(total(h, s[h] * B[h, i])))))))
+    made = list(theorems(gap, check, ()))
+    assert made
+    assert all(set(variables_of(theorem)) <= set(variables_of(gap)) for theorem in made)

@@ -7,9 +7,9 @@ from itertools import pairwise, permutations
 import pytest
 import sympy as sp
 
-from derivations.calculus.naming import canonical_names, foreign_names
+from derivations.calculus.naming import bound_in, canonical_names, foreign_names, in_scope
 from derivations.calculus.sums import delta, normal, total
-from derivations.calculus.variables import Domain, Kind, Variable, fresh, index, size
+from derivations.calculus.variables import Domain, Kind, Variable, fresh, index, size, vector
 from tests.derivations.calculus.grammar import B, a, b, h, i, j, k, l, q, x
 
 n = size("n")
@@ -81,3 +81,16 @@ def test_foreign_names_are_neither_bound_nor_free_in_the_expression_and_always_t
     twice = foreign_names([once[l], once[k]], sp.Sum(once[l], (once[l], 1, m)) + once[k])
     assert len({l, k, *once.values(), *twice.values()}) == 6
     assert foreign_names([l, k], sp.Sum(l * k, (l, 1, m))) == once
+
+
+def test_what_no_sum_binds_is_in_scope() -> None:
+    m = size("m")
+    l, k = index("l", m), index("k", m)  # noqa: E741
+    v, w = vector("v", m), vector("w", m, m)
+    inner = sp.Sum(w[k, l] * v[k], (k, 1, m))
+    expr = v[l] + sp.exp(inner)
+    assert bound_in(expr) == {k}
+    assert in_scope(expr, sp.Indexed) == [v[l]]
+    assert in_scope(expr, sp.Sum) == [inner]
+    assert in_scope(sp.Sum(expr, (l, 1, m)), sp.Indexed, sp.exp) == []
+    assert in_scope(v[k] * expr, sp.Indexed) == [v[l]]  # v[k] occurs in the sum over k, too
