@@ -1,10 +1,15 @@
-"""Write files atomically: whole or not at all."""
+"""Write files atomically, whole or not at all, and know where to keep what can be computed again."""
 
 from __future__ import annotations
 
 import os
 import tempfile
 from pathlib import Path
+
+
+def cache_folder() -> Path:
+    """The user's folder for what is kept between runs and belongs to no ledger."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "attention-proofs"
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -1,19 +1,26 @@
 """The journal of a run, beside its ledger: what every vote said so far, so that an interrupted run loses nothing.
 
 It is a text that only grows: a line about the run (settings, hashes of the sources), then a line for each vote that ended.  A
-line begins with a digest of itself and of the line before, which reveals changes by hand; a torn last line is left out.
+line begins with a digest of itself, of the line before, and of a key that is kept apart: since a run believes what it goes on
+from, it goes on from nothing that was edited or came from elsewhere.  A torn last line is left out.
 The file is locked while its run lives, also against a second run that would write the same ledger.
 """
 
 from __future__ import annotations
 
 import fcntl
-import hashlib
+import hmac
 import json
 import os
+import secrets
+import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+from derivations.files import cache_folder
 
 
 def place(ledger: Path) -> Path:
@@ -93,4 +100,18 @@ class Journal:
 
 
 def _chained(digest: str, text: bytes) -> str:
-    return hashlib.sha256(digest.encode() + text).hexdigest()[:16]
+    return hmac.new(_key(), digest.encode() + text, "sha256").hexdigest()[:16]
+
+
+@cache
+def _key() -> bytes:
+    """The secret of this user on this machine; where none can be kept, that of this process."""
+    path, new = cache_folder() / "journal.key", secrets.token_bytes(32)
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent) as file, suppress(FileExistsError):
+            file.write(new)
+            file.flush()
+            os.link(file.name, path)  # whole or not at all
+        return path.read_bytes()
+    return new

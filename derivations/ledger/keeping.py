@@ -60,11 +60,12 @@ class Keeper:
     def _take_up(self) -> None:
         """Go on from the journal of an interrupted run, or begin a new one."""
         if self.journal.edited:
-            click.echo(f"{self.journal.path} was edited after it was written: it is not used")
+            click.echo(f"{self.journal.path} was edited, or written by another user or elsewhere: it is not used")
         if (run := self.journal.run) and self._continues(run):
             self.collector.started = run["started"]
             self.kept = replay(self.collector, self.journal.votes)
             self.journal.go_on()
+            click.echo(f"{len(self.kept)} checks are kept of the run that was interrupted ({run['environment']['date']})")
             return
         if run:
             self._fold(run)

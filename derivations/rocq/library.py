@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -13,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from derivations import files
 from derivations.rocq.scanning import forbidden, without_comments
 
 ROOT = Path(__file__).parents[2] / "formal"
@@ -47,8 +47,7 @@ def version() -> str:
 
 def cache_folder() -> Path:
     """Where compiled objects and answers are stored."""
-    home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(home) / "attention-proofs" / "rocq"
+    return files.cache_folder() / "rocq"
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from derivations.ledger import journal as journals
 from derivations.ledger.journal import Journal, place
 
 RUN = {"environment": {"date": "today"}}
@@ -71,6 +72,29 @@ def test_an_edited_journal_is_not_used(edit: object, ledger: Path) -> None:
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(edit(lines)))  # type: ignore[operator]
     assert left(ledger) == (None, [], True)
+
+
+def test_a_journal_from_elsewhere_is_not_used(ledger: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever sends one along with false claims does not have the key."""
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr(journals, "_key", lambda: b"")
+        assert left(ledger) == (None, [], True)
+        journal = Journal(ledger)
+        journal.begin(RUN)
+        journal.add(VOTES[0])
+        journal.close(keep=True)
+        assert left(ledger) == (RUN, VOTES[:1], False)
+    assert left(ledger) == (None, [], True)
+
+
+def test_the_key_stays_the_same_and_is_readable_by_its_user_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journals, "cache_folder", lambda: tmp_path / "cache")
+    keys = {journals._key.__wrapped__() for _ in range(3)}
+    assert len(keys) == 1
+    assert len(*keys) == 32
+    assert [(path.name, path.stat().st_mode & 0o777) for path in (tmp_path / "cache").iterdir()] == [("journal.key", 0o600)]
+    monkeypatch.setattr(journals, "cache_folder", lambda: Path("/dev/null"))
+    assert journals._key.__wrapped__() != journals._key.__wrapped__()
 
 
 def test_only_one_run_writes_a_ledger(ledger: Path) -> None:
