@@ -81,7 +81,7 @@ def _other(sign: str) -> str:
     return "+" if sign == "-" else "-"
 
 
-def _inside(node: Node, letters: Sequence[str], scalars: Sequence[str]) -> Iterator[tuple[str, Node]]:
+def _inside(node: Node, letters: Sequence[str], scalars: Sequence[str]) -> Iterator[tuple[str, Node]]:  # noqa: C901
     """Yield edits of a node itself, then of its parts."""
     yield from _own(node)
     if isinstance(node, Symbol) and node.name in scalars:
@@ -116,7 +116,7 @@ def _inside(node: Node, letters: Sequence[str], scalars: Sequence[str]) -> Itera
                     yield f"{letter} for {spelled(sub)}", Scripted(base, Symbol(letter), sup, primes)
 
 
-def _own(node: Node) -> Iterator[tuple[str, Node]]:
+def _own(node: Node) -> Iterator[tuple[str, Node]]:  # noqa: C901
     match node:
         case Sum(terms):
             for at, (sign, term) in enumerate(terms):

@@ -268,7 +268,7 @@ def _slope(expr: Partial, names: Names, bound: Mapping[Variable, str]) -> Term:
 Environment = Mapping[str, str]  # what stands for a variable inside of slopes
 
 
-def written(part: Term, env: Environment | None = None) -> str:
+def written(part: Term, env: Environment | None = None) -> str:  # noqa: C901
     """A term in Rocq's syntax, with parentheses around all compound parts."""
     env = env or {}
     kind = part[0]

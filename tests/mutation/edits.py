@@ -292,7 +292,7 @@ def _assigned(parent: ast.AST, child: ast.AST) -> bool:
     return any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(child.value))
 
 
-def _of(node: ast.AST, context: str, again: bool) -> Iterator[Found]:
+def _of(node: ast.AST, context: str, again: bool) -> Iterator[Found]:  # noqa: C901
     """The replacements of a node."""
     match node:
         case ast.BinOp(left, op, right) if type(op) in ARITHMETIC and not _is_text(left) and not _is_text(right):

@@ -109,7 +109,7 @@ def _range(guesses: Guesses, node: Listing, why: str) -> None:
             guesses.runs((each for each in letters if each not in guesses.indices), size)
 
 
-def read_domains(guesses: Guesses, tree: Node, formula: Formula) -> None:
+def read_domains(guesses: Guesses, tree: Node, formula: Formula) -> None:  # noqa: C901
     """Membership in sets, signs, and vectors that are written out."""
     why = f"line {formula.line}: ${short(formula.latex)}$"
     positive = any(words in f"{formula.words[-30:]} {formula.after[:40]}" for words in FULL_SUPPORT)

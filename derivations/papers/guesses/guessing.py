@@ -213,7 +213,7 @@ def _stochastic(guesses: Guesses) -> None:
             line.why += f", after “{masses}stochastic”"
 
 
-def _rest(guesses: Guesses, name: str, nodes: Sequence[Node]) -> None:
+def _rest(guesses: Guesses, name: str, nodes: Sequence[Node]) -> None:  # noqa: C901
     """Guess an undeclared symbol from how it is written; leave a question if that does not help."""
     if (
         name in guesses.names

@@ -14,7 +14,7 @@ INTERIORS = ("\\mathrm{int}", "\\mathrm{ri}", "\\mathrm{relint}", "\\mathring")
 WITHOUT_ZERO = (["\\setminus", "\\{0\\}"], ["\\backslash", "\\{0\\}"])
 
 
-def domain_of(guesses: Guesses, node: Node, why: str) -> str | None:
+def domain_of(guesses: Guesses, node: Node, why: str) -> str | None:  # noqa: C901
     """Return the declaration equivalent to membership in a set; None for another set."""
     base, sub, sup = (node.base, node.sub, node.sup) if isinstance(node, Scripted) else (node, None, None)
     if isinstance(base, Symbol) and base.name == "\\mathbb{R}":

@@ -237,7 +237,7 @@ class Elaborator:
             )
         return value
 
-    def next(self, rest: list[Node]) -> Value:
+    def next(self, rest: list[Node]) -> Value:  # noqa: C901
         """Return the value of the next factor with the later factors it applies to, and remove all of them."""
         first = rest.pop(0)
         base, sub, sup, primes = (

@@ -198,7 +198,7 @@ def _of_space(reader: Reader, left: Node, space: Node) -> Iterator[tuple[Asserti
     yield (Shown(value), MEMBER) if sign is None else (sign, "")
 
 
-def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Assertion]:
+def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Assertion]:  # noqa: C901
     spaces = [dimensions(reader, each) if REALS in spelled(each) else None for each in (left, right)]
     if sign in EQUAL and None not in spaces:
         yield Equation(*(sp.Mul(*each) for each in spaces if each is not None))  # spaces are compared by dimension

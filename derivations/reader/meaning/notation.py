@@ -175,7 +175,7 @@ class Notation:
         else:
             self.meanings[name] = scalar(meaning)
 
-    def declare(self, symbol: str, meaning: str) -> None:
+    def declare(self, symbol: str, meaning: str) -> None:  # noqa: C901
         """Add one line of the table."""
         shown = pattern(symbol) if meaning.startswith("=") or "(" in symbol else Pattern(spelled(parse(symbol)))
         if meaning.startswith("="):
