@@ -22,18 +22,15 @@ Derivatives Of the value, the first: ∂/∂C = P, ∂/∂a = f, ∂/∂b = g, a
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from numerics import arguments, network, tolerances
+from numerics.network import Array
 from numerics.transport import feasibility
 from numerics.transport.sinkhorn import masked, scaling
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,7 @@ from evidence import Reading, float64
 from evidence.instances.mem import MemProblem
 from numerics import tolerances
 from numerics.primal import mem as conic_mem
-
-Array = np.ndarray
-
+from numerics.primal.arguments import Array
 
 HALVINGS = 4
 

@@ -15,9 +15,7 @@ from evidence import Reading, float64
 from numerics import tolerances
 from numerics.primal import mem as conic_mem
 from numerics.primal import mem_variants
-
-Array = np.ndarray
-
+from numerics.primal.arguments import Array
 
 LAYOUTS = ("generic", "duplicated", "collinear")
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from evidence import Reading, float64
 from evidence.instances.ot import SYMMETRIC, OtProblem, ot_problems
 from numerics.primal import optimal_transport as transport
-
-Array = NDArray[np.float64]
+from numerics.primal.arguments import Array
 
 
 def problems(

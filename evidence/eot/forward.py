@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -10,7 +12,7 @@ from evidence.instances.one_sided import Row
 from numerics import one_sided
 
 
-def gradient(function, point: Tensor) -> Tensor:  # type: ignore[no-untyped-def]
+def gradient(function: Callable[[Tensor], Tensor], point: Tensor) -> Tensor:
     """∂function/∂at by autograd."""
     point = point.clone().requires_grad_()
     return torch.autograd.grad(function(point), point)[0]

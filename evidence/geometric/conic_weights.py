@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from evidence import Reading, Value, float64
 from numerics import tolerances
 from numerics.primal import coupling, one_sided
-
-Array = NDArray[np.float64]
+from numerics.primal.arguments import Array
 
 
 class WeightsProblem:

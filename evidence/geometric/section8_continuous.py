@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
 from evidence import Layer, Reading, choose, confirms, float64
+from evidence.eot.forward import gradient
 from evidence.instances.continuous import F64, Continuous, continuous, integral, legendre
 from numerics import continuous as ct
 from numerics import tolerances
 
 LINE = continuous(max_d=1)
-
-
-def gradient(function: Callable[[Tensor], Tensor], point: Tensor) -> Tensor:
-    """∂function/∂at by autograd."""
-    point = point.clone().requires_grad_()
-    return torch.autograd.grad(function(point), point)[0]
 
 
 def parameters(x: Continuous) -> dict[str, Tensor | float]:

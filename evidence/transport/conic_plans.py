@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from torch import Tensor
 
 from evidence import float64
 from numerics import tolerances
 from numerics.primal import coupling, matrix
-
-Array = NDArray[np.float64]
-
+from numerics.primal.arguments import Array
 
 CONIC_WIDTH, FEATURES, CONIC_COLD = 2, 3, 0.05
 

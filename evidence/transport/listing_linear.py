@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from evidence import Layer, Reading, confirms, float64
@@ -13,6 +12,7 @@ from evidence.transport import listings as models
 from evidence.transport.listing import ANY, SEVERAL, Tokens
 from numerics import linear, one_sided, tolerances
 from numerics.primal import matrix
+from numerics.primal.arguments import Array
 
 
 def linear_output(x: Tokens, guard: float, scale: float = 1.0) -> Tensor:
@@ -100,9 +100,6 @@ def small_features(x: Tokens) -> Reading:
 
 
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
-
-
-Array = NDArray[np.float64]
 
 
 def features(drawn: ConicBatch) -> tuple[Array, Array]:

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from numerics import tolerances
 
 Array = NDArray[np.float64]
+"""What all convex programs take and return."""
 
 
 def finite(name: str, values: ArrayLike, *axes: str) -> Array:

@@ -23,11 +23,9 @@ from scipy.optimize import linprog
 
 from numerics import tolerances
 from numerics.primal import conic
-from numerics.primal.arguments import check_positive, distribution, finite
+from numerics.primal.arguments import Array, check_positive, distribution, finite
 from numerics.primal.conic import cp
 from numerics.primal.simplex import OVERFLOW
-
-Array = NDArray[np.float64]
 
 # Entries of the scaled problem with a reduced cost above this go unused at first; what that costs shows in the gap.
 _MAX_REDUCED_COST = 60.0

@@ -22,11 +22,9 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from numerics import tolerances
-
-Array = NDArray[np.float64]
+from numerics.primal.arguments import Array
 
 # Newton's method starts with no entry below this. It stops when this many steps in a row bring nothing and no entry that
 # matters is on its way to another order of magnitude, or after so many steps.

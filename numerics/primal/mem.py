@@ -28,10 +28,8 @@ from scipy.special import logsumexp
 
 from numerics import tolerances
 from numerics.primal import conic, entropic
-from numerics.primal.arguments import check_positive, distribution, finite, vector
+from numerics.primal.arguments import Array, check_positive, distribution, finite, vector
 from numerics.primal.conic import cp
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

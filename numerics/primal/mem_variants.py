@@ -22,15 +22,13 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
 from numerics import tolerances
 from numerics.primal import entropic, mem
-from numerics.primal.arguments import check_positive
+from numerics.primal.arguments import Array, check_positive
 from numerics.primal.conic import cp
-
-Array = NDArray[np.float64]
 
 # The search over log w goes by this stride, this often, and ends this close.
 _STRIDE, _STRIDES, _NEAREST = 2.5, 16, 1e-15

@@ -31,10 +31,9 @@ from scipy.optimize import linprog
 
 from numerics import tolerances
 from numerics.primal import conic, entropic, mem
-from numerics.primal.arguments import check_positive, distribution, vector
+from numerics.primal.arguments import Array, check_positive, distribution, vector
 from numerics.primal.conic import cp
 
-Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 # What the linear solver takes for zero. Beside a forbidden entry, marginals below this cannot be told from zero.
