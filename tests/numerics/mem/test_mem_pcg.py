@@ -14,7 +14,7 @@ from numerics.benchmarks import mem as bench_mem
 from numerics.mem import pcg, pcg_threads, pcg_torch, shared_templates
 from numerics.mem.pcg_state import SharedProblem, SolutionBuffers
 from numerics.mem.pcg_torch import Tile
-from tests.numerics.mem.searches import IMPLEMENTATIONS, ONE_TEMPLATE, PROBLEMS, ROWS, Numba, Problem
+from tests.numerics.mem.pcg_problems import IMPLEMENTATIONS, ONE_TEMPLATE, PROBLEMS, ROWS, Numba, Problem
 
 STEPS = 16
 
