@@ -1,24 +1,13 @@
 """Check the formulas, theorems and assertions of a document: each is a claim with a derivation that the machine verifies.
 
-Everything that the author of a claim needs is imported from here:
+An author imports from here every name of `derivations.vocabulary`, where they are described, and `equation`, which reads a
+claim from its LaTeX:
 
     from derivations import Equation, Steps, claim, index, positive, size, total, vector
 
-Claims       `claim` registers one, `reprint` the same one printed elsewhere; a derivation yields `Steps` or returns
-             `Undecidable`; a correction has a `Severity`, and a `Statement` where it is reprinted in other words
-Variables    `size`, `index`, `scalar`, `positive`, `vector`, `simplex`, `interior`, `coupling`, `stochastic`, ... say what a
-             symbol ranges over; `Kind` names the domains; `Point` and `Value` are the types of exact sample points
-Expressions  SymPy's, with `total` for sums over an index, Kronecker's `delta`, `upto` for [i ≤ j] in sums up to an index and
-             over pairs, `derivative`, `xlogx`, `kl`, `pinsker`, `bregman`, the positive part `plus`, `maximum`, `minimum`,
-             `sigmoid`, `softplus`, `tanh`, `norm`, `relative` for x log(x/y), and `expectation` and `variance` of random
-             vectors
-Statements   the kinds of `Relation`: `Equation`, `AtLeast`, `UniqueMinimum`, `Limit`, ...; `Follows` concludes from earlier
-             steps and from hypotheses, also `ForAll` indices, `Fails` refutes at an exact point
-Theorems     `WEIERSTRASS`, `SLATER`, ... are quoted and not proved; `Theorem` states another one
-
-A name is loaded when it is first used.  Thus reading a ledger, listing documents or printing the commands' help does not
-load SymPy, and the modules of this package can import one another by their full names without a circle.  The commands are
-in `derivations.__main__`, the documents in one package each, such as `derivations.documents.eot`.
+The vocabulary is loaded when its first name is used.  Thus reading a ledger, listing documents or printing the commands' help
+does not load SymPy, and the modules of this package can import one another by their full names without a circle.  The commands
+are in `derivations.__main__`, the documents in one package each, such as `derivations.documents.eot`.
 """
 
 import os
@@ -30,179 +19,16 @@ STARTED = time.time()  # a source that changes later may differ from what was im
 os.environ.setdefault("SYMPY_CACHE_SIZE", "20000")  # read when SymPy is imported; its own 1000 is soon full
 
 if TYPE_CHECKING:
-    from derivations.calculus.balls import Point as Point
-    from derivations.calculus.balls import Value as Value
-    from derivations.calculus.functions import derivative as derivative
-    from derivations.calculus.functions import kl as kl
-    from derivations.calculus.functions import pinsker as pinsker
-    from derivations.calculus.functions import xlogx as xlogx
-    from derivations.calculus.moments import expectation as expectation
-    from derivations.calculus.moments import variance as variance
-    from derivations.calculus.orders import upto as upto
-    from derivations.calculus.powers import bregman as bregman
-    from derivations.calculus.powers import plus as plus
-    from derivations.calculus.shorthands import maximum as maximum
-    from derivations.calculus.shorthands import minimum as minimum
-    from derivations.calculus.shorthands import norm as norm
-    from derivations.calculus.shorthands import relative as relative
-    from derivations.calculus.shorthands import sigmoid as sigmoid
-    from derivations.calculus.shorthands import softplus as softplus
-    from derivations.calculus.shorthands import tanh as tanh
-    from derivations.calculus.sums import delta as delta
-    from derivations.calculus.sums import normal as normal
-    from derivations.calculus.sums import total as total
-    from derivations.calculus.variables import Kind as Kind
-    from derivations.calculus.variables import Variable as Variable
-    from derivations.calculus.variables import complementary as complementary
-    from derivations.calculus.variables import coupling as coupling
-    from derivations.calculus.variables import index as index
-    from derivations.calculus.variables import interior as interior
-    from derivations.calculus.variables import positive as positive
-    from derivations.calculus.variables import rival as rival
-    from derivations.calculus.variables import scalar as scalar
-    from derivations.calculus.variables import simplex as simplex
-    from derivations.calculus.variables import size as size
-    from derivations.calculus.variables import stochastic as stochastic
-    from derivations.calculus.variables import unit as unit
-    from derivations.calculus.variables import vector as vector
     from derivations.papers.claims import equation as equation
-    from derivations.records.claims import Severity as Severity
-    from derivations.records.claims import Statement as Statement
-    from derivations.records.theorems import BAILLON_HADDAD as BAILLON_HADDAD
-    from derivations.records.theorems import BOLZANO_WEIERSTRASS as BOLZANO_WEIERSTRASS
-    from derivations.records.theorems import CLOSED_PREIMAGE as CLOSED_PREIMAGE
-    from derivations.records.theorems import COMPLETENESS as COMPLETENESS
-    from derivations.records.theorems import CONVEX_CRITICAL_POINT as CONVEX_CRITICAL_POINT
-    from derivations.records.theorems import CONVEX_HESSIAN as CONVEX_HESSIAN
-    from derivations.records.theorems import DANSKIN as DANSKIN
-    from derivations.records.theorems import DOMINATED_CONVERGENCE as DOMINATED_CONVERGENCE
-    from derivations.records.theorems import FENCHEL_DUALITY as FENCHEL_DUALITY
-    from derivations.records.theorems import FENCHEL_MOREAU as FENCHEL_MOREAU
-    from derivations.records.theorems import FERMAT as FERMAT
-    from derivations.records.theorems import HEINE_BOREL as HEINE_BOREL
-    from derivations.records.theorems import IMPLICIT_FUNCTION as IMPLICIT_FUNCTION
-    from derivations.records.theorems import INTERMEDIATE_VALUE as INTERMEDIATE_VALUE
-    from derivations.records.theorems import KANTOROVICH_RUBINSTEIN as KANTOROVICH_RUBINSTEIN
-    from derivations.records.theorems import LINEAR_PROGRAMMING as LINEAR_PROGRAMMING
-    from derivations.records.theorems import MEAN_VALUE as MEAN_VALUE
-    from derivations.records.theorems import MOMENT_GENERATING_ANALYTIC as MOMENT_GENERATING_ANALYTIC
-    from derivations.records.theorems import SINKHORN as SINKHORN
-    from derivations.records.theorems import SLATER as SLATER
-    from derivations.records.theorems import SQUEEZE as SQUEEZE
-    from derivations.records.theorems import UNIQUE_SUBGRADIENT as UNIQUE_SUBGRADIENT
-    from derivations.records.theorems import WEIERSTRASS as WEIERSTRASS
-    from derivations.records.theorems import Theorem as Theorem
-    from derivations.register.catalogue import Steps as Steps
-    from derivations.register.catalogue import Undecidable as Undecidable
-    from derivations.register.catalogue import claim as claim
-    from derivations.register.catalogue import reprint as reprint
-    from derivations.relations import AtLeast as AtLeast
-    from derivations.relations import Differs as Differs
-    from derivations.relations import Entries as Entries
-    from derivations.relations import Entry as Entry
-    from derivations.relations import Equation as Equation
-    from derivations.relations import Expansion as Expansion
-    from derivations.relations import Fails as Fails
-    from derivations.relations import Follows as Follows
-    from derivations.relations import ForAll as ForAll
-    from derivations.relations import Limit as Limit
-    from derivations.relations import Relation as Relation
-    from derivations.relations import Solves as Solves
-    from derivations.relations import StrictUnlessEqual as StrictUnlessEqual
-    from derivations.relations import Taylor as Taylor
-    from derivations.relations import UniqueMaximum as UniqueMaximum
-    from derivations.relations import UniqueMinimum as UniqueMinimum
-    from derivations.relations import UniquePlan as UniquePlan
+    from derivations.vocabulary import *
+else:
 
-_NAMES = {
-    # what a claim is written down with
-    "derivations.register.catalogue": ("claim", "reprint", "Steps", "Undecidable"),
-    "derivations.papers.claims": ("equation",),
-    "derivations.records.claims": ("Severity", "Statement"),
-    # what ranges over what
-    "derivations.calculus.variables": (
-        "Kind",
-        "Variable",
-        "size",
-        "index",
-        "scalar",
-        "positive",
-        "vector",
-        "simplex",
-        "interior",
-        "rival",
-        "coupling",
-        "stochastic",
-        "unit",
-        "complementary",
-    ),
-    "derivations.calculus.balls": ("Point", "Value"),
-    # expressions
-    "derivations.calculus.sums": ("total", "delta", "normal"),
-    "derivations.calculus.functions": ("derivative", "kl", "pinsker", "xlogx"),
-    "derivations.calculus.shorthands": ("maximum", "minimum", "norm", "relative", "sigmoid", "softplus", "tanh"),
-    "derivations.calculus.orders": ("upto",),
-    "derivations.calculus.powers": ("bregman", "plus"),
-    "derivations.calculus.moments": ("expectation", "variance"),
-    # statements
-    "derivations.relations": (
-        "Relation",
-        "Equation",
-        "Differs",
-        "AtLeast",
-        "StrictUnlessEqual",
-        "UniqueMinimum",
-        "UniqueMaximum",
-        "UniquePlan",
-        "Entry",
-        "Entries",
-        "Limit",
-        "Expansion",
-        "Solves",
-        "Follows",
-        "ForAll",
-        "Fails",
-        "Taylor",
-    ),
-    # theorems to quote
-    "derivations.records.theorems": (
-        "Theorem",
-        "COMPLETENESS",
-        "HEINE_BOREL",
-        "CLOSED_PREIMAGE",
-        "WEIERSTRASS",
-        "BOLZANO_WEIERSTRASS",
-        "INTERMEDIATE_VALUE",
-        "FERMAT",
-        "MEAN_VALUE",
-        "SQUEEZE",
-        "DOMINATED_CONVERGENCE",
-        "MOMENT_GENERATING_ANALYTIC",
-        "IMPLICIT_FUNCTION",
-        "CONVEX_HESSIAN",
-        "BAILLON_HADDAD",
-        "CONVEX_CRITICAL_POINT",
-        "UNIQUE_SUBGRADIENT",
-        "FENCHEL_MOREAU",
-        "FENCHEL_DUALITY",
-        "SLATER",
-        "LINEAR_PROGRAMMING",
-        "KANTOROVICH_RUBINSTEIN",
-        "DANSKIN",
-        "SINKHORN",
-    ),
-}
-_MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
+    def __getattr__(name: str) -> Any:
+        """An author's name, from its module (PEP 562); a look for a name of Python's, such as `__path__`, loads nothing."""
+        home = "derivations.papers.claims" if name == "equation" else "derivations.vocabulary"
+        if name.startswith("_") or not hasattr(import_module(home), name):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(home), name)
 
-__all__ = list(_MODULE_OF)
-
-
-def __getattr__(name: str) -> Any:
-    """A name of the vocabulary, from the module that defines it (PEP 562)."""
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_MODULE_OF[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *dir(import_module("derivations.vocabulary")), "equation"})

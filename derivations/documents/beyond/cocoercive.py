@@ -26,11 +26,11 @@ from functools import cache, cached_property
 
 import sympy as sp
 
-from derivations import AtLeast, Entry, Equation, Follows, Steps, Value, Variable, bregman, claim, pinsker, plus, total
 from derivations.documents.beyond.exact_attention import jeffreys, minus, own, product, y
 from derivations.documents.beyond.smoothness import DIAMETER, WITHIN, D
 from derivations.documents.deciphering.notation import T, a, alpha, d, i, j, lam, mean, mu, n, tilt, u
 from derivations.documents.deciphering.section6_theorem1 import FINITE, distance, divergence, tilted
+from derivations.vocabulary import *
 
 
 @dataclass(frozen=True)

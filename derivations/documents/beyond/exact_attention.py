@@ -19,9 +19,9 @@ templates; z = λ/α + h_λ − μ is enough, and is needed only where these dif
 
 import sympy as sp
 
-from derivations import AtLeast, Entry, Equation, Steps, UniqueMinimum, claim, simplex, total, vector
 from derivations.documents.deciphering.notation import a, alpha, d, dual, lam, mean, mu, n, primal, shifted, tilt, u, z
 from derivations.documents.deciphering.section6_theorem1 import FINITE, distance, divergence, stationary
+from derivations.vocabulary import *
 
 q, y = simplex("q", n), vector("y", d)
 

@@ -18,24 +18,8 @@ References Kirchhoff (1847); Sherman and Morrison (1950); Amari (1998); Arora, H
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entry,
-    Equation,
-    Steps,
-    Theorem,
-    claim,
-    delta,
-    derivative,
-    index,
-    interior,
-    positive,
-    relative,
-    simplex,
-    total,
-    vector,
-)
 from derivations.documents.eot.notation import expect, j, k, l, m, s, softmax, tau, u
+from derivations.vocabulary import *
 
 pi, v = interior("π", m), vector("v", m)
 p = softmax(s, tau)

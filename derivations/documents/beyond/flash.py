@@ -12,8 +12,8 @@ References Dao, Fu, Ermon, Rudra and Ré (2022); Rabe and Staats (2021); Milakov
 
 import sympy as sp
 
-from derivations import Equation, Steps, claim, derivative, index, scalar, sigmoid, size, softplus, total, vector
 from derivations.documents.eot.notation import V, c, expect, g, j, k, s, softmax, tau
+from derivations.vocabulary import *
 
 t1, t2 = size("t1"), size("t2")
 j1, j2 = index("j", t1), index("k", t2)

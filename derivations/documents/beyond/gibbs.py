@@ -16,29 +16,8 @@ References Gibbs (1902), chapter XI; Pinsker (1964); Csiszár (1967) for the con
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entry,
-    Equation,
-    Kind,
-    Limit,
-    Steps,
-    UniqueMinimum,
-    UniquePlan,
-    claim,
-    interior,
-    kl,
-    pinsker,
-    positive,
-    relative,
-    scalar,
-    simplex,
-    stochastic,
-    total,
-    vector,
-    xlogx,
-)
 from derivations.documents.eot.notation import i, j, l, m, n, partition, s, softmax, tau
+from derivations.vocabulary import *
 
 p = softmax(s, tau)
 q, u = simplex("q", m), interior("u", m)

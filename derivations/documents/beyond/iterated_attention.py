@@ -19,7 +19,6 @@ from functools import cache
 
 import sympy as sp
 
-from derivations import AtLeast, Equation, Expansion, Follows, Steps, Theorem, Value, Variable, claim, size, vector
 from derivations.documents.beyond.cocoercive import ANY, NEAR
 from derivations.documents.beyond.exact_attention import jeffreys, own, product, y
 from derivations.documents.beyond.output_bounds import QUARTER, next_pass
@@ -27,6 +26,7 @@ from derivations.documents.beyond.smoothness import DIAMETER, WITHIN, D
 from derivations.documents.deciphering.notation import a, alpha, d, lam, maximizer, mean, mu, tilt, z
 from derivations.documents.deciphering.section6_approximation import SMALL, double_spread, scaled, skew, spread
 from derivations.documents.deciphering.section6_theorem1 import FINITE, distance, tilted
+from derivations.vocabulary import *
 
 g = vector("g", d)
 

@@ -22,27 +22,8 @@ from fractions import Fraction
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entry,
-    Equation,
-    Kind,
-    Steps,
-    Value,
-    Variable,
-    bregman,
-    claim,
-    delta,
-    index,
-    positive,
-    scalar,
-    simplex,
-    size,
-    stochastic,
-    total,
-    vector,
-)
 from derivations.documents.eot.notation import j, k, l, m, other, tau
+from derivations.vocabulary import *
 
 columns = size("N")
 p, v = simplex("p", m), vector("v", m)

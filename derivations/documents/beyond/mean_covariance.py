@@ -20,24 +20,10 @@ from fractions import Fraction
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entry,
-    Equation,
-    Steps,
-    Theorem,
-    Value,
-    Variable,
-    claim,
-    derivative,
-    positive,
-    scalar,
-    total,
-    vector,
-)
 from derivations.documents.beyond.exact_attention import own, product
 from derivations.documents.deciphering.notation import T, a, alpha, b, covariance, d, i, k, lam, mean, mu, n, tilt, u
 from derivations.documents.deciphering.section6_theorem1 import FINITE, tilted
+from derivations.vocabulary import *
 
 FUNDAMENTAL = Theorem(
     "fundamental theorem of calculus",

@@ -23,12 +23,12 @@ from functools import cache
 
 import sympy as sp
 
-from derivations import AtLeast, Equation, Expansion, Follows, Steps, Value, Variable, claim, positive, scalar, tanh, total
 from derivations.documents.beyond.cocoercive import ANY, FROM_PRIOR, NEAR, PASS, gained, lost, spent
 from derivations.documents.beyond.exact_attention import product, y
 from derivations.documents.beyond.smoothness import DIAMETER, WITHIN, D
 from derivations.documents.deciphering.notation import a, alpha, lam, mean, mu, tilt
 from derivations.documents.deciphering.section6_theorem1 import FINITE
+from derivations.vocabulary import *
 
 QUARTER = sp.Rational(1, 4)
 kappa = alpha * D**2 / 4

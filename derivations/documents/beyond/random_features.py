@@ -18,26 +18,9 @@ from fractions import Fraction
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entry,
-    Equation,
-    Kind,
-    Steps,
-    Value,
-    Variable,
-    claim,
-    index,
-    positive,
-    scalar,
-    simplex,
-    size,
-    stochastic,
-    total,
-    vector,
-)
 from derivations.documents.deciphering.section5_gaussian import coordinate_mgf
 from derivations.documents.eot.notation import K, Q, j, k, m, r
+from derivations.vocabulary import *
 
 outcomes, columns = size("N"), size("M")
 o, other = index("o", outcomes), index("h", outcomes)

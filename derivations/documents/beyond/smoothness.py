@@ -26,34 +26,9 @@ from functools import cache
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entry,
-    Equation,
-    Follows,
-    ForAll,
-    Kind,
-    Steps,
-    Taylor,
-    Value,
-    Variable,
-    claim,
-    delta,
-    index,
-    interior,
-    kl,
-    pinsker,
-    positive,
-    relative,
-    scalar,
-    simplex,
-    size,
-    stochastic,
-    total,
-    vector,
-)
 from derivations.documents.deciphering.notation import T, a, d, i, j, mean, n
 from derivations.documents.deciphering.section6_theorem1 import distance, divergence
+from derivations.vocabulary import *
 
 p, w, D = interior("p", n), interior("w", n), positive("D")
 WITHIN = "‖t_i − t_j‖ ≤ D for all i and j"

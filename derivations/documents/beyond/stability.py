@@ -18,23 +18,8 @@ from fractions import Fraction
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entry,
-    Equation,
-    Steps,
-    Value,
-    Variable,
-    claim,
-    positive,
-    scalar,
-    simplex,
-    size,
-    stochastic,
-    tanh,
-    total,
-)
 from derivations.documents.eot.notation import j, m
+from derivations.vocabulary import *
 
 n, columns = size("n"), size("N")
 p = simplex("p", m)

@@ -14,24 +14,8 @@ References Wainwright and Jordan (2008), section 3; Marshall, Olkin and Arnold (
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entry,
-    Equation,
-    Kind,
-    Steps,
-    claim,
-    derivative,
-    index,
-    kl,
-    positive,
-    relative,
-    scalar,
-    size,
-    total,
-    vector,
-)
 from derivations.documents.eot.notation import entropy, expect, j, m, partition, s, softmax, tau
+from derivations.vocabulary import *
 
 x, rho = vector("x", m), positive("rho")
 p = softmax(s, tau)
@@ -59,7 +43,7 @@ slope_is_entropy.twin("the sign", lambda: Equation(derivative(potential(s, tau),
 slope_is_entropy.twin("divided by τ", lambda: Equation(derivative(potential(s, tau), tau), entropy(p) / tau))
 
 
-def variance() -> sp.Expr:
+def score_variance() -> sp.Expr:
     """Var_p(s)."""
     return total(j, p(j) * (s[j] - expect(p, s)) ** 2)
 
@@ -74,11 +58,11 @@ def variance() -> sp.Expr:
 )
 def entropy_grows() -> Steps:
     """The entropy rises at the rate Var_p(s)/τ³ and the mean score falls at the rate Var_p(s)/τ²."""
-    yield Equation(derivative(expect(p, s), tau), -variance() / tau**2, reason="dp_j/dτ = −p_j(s_j − E_p[s])/τ²;")
-    yield Equation(derivative(entropy(p), tau), variance() / tau**3, reason="H = (φ − E_p[s])/τ")
+    yield Equation(derivative(expect(p, s), tau), -score_variance() / tau**2, reason="dp_j/dτ = −p_j(s_j − E_p[s])/τ²;")
+    yield Equation(derivative(entropy(p), tau), score_variance() / tau**3, reason="H = (φ − E_p[s])/τ")
 
 
-entropy_grows.twin("τ squared", lambda: Equation(derivative(entropy(p), tau), variance() / tau**2))
+entropy_grows.twin("τ squared", lambda: Equation(derivative(entropy(p), tau), score_variance() / tau**2))
 entropy_grows.twin("the second moment", lambda: Equation(derivative(entropy(p), tau), total(j, p(j) * s[j] ** 2) / tau**3))
 
 

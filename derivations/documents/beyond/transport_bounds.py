@@ -21,30 +21,11 @@ from functools import cache
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entry,
-    Equation,
-    Follows,
-    Kind,
-    Steps,
-    Value,
-    Variable,
-    claim,
-    coupling,
-    delta,
-    interior,
-    positive,
-    relative,
-    simplex,
-    total,
-    vector,
-    xlogx,
-)
 from derivations.documents.beyond.smoothness import WITHIN
 from derivations.documents.beyond.transport_cocoercive import DIAMETER, FROM_PRIOR, NEAR, PASS, D, gained, lost, spent
 from derivations.documents.deciphering.notation import a, alpha, lam
 from derivations.documents.deciphering.notation_transport import N, Q, entropy_of_preference, gamma, i, j, k, l, u
+from derivations.vocabulary import *
 
 g, e = gained, PASS.apart
 BEND = alpha * D**2  # 4γq

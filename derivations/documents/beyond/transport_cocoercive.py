@@ -22,22 +22,6 @@ from functools import cache, cached_property
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entry,
-    Equation,
-    Follows,
-    ForAll,
-    Steps,
-    Value,
-    Variable,
-    bregman,
-    claim,
-    pinsker,
-    plus,
-    positive,
-    total,
-)
 from derivations.documents.beyond.exact_attention import minus, product
 from derivations.documents.beyond.smoothness import WITHIN
 from derivations.documents.deciphering.notation import a, alpha, d, lam
@@ -57,6 +41,7 @@ from derivations.documents.deciphering.notation_transport import (
     origin,
     u,
 )
+from derivations.vocabulary import *
 
 D = positive("D")
 DIAMETER = ForAll(AtLeast(D**2, total(a, (T[i, a] - T[k, a]) ** 2)), (i, k))

@@ -15,19 +15,6 @@ References Appendix A of the document, which assumes bounded moments; (13) shows
 
 import sympy as sp
 
-from derivations import (
-    MOMENT_GENERATING_ANALYTIC,
-    Equation,
-    Expansion,
-    Fails,
-    Severity,
-    Steps,
-    claim,
-    derivative,
-    normal,
-    scalar,
-    total,
-)
 from derivations.documents.deciphering.notation import T, a, b, covariance, i, inner, lam, mu, partition, u
 from derivations.documents.deciphering.section6_expansion import (
     NEAR_0,
@@ -41,6 +28,7 @@ from derivations.documents.deciphering.section6_expansion import (
     t,
 )
 from derivations.documents.deciphering.section6_theorem1 import at_zero
+from derivations.vocabulary import *
 
 m1, m2, rho, x = scalar("m1"), scalar("m2"), scalar("rho"), scalar("x")
 y = m1 * t + m2 * t**2 / 2 + rho * t**2

@@ -17,33 +17,9 @@ References Appendix B of the document
 
 import sympy as sp
 
-from derivations import (
-    MEAN_VALUE,
-    AtLeast,
-    Entry,
-    Equation,
-    Fails,
-    Kind,
-    Limit,
-    Severity,
-    Steps,
-    claim,
-    delta,
-    derivative,
-    expectation,
-    index,
-    interior,
-    kl,
-    positive,
-    scalar,
-    simplex,
-    size,
-    total,
-    vector,
-    xlogx,
-)
 from derivations.documents.deciphering.notation import T, a, c, d, i, j, k, mean, n, primal, shifted, u
 from derivations.documents.deciphering.section4_problem import information
+from derivations.vocabulary import *
 
 sigma, eta = positive("sigma"), positive("eta")
 p, q = interior("p", n), simplex("x", n)

@@ -13,7 +13,6 @@ from fractions import Fraction
 
 import sympy as sp
 
-from derivations import Entry, Fails, Severity, Steps, UniqueMinimum, claim, reprint, total
 from derivations.documents.deciphering.appendix_b_perspectives import (
     alpha_from_likelihood,
     eta,
@@ -23,6 +22,7 @@ from derivations.documents.deciphering.appendix_b_perspectives import (
 )
 from derivations.documents.deciphering.notation import T, a, d, lam, mean, n, tilt, u
 from derivations.documents.deciphering.section4_problem import information
+from derivations.vocabulary import *
 
 HALF = Fraction(1, 2)
 

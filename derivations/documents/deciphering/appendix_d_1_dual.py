@@ -15,25 +15,6 @@ References Appendix D of the document up to Proposition 1; Cuturi and Peyré (20
 
 import sympy as sp
 
-from derivations import (
-    WEIERSTRASS,
-    AtLeast,
-    Entries,
-    Entry,
-    Equation,
-    Expansion,
-    Fails,
-    Severity,
-    Steps,
-    Value,
-    Variable,
-    claim,
-    coupling,
-    derivative,
-    simplex,
-    total,
-    xlogx,
-)
 from derivations.documents.deciphering.notation import a, alpha, d, lam, z
 from derivations.documents.deciphering.notation_transport import (
     FOOTNOTE,
@@ -78,6 +59,7 @@ from derivations.documents.deciphering.notation_transport import (
     weak_duality,
     weights,
 )
+from derivations.vocabulary import *
 
 # ── the problem ─────────────────────────────────────────────────────────────────────────────────────────────────────
 

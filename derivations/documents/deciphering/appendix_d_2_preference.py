@@ -13,26 +13,6 @@ References Proposition 1 of the document and the paragraph after it
 
 import sympy as sp
 
-from derivations import (
-    SQUEEZE,
-    AtLeast,
-    Entries,
-    Entry,
-    Equation,
-    Fails,
-    Kind,
-    Limit,
-    Steps,
-    Value,
-    Variable,
-    claim,
-    delta,
-    index,
-    kl,
-    positive,
-    total,
-    vector,
-)
 from derivations.documents.deciphering.notation import a, d
 from derivations.documents.deciphering.notation_transport import (
     FOOTNOTE,
@@ -59,6 +39,7 @@ from derivations.documents.deciphering.notation_transport import (
     u,
     weights,
 )
+from derivations.vocabulary import *
 
 gap = positive("δ")
 spare = vector("s", N, kind=Kind.NONNEGATIVE)

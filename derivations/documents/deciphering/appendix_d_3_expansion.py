@@ -14,23 +14,6 @@ References Appendix D of the document, from "The derivation of (25)"
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entries,
-    Entry,
-    Equation,
-    Expansion,
-    Fails,
-    Kind,
-    Severity,
-    Steps,
-    Value,
-    Variable,
-    claim,
-    positive,
-    total,
-    vector,
-)
 from derivations.documents.deciphering.appendix_d_1_dual import printed_dual
 from derivations.documents.deciphering.notation import a, alpha, b, d, lam, z
 from derivations.documents.deciphering.notation_transport import (
@@ -48,6 +31,7 @@ from derivations.documents.deciphering.notation_transport import (
     scores,
     u,
 )
+from derivations.vocabulary import *
 
 LINE: dict[Variable, Value] = {N: 2, d: 1, T.label: [[0], [1]], gamma: 1, j: 1}
 FLAT: dict[Variable, Value] = {**LINE, u.label: [1, 0]}

@@ -14,23 +14,6 @@ References Appendix D of the document, after the expansion of (39)
 
 import sympy as sp
 
-from derivations import (
-    Entries,
-    Entry,
-    Equation,
-    Expansion,
-    Fails,
-    Severity,
-    Solves,
-    Steps,
-    Value,
-    Variable,
-    claim,
-    derivative,
-    index,
-    total,
-    vector,
-)
 from derivations.documents.deciphering.appendix_d_3_expansion import (
     FLAT,
     mean_term,
@@ -70,6 +53,7 @@ from derivations.documents.deciphering.notation_transport import (
     true_mean,
     u,
 )
+from derivations.vocabulary import *
 
 e, h = index("e", d), index("h", d)
 B, C = vector("B", d, d), vector("C", d, d, d)

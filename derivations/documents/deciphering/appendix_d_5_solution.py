@@ -10,7 +10,6 @@ References the end of Appendix D of the document
 
 import sympy as sp
 
-from derivations import Entry, Equation, Fails, Severity, Steps, Value, Variable, claim, total
 from derivations.documents.deciphering.appendix_d_1_dual import printed_slope
 from derivations.documents.deciphering.notation import alpha, d, z
 from derivations.documents.deciphering.notation_transport import (
@@ -35,6 +34,7 @@ from derivations.documents.deciphering.notation_transport import (
     u,
     weights,
 )
+from derivations.vocabulary import *
 
 
 def closed_form(potentials: Entry) -> Entry:

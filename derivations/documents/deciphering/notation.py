@@ -7,7 +7,7 @@ Notation  n templates t_i ∈ ℝ^d, T[i, a] = (t_i)_a; u the preference weights
 
 import sympy as sp
 
-from derivations import Entry, Solves, index, interior, kl, positive, size, total, vector
+from derivations.vocabulary import *
 
 n, d = size("n"), size("d")
 i, j, k = index("i", n), index("j", n), index("k", n)

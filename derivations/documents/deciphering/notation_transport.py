@@ -11,30 +11,8 @@ from functools import cache
 
 import sympy as sp
 
-from derivations import (
-    FERMAT,
-    AtLeast,
-    Entries,
-    Entry,
-    Equation,
-    Expansion,
-    Fails,
-    Kind,
-    Solves,
-    Value,
-    Variable,
-    derivative,
-    index,
-    kl,
-    positive,
-    simplex,
-    size,
-    stochastic,
-    total,
-    vector,
-    xlogx,
-)
 from derivations.documents.deciphering.notation import a, alpha, b, c, d, lam, z
+from derivations.vocabulary import *
 
 N = size("N")
 i, j, k, l = index("i", N), index("j", N), index("k", N), index("l", N)  # noqa: E741

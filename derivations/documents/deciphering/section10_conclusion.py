@@ -12,9 +12,9 @@ References section 10 of the document, the first paragraph of which repeats the 
 
 import sympy as sp
 
-from derivations import Steps, Undecidable, claim, reprint
 from derivations.documents.deciphering.section7_attention import two_pieces
 from derivations.documents.deciphering.section9_sharing import FINITE, all_templates, outside, positive_weight
+from derivations.vocabulary import *
 
 
 @claim(

@@ -6,7 +6,7 @@ Main claims
 References the second paragraph of section 10 of the document
 """
 
-from derivations import Undecidable, claim
+from derivations.vocabulary import *
 
 
 @claim(

@@ -14,7 +14,6 @@ References the abstract of the document, and section 1, which repeats it; what t
 
 import sympy as sp
 
-from derivations import AtLeast, Expansion, Severity, Steps, Undecidable, claim, interior, kl, reprint, simplex, total
 from derivations.documents.deciphering.notation import (
     T,
     a,
@@ -42,6 +41,7 @@ from derivations.documents.deciphering.section7_attention import (
     uniform_preference,
 )
 from derivations.documents.deciphering.section7_t5 import t5_realizes
+from derivations.vocabulary import *
 
 p, v = simplex("p", n), interior("v", n)
 

@@ -9,7 +9,7 @@ References the abstract, the first two paragraphs and the end of the third one o
            BertModel and T5EncoderModel in transformers
 """
 
-from derivations import Equation, Undecidable, claim, scalar
+from derivations.vocabulary import *
 
 WORDS = 4
 reached = scalar("reached")

@@ -6,7 +6,7 @@ Main claims
 References the second and third paragraph of section 2 of the document; Sahiner et al. (2022)
 """
 
-from derivations import Undecidable, claim
+from derivations.vocabulary import *
 
 
 @claim(

@@ -17,25 +17,10 @@ References sections 2, 3.2 and the end of 6 of the document; Bahdanau et al. (20
 
 import sympy as sp
 
-from derivations import (
-    Entry,
-    Equation,
-    Fails,
-    Severity,
-    Steps,
-    Undecidable,
-    claim,
-    derivative,
-    positive,
-    reprint,
-    scalar,
-    simplex,
-    total,
-    vector,
-)
 from derivations.documents.deciphering.notation import T, a, alpha, b, c, d, i, mean, n, u, z
 from derivations.documents.deciphering.section7_attention import closed
 from derivations.documents.deciphering.section8_heads import log_linear, reparametrization
+from derivations.vocabulary import *
 
 p, g = simplex("p", n), simplex("g", n)
 last = scalar("p0")
@@ -225,7 +210,7 @@ middle, apart, gain = scalar("x"), positive("y"), positive("v")
 weight, decoder = vector("W", d, d), vector("S", d)
 
 
-def unit(at: sp.Expr) -> sp.Expr:
+def hidden_unit(at: sp.Expr) -> sp.Expr:
     """v tanh(x), one unit of the additive score, where x is linear in the annotation."""
     return gain * (1 - 2 / (sp.exp(2 * at) + 1))
 
@@ -247,7 +232,11 @@ def general(evidence_of_state: Entry) -> Equation:
 def original_attention() -> Steps:
     """With a uniform preference the closed form is said to align with the attention of Bahdanau et al. and Luong et al."""
     yield Fails(
-        Equation(unit(middle + apart) + unit(middle - apart) - 2 * unit(middle), 0, at={middle: 1, apart: 1, gain: 1}),
+        Equation(
+            hidden_unit(middle + apart) + hidden_unit(middle - apart) - 2 * hidden_unit(middle),
+            0,
+            at={middle: 1, apart: 1, gain: 1},
+        ),
         reason="with uniform u, log p is linear in t_i for every z; Bahdanau's score v·tanh(W t_i + U s) is not: for "
         "three annotations on a line its second difference is not 0",
     )

@@ -13,21 +13,7 @@ References sections 3 to 3.2 of the document; BertForMaskedLM, BertConfig and T5
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entry,
-    Equation,
-    Fails,
-    Severity,
-    Steps,
-    Undecidable,
-    claim,
-    index,
-    interior,
-    scalar,
-    size,
-    total,
-)
+from derivations.vocabulary import *
 
 BLANKS, LENGTH = 2, 7
 predicted, words = scalar("predicted"), scalar("words")

@@ -18,30 +18,8 @@ References Section 3 of the document
 
 import sympy as sp
 
-from derivations import (
-    DOMINATED_CONVERGENCE,
-    AtLeast,
-    Entry,
-    Equation,
-    Fails,
-    Kind,
-    Limit,
-    Severity,
-    Steps,
-    Undecidable,
-    claim,
-    delta,
-    derivative,
-    expectation,
-    index,
-    positive,
-    scalar,
-    simplex,
-    size,
-    total,
-    vector,
-)
 from derivations.documents.deciphering.notation import T, a, c, d, i, mean, mu, n, u
+from derivations.vocabulary import *
 
 p = simplex("p", n)
 v, h, center = vector("v", d), vector("h", d), vector("mu", d)

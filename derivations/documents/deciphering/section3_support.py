@@ -13,26 +13,7 @@ References sections 3.1 and 3.2 of the document
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Fails,
-    Kind,
-    Limit,
-    Severity,
-    Steps,
-    Value,
-    Variable,
-    claim,
-    index,
-    interior,
-    kl,
-    positive,
-    scalar,
-    simplex,
-    size,
-    total,
-    vector,
-)
+from derivations.vocabulary import *
 
 m, others = size("m"), size("o")
 i, j = index("i", m), index("j", m)

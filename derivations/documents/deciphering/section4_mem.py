@@ -16,26 +16,10 @@ from fractions import Fraction
 
 import sympy as sp
 
-from derivations import (
-    INTERMEDIATE_VALUE,
-    AtLeast,
-    Entry,
-    Equation,
-    Fails,
-    Follows,
-    Severity,
-    Steps,
-    UniqueMinimum,
-    Value,
-    Variable,
-    claim,
-    positive,
-    total,
-    vector,
-)
 from derivations.documents.deciphering.appendix_b_perspectives import constant, eta, likelihood, log_prior, p, q, sigma
 from derivations.documents.deciphering.notation import T, a, alpha, d, i, lam, mean, n, primal, shifted, tilt, u, z
 from derivations.documents.deciphering.section4_problem import closer, information, r2
+from derivations.vocabulary import *
 
 kappa, reach = positive("kappa"), positive("s")
 b, v = vector("b", d), vector("v", d)

@@ -19,29 +19,6 @@ from functools import cache
 
 import sympy as sp
 
-from derivations import (
-    WEIERSTRASS,
-    AtLeast,
-    Entry,
-    Equation,
-    Fails,
-    Follows,
-    Kind,
-    Limit,
-    Severity,
-    Steps,
-    UniqueMinimum,
-    claim,
-    derivative,
-    interior,
-    kl,
-    positive,
-    scalar,
-    simplex,
-    total,
-    vector,
-    xlogx,
-)
 from derivations.documents.deciphering.notation import (
     T,
     a,
@@ -58,6 +35,7 @@ from derivations.documents.deciphering.notation import (
     u,
     z,
 )
+from derivations.vocabulary import *
 
 q = simplex("q", n)
 SETUP = ("u has masses on t_1, …, t_M, as in the setup",)

@@ -10,8 +10,8 @@ References Section 5 of the document, whose example has Σ = I; `deciphering.15`
 
 import sympy as sp
 
-from derivations import AtLeast, Entry, Equation, Kind, Steps, claim, index, scalar, size, total, vector
 from derivations.documents.deciphering.notation import a, alpha, b, d, lam
+from derivations.vocabulary import *
 
 r = size("r")
 e, f = index("e", r), index("f", r)

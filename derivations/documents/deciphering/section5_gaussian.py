@@ -19,26 +19,6 @@ from functools import cache
 
 import sympy as sp
 
-from derivations import (
-    MEAN_VALUE,
-    AtLeast,
-    Entry,
-    Equation,
-    Expansion,
-    Kind,
-    Limit,
-    Steps,
-    claim,
-    derivative,
-    interior,
-    kl,
-    normal,
-    positive,
-    scalar,
-    simplex,
-    total,
-    vector,
-)
 from derivations.documents.deciphering.notation import (
     T,
     a,
@@ -56,6 +36,7 @@ from derivations.documents.deciphering.notation import (
     z,
 )
 from derivations.documents.deciphering.notation import mu as prior_mean
+from derivations.vocabulary import *
 
 mu, b, h, nu = vector("mu", d), vector("b", d), vector("h", d), vector("nu", d)
 x, y = vector("x", d), vector("y", d)

@@ -21,23 +21,6 @@ from functools import cache
 
 import sympy as sp
 
-from derivations import (
-    MOMENT_GENERATING_ANALYTIC,
-    AtLeast,
-    Entry,
-    Equation,
-    Expansion,
-    Fails,
-    Limit,
-    Severity,
-    Solves,
-    Steps,
-    Value,
-    Variable,
-    claim,
-    total,
-    vector,
-)
 from derivations.documents.deciphering.notation import (
     T,
     a,
@@ -62,6 +45,7 @@ from derivations.documents.deciphering.notation import (
 from derivations.documents.deciphering.section6_expansion import NEAR_0, bound, centered, no_expansion, x
 from derivations.documents.deciphering.section6_expansion import k as power
 from derivations.documents.deciphering.section6_theorem1 import stationary, tilted
+from derivations.vocabulary import *
 
 y = vector("y", d)
 m, S, C = vector("m", d), vector("S", d, d), vector("C", d, d, d)

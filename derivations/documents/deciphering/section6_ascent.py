@@ -9,8 +9,8 @@ References the text of section 6 after (12) and after Figure 3
 
 import sympy as sp
 
-from derivations import AtLeast, Equation, Steps, Undecidable, claim, derivative, kl, total, vector
 from derivations.documents.deciphering.notation import a, alpha, d, dual, i, lam, mean, shifted, tilt
+from derivations.vocabulary import *
 
 nu = vector("nu", d)
 

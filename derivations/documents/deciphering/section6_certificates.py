@@ -14,10 +14,10 @@ References nothing of this is printed; it makes Theorem 1 and (18) computable wi
 
 import sympy as sp
 
-from derivations import WEIERSTRASS, AtLeast, Entry, Equation, Steps, claim, positive, simplex, total, vector
 from derivations.documents.deciphering.notation import T, a, alpha, d, dual, i, lam, mean, mu, n, primal, shifted, tilt, u, z
 from derivations.documents.deciphering.section6_approximation import scaled
 from derivations.documents.deciphering.section6_theorem1 import FINITE, distance, divergence, stationary, tilted
+from derivations.vocabulary import *
 
 q, y, g = simplex("q", n), vector("y", d), vector("g", d)
 s, shift = positive("s"), vector("c", d)

@@ -20,26 +20,6 @@ from functools import cache
 
 import sympy as sp
 
-from derivations import (
-    MOMENT_GENERATING_ANALYTIC,
-    AtLeast,
-    Entry,
-    Equation,
-    Expansion,
-    Fails,
-    Limit,
-    Severity,
-    Steps,
-    Value,
-    Variable,
-    claim,
-    derivative,
-    kl,
-    positive,
-    scalar,
-    total,
-    vector,
-)
 from derivations.documents.deciphering.notation import (
     T,
     a,
@@ -58,6 +38,7 @@ from derivations.documents.deciphering.notation import (
     u,
     z,
 )
+from derivations.vocabulary import *
 
 t = positive("t")
 NEAR_0 = "M is finite in a neighbourhood of 0, as for u with finite support"

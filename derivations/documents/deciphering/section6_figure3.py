@@ -11,8 +11,8 @@ from fractions import Fraction
 
 import sympy as sp
 
-from derivations import AtLeast, Equation, Expansion, Fails, Follows, Severity, Steps, claim, positive, total, vector
 from derivations.documents.deciphering.notation import T, a, alpha, b, c, covariance, i, lam, maximizer, mean, mu, n, tilt, u, z
+from derivations.vocabulary import *
 
 w = vector("w", n)
 x, y = positive("x"), positive("y")

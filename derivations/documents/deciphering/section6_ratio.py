@@ -16,9 +16,9 @@ from types import MappingProxyType
 
 import sympy as sp
 
-from derivations import BAILLON_HADDAD, AtLeast, Equation, Follows, Point, Steps, claim, derivative, positive, total, vector
 from derivations.documents.deciphering.notation import T, a, alpha, b, covariance, d, i, lam, mean, mu, n, partition, tilt, u
 from derivations.documents.deciphering.section6_theorem1 import FINITE, stationary, tilted
+from derivations.vocabulary import *
 
 y, c, g = vector("y", d), vector("c", d), vector("g", d)
 kappa = positive("kappa")

@@ -12,7 +12,6 @@ References the text of section 6 around (14) and after (18); where (18) is exact
 
 import sympy as sp
 
-from derivations import AtLeast, Equation, Expansion, Follows, Kind, Steps, claim, scalar, total, vector
 from derivations.documents.deciphering.notation import (
     T,
     a,
@@ -34,6 +33,7 @@ from derivations.documents.deciphering.notation import (
 )
 from derivations.documents.deciphering.section6_approximation import approximate, shift, spread
 from derivations.documents.deciphering.section6_theorem1 import divergence, tilted
+from derivations.vocabulary import *
 
 y = vector("y", d)
 

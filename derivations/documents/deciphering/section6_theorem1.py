@@ -16,29 +16,6 @@ when λ ≤ 1, and tilt(1) = π has mean 3/2.  With μ + z = 3/2 + 1/α + s, s >
 
 import sympy as sp
 
-from derivations import (
-    FERMAT,
-    AtLeast,
-    Entry,
-    Equation,
-    Fails,
-    Kind,
-    Limit,
-    Severity,
-    Steps,
-    Undecidable,
-    UniqueMinimum,
-    claim,
-    derivative,
-    kl,
-    normal,
-    positive,
-    scalar,
-    simplex,
-    size,
-    total,
-    vector,
-)
 from derivations.documents.deciphering.notation import (
     T,
     a,
@@ -57,6 +34,7 @@ from derivations.documents.deciphering.notation import (
     tilt,
     u,
 )
+from derivations.vocabulary import *
 
 q = simplex("q", n)
 tilted = tilt(lam)

@@ -19,23 +19,6 @@ from fractions import Fraction
 
 import sympy as sp
 
-from derivations import (
-    Entry,
-    Equation,
-    Fails,
-    Kind,
-    Severity,
-    Steps,
-    UniqueMinimum,
-    claim,
-    index,
-    kl,
-    simplex,
-    size,
-    stochastic,
-    total,
-    vector,
-)
 from derivations.documents.deciphering.notation import T, a, alpha, b, c, d, i, inner, j, k, lam, mean, mu, n, tilt, u, z
 from derivations.documents.deciphering.section6_approximation import error, finite_form
 from derivations.documents.deciphering.section6_theorem1 import stationary
@@ -60,6 +43,7 @@ from derivations.documents.deciphering.section8_heads import (
     shown,
     y,
 )
+from derivations.vocabulary import *
 
 w = vector("w", n, kind=Kind.POSITIVE)
 G = vector("G", d, d)

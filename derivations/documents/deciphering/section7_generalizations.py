@@ -13,30 +13,11 @@ References "Generalized attention structures suggested by the optimal solution" 
 
 import sympy as sp
 
-from derivations import (
-    MOMENT_GENERATING_ANALYTIC,
-    AtLeast,
-    Entry,
-    Equation,
-    Expansion,
-    Fails,
-    Kind,
-    Limit,
-    Severity,
-    Solves,
-    Steps,
-    claim,
-    complementary,
-    positive,
-    reprint,
-    simplex,
-    total,
-    vector,
-)
 from derivations.documents.deciphering.notation import T, a, alpha, b, c, d, i, inner, k, lam, n, tilt, u, z
 from derivations.documents.deciphering.section8_heads import log_linear
 from derivations.documents.deciphering.section9_sharing import FINITE
 from derivations.documents.deciphering.section10_conclusion import support_removed
+from derivations.vocabulary import *
 
 x, t = positive("x"), positive("t")
 S, G = vector("S", d, d), vector("G", d, d, d)

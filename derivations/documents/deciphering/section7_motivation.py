@@ -6,7 +6,7 @@ Main claims
 References "T5 transformer implicitly adopts …", footnote 9 and the end of section 7; section 9 where it repeats the last one
 """
 
-from derivations import Undecidable, claim
+from derivations.vocabulary import *
 
 
 @claim(

@@ -18,24 +18,6 @@ References "T5 transformer implicitly adopts …" in section 7, (19), (20); T5At
 
 import sympy as sp
 
-from derivations import (
-    Entry,
-    Equation,
-    Fails,
-    Kind,
-    Severity,
-    Steps,
-    Undecidable,
-    claim,
-    complementary,
-    delta,
-    derivative,
-    index,
-    positive,
-    scalar,
-    total,
-    vector,
-)
 from derivations.documents.deciphering.notation import a, b, c, d, i, inner, j, k, mean, n, z
 from derivations.documents.deciphering.section8_heads import (
     FIRST,
@@ -60,6 +42,7 @@ from derivations.documents.deciphering.section8_heads import (
     t5_weights,
     y,
 )
+from derivations.vocabulary import *
 
 blank = vector("g", n, kind=Kind.NONNEGATIVE)
 SOME_WORD = "Z normalizes, so some word is not masked"
@@ -384,7 +367,7 @@ sinusoidal_positions.twin("one number for each position", lambda: looked_up(delt
 gain, offset = vector("G", d), vector("bN", d)
 epsilon = positive("eps")
 average = total(a, change[a]) / d
-variance = total((a, c), (change[a] - change[c]) ** 2) / (2 * d**2)
+variance_of_change = total((a, c), (change[a] - change[c]) ** 2) / (2 * d**2)
 """Half the mean squared difference of two coordinates."""
 
 
@@ -415,10 +398,10 @@ def simplification(square: sp.Expr, shift: sp.Expr = sp.S.Zero) -> Equation:
 )
 def simplified_norm() -> Steps:
     """T5's layer normalization is a simpler one: on centred inputs it is layer normalization with its bias left out."""
-    yield simplification(variance)
+    yield simplification(variance_of_change)
 
 
-simplified_norm.twin("a bias is added", lambda: simplification(variance, offset[b]))
+simplified_norm.twin("a bias is added", lambda: simplification(variance_of_change, offset[b]))
 simplified_norm.twin("the variance is about 0", lambda: simplification(total(a, change[a] ** 2) / d))
 
 

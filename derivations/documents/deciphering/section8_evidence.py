@@ -14,29 +14,10 @@ from functools import cache
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entry,
-    Equation,
-    Expansion,
-    Fails,
-    Kind,
-    Limit,
-    Severity,
-    Solves,
-    Steps,
-    Undecidable,
-    UniqueMinimum,
-    claim,
-    normal,
-    positive,
-    scalar,
-    total,
-    vector,
-)
 from derivations.documents.deciphering.notation import T, a, alpha, b, d, i, inner, lam, mean, mu, n, primal, tilt, u, z
 from derivations.documents.deciphering.section7_attention import exact_evidence
 from derivations.documents.deciphering.section8_heads import Place, log_linear
+from derivations.vocabulary import *
 
 exact = mean(tilt(lam))
 output = mean(tilt(lambda coordinate: alpha * exact_evidence(coordinate)))

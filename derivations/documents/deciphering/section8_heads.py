@@ -19,23 +19,8 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from derivations import (
-    Entry,
-    Equation,
-    Fails,
-    Severity,
-    Steps,
-    Value,
-    Variable,
-    claim,
-    index,
-    scalar,
-    simplex,
-    size,
-    total,
-    vector,
-)
 from derivations.documents.deciphering.notation import a, b, d, i, j, k, n
+from derivations.vocabulary import *
 
 e = size("e")
 o, r = index("o", e), index("r", e)

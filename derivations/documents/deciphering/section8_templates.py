@@ -15,25 +15,10 @@ from fractions import Fraction
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Equation,
-    Expansion,
-    Fails,
-    Kind,
-    Severity,
-    Solves,
-    Steps,
-    claim,
-    expectation,
-    index,
-    size,
-    total,
-    vector,
-)
 from derivations.documents.deciphering.notation import T, a, alpha, c, d, i, k, lam, mean, mu, n, tilt, u
 from derivations.documents.deciphering.section7_attention import heads, layer_is_exact, smallest
 from derivations.documents.deciphering.section8_heads import e
+from derivations.vocabulary import *
 
 entries_of_input = vector("x", d, kind=Kind.RANDOM)
 split = index("f", e)

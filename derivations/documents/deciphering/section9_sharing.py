@@ -17,28 +17,6 @@ References Section 9 of the document, from (25) on
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entry,
-    Equation,
-    Fails,
-    Follows,
-    Kind,
-    Limit,
-    Severity,
-    Steps,
-    Value,
-    Variable,
-    claim,
-    complementary,
-    index,
-    positive,
-    scalar,
-    simplex,
-    size,
-    total,
-    vector,
-)
 from derivations.documents.deciphering import notation
 from derivations.documents.deciphering.notation import alpha, b, d, n, z
 from derivations.documents.deciphering.notation_transport import (
@@ -59,6 +37,7 @@ from derivations.documents.deciphering.notation_transport import (
     weights,
 )
 from derivations.documents.deciphering.notation_transport import conditional as conditional_of
+from derivations.vocabulary import *
 
 source, other = index("l", n), index("h", N)
 K, y, prior = vector("K", N, n, kind=Kind.NONNEGATIVE), vector("y", N), notation.u

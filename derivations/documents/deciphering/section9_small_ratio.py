@@ -6,7 +6,7 @@ Main claims
 References "when both α and α/γ are small" in section 9, before (25)
 """
 
-from derivations import claim
+from derivations.vocabulary import *
 
 
 @claim(

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from derivations import AtLeast, Fails, Follows, Severity, Steps, claim, scalar
+from derivations.vocabulary import *
 
 
 @dataclass(frozen=True)

@@ -12,24 +12,10 @@ References section 9 of the document, from (25) on; ViTForImageClassification in
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Equation,
-    Steps,
-    Undecidable,
-    claim,
-    delta,
-    derivative,
-    index,
-    positive,
-    scalar,
-    size,
-    total,
-    vector,
-)
 from derivations.documents.deciphering import notation
 from derivations.documents.deciphering.notation import a, alpha, b, c, d, n, z
 from derivations.documents.deciphering.notation_transport import gamma
+from derivations.vocabulary import *
 
 N, G = size("N"), size("G")
 i, k, l = index("i", N), index("k", N), index("l", n)  # noqa: E741

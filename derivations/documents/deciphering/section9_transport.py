@@ -15,34 +15,6 @@ References Section 9 of the document up to (24); Cuturi (2013)
 
 import sympy as sp
 
-from derivations import (
-    HEINE_BOREL,
-    IMPLICIT_FUNCTION,
-    SQUEEZE,
-    WEIERSTRASS,
-    AtLeast,
-    Entries,
-    Equation,
-    Fails,
-    Follows,
-    Kind,
-    Limit,
-    Severity,
-    Steps,
-    Undecidable,
-    Value,
-    Variable,
-    claim,
-    complementary,
-    coupling,
-    derivative,
-    kl,
-    positive,
-    simplex,
-    total,
-    vector,
-    xlogx,
-)
 from derivations.documents.deciphering.notation_transport import (
     FOOTNOTE,
     STRICT,
@@ -71,6 +43,7 @@ from derivations.documents.deciphering.notation_transport import (
     u,
     weights,
 )
+from derivations.vocabulary import *
 
 p = simplex("p", N)
 P, R0 = coupling("P", p, u), coupling("R", p, u)

@@ -13,22 +13,6 @@ References Section 9 of the document from "Let μ̃ denote" to "we get the OT-ba
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entries,
-    Entry,
-    Equation,
-    Expansion,
-    Fails,
-    Severity,
-    Steps,
-    claim,
-    coupling,
-    interior,
-    kl,
-    total,
-    xlogx,
-)
 from derivations.documents.deciphering.notation import a, alpha, b, z
 from derivations.documents.deciphering.notation_transport import (
     SMALL,
@@ -69,6 +53,7 @@ from derivations.documents.deciphering.notation_transport import (
     u,
     weights,
 )
+from derivations.vocabulary import *
 
 p0, v = interior("p", N), interior("v", N)
 P0 = coupling("P", p0, v)

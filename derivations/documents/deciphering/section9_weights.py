@@ -12,7 +12,6 @@ References Section 9 of the document; none of this is printed there
 
 import sympy as sp
 
-from derivations import AtLeast, Entries, Entry, Equation, Expansion, Steps, claim, positive, scalar, total
 from derivations.documents.deciphering.notation import a, alpha, b, lam, z
 from derivations.documents.deciphering.notation_transport import (
     M,
@@ -35,6 +34,7 @@ from derivations.documents.deciphering.notation_transport import (
     u,
     weights,
 )
+from derivations.vocabulary import *
 
 C, inverse = scalar("C"), positive("t")
 

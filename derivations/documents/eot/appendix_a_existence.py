@@ -14,22 +14,6 @@ References Theorem A.6 of the document and its proof
 
 import sympy as sp
 
-from derivations import (
-    CLOSED_PREIMAGE,
-    HEINE_BOREL,
-    AtLeast,
-    Entries,
-    Equation,
-    Follows,
-    Limit,
-    Steps,
-    claim,
-    positive,
-    scalar,
-    stochastic,
-    total,
-    xlogx,
-)
 from derivations.documents.eot.appendix_a_matrix import (
     TOGETHER,
     P,
@@ -43,6 +27,7 @@ from derivations.documents.eot.appendix_a_matrix import (
 )
 from derivations.documents.eot.notation import eps, i, j, m, n
 from derivations.documents.eot.section3_existence import scalar_convexity
+from derivations.vocabulary import *
 
 R = stochastic("R", n, m)
 odds, a = positive("t"), positive("a")

@@ -15,29 +15,9 @@ References Definitions A.1–A.5 of the document
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entries,
-    Entry,
-    Equation,
-    Fails,
-    Severity,
-    Steps,
-    UniquePlan,
-    claim,
-    delta,
-    derivative,
-    index,
-    kl,
-    positive,
-    simplex,
-    stochastic,
-    total,
-    vector,
-    xlogx,
-)
 from derivations.documents.eot import notation
 from derivations.documents.eot.notation import K, d, eps, i, j, k, l, m, n, r
+from derivations.vocabulary import *
 
 Q = vector("Q", n, d)
 P = stochastic("P", n, m)

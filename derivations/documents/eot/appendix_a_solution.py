@@ -13,9 +13,9 @@ References Theorem A.7 of the document and its proof
 
 import sympy as sp
 
-from derivations import AtLeast, Equation, Kind, Limit, Steps, claim, delta, derivative, index, positive, total, vector
 from derivations.documents.eot.appendix_a_matrix import TOGETHER, P, cost, objective, similarity, softmax, solves
 from derivations.documents.eot.notation import eps, i, j, k, l, m, n, tau
+from derivations.vocabulary import *
 
 a = positive("a")
 W, Z = vector("W", n, m, kind=Kind.POSITIVE), vector("Z", n, kind=Kind.POSITIVE)

@@ -15,26 +15,8 @@ References the opening of Appendix B of the document, Definitions B.1 and B.2; R
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entry,
-    Equation,
-    Fails,
-    Limit,
-    Steps,
-    UniqueMinimum,
-    claim,
-    delta,
-    derivative,
-    kl,
-    positive,
-    scalar,
-    simplex,
-    total,
-    vector,
-    xlogx,
-)
 from derivations.documents.eot.notation import j, l, m, objective, partition, s, softmax, tau
+from derivations.vocabulary import *
 
 p, q = simplex("p", m), simplex("x", m)
 star = softmax(s, tau)

@@ -13,26 +13,6 @@ References Lemma B.4 of the document and its proof; Rockafellar (1970), §23 and
 
 import sympy as sp
 
-from derivations import (
-    UNIQUE_SUBGRADIENT,
-    AtLeast,
-    Entry,
-    Equation,
-    Fails,
-    Kind,
-    Severity,
-    Steps,
-    Value,
-    Variable,
-    claim,
-    delta,
-    derivative,
-    interior,
-    scalar,
-    total,
-    vector,
-    xlogx,
-)
 from derivations.documents.eot.appendix_b_conjugate import (
     attained_at,
     colder,
@@ -52,6 +32,7 @@ from derivations.documents.eot.appendix_b_conjugate import (
 )
 from derivations.documents.eot.notation import j, k, l, m, partition, s, softmax, tau
 from derivations.documents.eot.section3_existence import scalar_convexity
+from derivations.vocabulary import *
 
 c, step = scalar("c"), scalar("h")
 w, inside = vector("w", m, kind=Kind.POSITIVE), interior("y", m)

@@ -14,7 +14,6 @@ References the last part of Appendix B of the document, and Remark B.5; Boyd and
 
 import sympy as sp
 
-from derivations import AtLeast, Equation, Kind, Steps, claim, derivative, kl, reprint, scalar, total, vector, xlogx
 from derivations.documents.eot import section3_theorem
 from derivations.documents.eot.appendix_b_conjugate import (
     attained_at,
@@ -30,6 +29,7 @@ from derivations.documents.eot.appendix_b_conjugate import (
 )
 from derivations.documents.eot.notation import K, Q, j, k, l, lam, m, partition, r, s, similarity, softmax, tau
 from derivations.documents.eot.section6_theorem import deeper_reason
+from derivations.vocabulary import *
 
 w = vector("p", m, kind=Kind.POSITIVE)
 any_weights = vector("x", m, kind=Kind.NONNEGATIVE)

@@ -14,29 +14,6 @@ References Theorem B.3 of the document and its proof; Rockafellar (1970), Theore
 
 import sympy as sp
 
-from derivations import (
-    FENCHEL_MOREAU,
-    UNIQUE_SUBGRADIENT,
-    AtLeast,
-    Entry,
-    Equation,
-    Fails,
-    Follows,
-    Kind,
-    Limit,
-    Severity,
-    Steps,
-    Theorem,
-    Value,
-    Variable,
-    claim,
-    derivative,
-    interior,
-    positive,
-    scalar,
-    total,
-    vector,
-)
 from derivations.documents.eot.appendix_b_conjugate import (
     divergence,
     elsewhere,
@@ -49,6 +26,7 @@ from derivations.documents.eot.appendix_b_conjugate import (
     uniform,
 )
 from derivations.documents.eot.notation import j, m, s, tau
+from derivations.vocabulary import *
 
 a, beyond = scalar("a", Kind.NONNEGATIVE), scalar("v", Kind.NONNEGATIVE)
 b, c = positive("b"), scalar("c")

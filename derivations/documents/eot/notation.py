@@ -7,7 +7,7 @@ Notation  m keys, n sources, d the width of queries and keys, e the width of val
 
 import sympy as sp
 
-from derivations import Entry, Variable, index, positive, scalar, size, total, vector, xlogx
+from derivations.vocabulary import *
 
 m, n, d, e = size("m"), size("n"), size("d"), size("e")
 i, h = index("i", n), index("h", n)

@@ -7,8 +7,8 @@ Notation  the policy is a point π of the open simplex, an action i is drawn fro
 
 import sympy as sp
 
-from derivations import delta, index, interior, scalar, total
 from derivations.documents.eot.notation import j, m, tau, u
+from derivations.vocabulary import *
 
 pi = interior("π", m)
 baseline = scalar("b")
@@ -30,7 +30,7 @@ def estimate(level: sp.Expr) -> sp.Expr:
     return (u[ACTION] - level) * score_function(ACTION)
 
 
-def variance(level: sp.Expr) -> sp.Expr:
+def variance_at(level: sp.Expr) -> sp.Expr:
     """Var X = E[X²] − E[X]² with baseline b."""
     return mean(estimate(level) ** 2) - mean(estimate(level)) ** 2
 

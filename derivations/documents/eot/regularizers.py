@@ -10,22 +10,8 @@ from collections.abc import Callable, Iterator
 
 import sympy as sp
 
-from derivations import (
-    INTERMEDIATE_VALUE,
-    AtLeast,
-    Entry,
-    Equation,
-    Kind,
-    Relation,
-    complementary,
-    plus,
-    positive,
-    scalar,
-    simplex,
-    total,
-    xlogx,
-)
 from derivations.documents.eot.notation import j, l, m
+from derivations.vocabulary import *
 
 Regularizer = Callable[[Entry], sp.Expr]
 

@@ -16,30 +16,10 @@ References the list of contributions of the document
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entry,
-    Equation,
-    Fails,
-    Kind,
-    Limit,
-    Severity,
-    Steps,
-    Undecidable,
-    UniqueMinimum,
-    claim,
-    delta,
-    derivative,
-    index,
-    reprint,
-    scalar,
-    size,
-    total,
-    vector,
-)
 from derivations.documents.eot import policy, section0_abstract
 from derivations.documents.eot.notation import cost, expect, j, k, m, objective, s, similarity, softmax, tau, u
 from derivations.documents.eot.section3_problem import maximally_entropic
+from derivations.vocabulary import *
 
 p = softmax(s, tau)
 i = index("i", m)
@@ -137,8 +117,8 @@ def variance_reduced() -> Steps:
     """The gradient of backpropagation is announced as a variance-reduced rule from reinforcement learning."""
     yield Fails(
         AtLeast(
-            policy.variance(sp.S.Zero),
-            policy.variance(policy.expected_utility()),
+            policy.variance_at(sp.S.Zero),
+            policy.variance_at(policy.expected_utility()),
             at={m: 2, policy.pi.label: [sp.Rational(1, 4), sp.Rational(3, 4)], u.label: [0, 1], tau: 1, j: 1},
         ),
         reason="with sampled keys the expected-utility baseline can enlarge the variance",

@@ -15,32 +15,11 @@ References section 2 of the document and its list of references; Correia et al. 
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entry,
-    Equation,
-    Fails,
-    Follows,
-    Severity,
-    Steps,
-    Undecidable,
-    Value,
-    Variable,
-    claim,
-    coupling,
-    derivative,
-    index,
-    kl,
-    scalar,
-    simplex,
-    total,
-    vector,
-    xlogx,
-)
 from derivations.documents.eot import policy
 from derivations.documents.eot.appendix_a_matrix import similarity, softmax, solves, uniform
 from derivations.documents.eot.notation import expect, i, j, k, l, m, n, s, tau, u
 from derivations.documents.eot.notation import softmax as row_softmax
+from derivations.vocabulary import *
 
 E = vector("E", m)
 q = simplex("q", m)

@@ -15,30 +15,8 @@ References the first half of the proof of Theorem 3.3
 
 import sympy as sp
 
-from derivations import (
-    CLOSED_PREIMAGE,
-    CONVEX_HESSIAN,
-    HEINE_BOREL,
-    WEIERSTRASS,
-    AtLeast,
-    Entry,
-    Equation,
-    Fails,
-    Kind,
-    Limit,
-    Severity,
-    Steps,
-    StrictUnlessEqual,
-    claim,
-    derivative,
-    kl,
-    positive,
-    scalar,
-    simplex,
-    total,
-    xlogx,
-)
 from derivations.documents.eot.notation import cost, j, l, m, objective, similarity, softmax, tau
+from derivations.vocabulary import *
 
 alpha = softmax(similarity, tau)
 x, y = simplex("x", m), simplex("y", m)

@@ -17,35 +17,9 @@ from dataclasses import replace
 
 import sympy as sp
 
-from derivations import (
-    HEINE_BOREL,
-    WEIERSTRASS,
-    AtLeast,
-    Entries,
-    Equation,
-    Fails,
-    Follows,
-    Kind,
-    Limit,
-    Severity,
-    Steps,
-    Undecidable,
-    claim,
-    coupling,
-    delta,
-    derivative,
-    index,
-    interior,
-    kl,
-    positive,
-    scalar,
-    simplex,
-    total,
-    vector,
-    xlogx,
-)
 from derivations.documents.eot.notation import eps, h, i, j, l, m, n
 from derivations.documents.eot.section3_existence import scalar_convexity
+from derivations.vocabulary import *
 
 a, b = interior("a", n), interior("b", m)
 P, R = coupling("P", a, b), coupling("R", a, b)

@@ -10,24 +10,6 @@ References the primer in section 3 of the document; Peyré and Cuturi (2019) for
 
 import sympy as sp
 
-from derivations import (
-    BOLZANO_WEIERSTRASS,
-    SQUEEZE,
-    AtLeast,
-    Equation,
-    Fails,
-    Follows,
-    Limit,
-    Severity,
-    Steps,
-    Value,
-    Variable,
-    claim,
-    kl,
-    positive,
-    total,
-    xlogx,
-)
 from derivations.documents.eot.notation import eps, h, i, j, k, m, n
 from derivations.documents.eot.section3_primer import (
     HALF,
@@ -43,6 +25,7 @@ from derivations.documents.eot.section3_primer import (
     t,
     zero_rows,
 )
+from derivations.vocabulary import *
 
 
 def divergence() -> sp.Expr:

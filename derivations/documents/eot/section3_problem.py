@@ -15,29 +15,6 @@ References Definitions 3.1 and 3.2 of the document and the prose around them
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entry,
-    Equation,
-    Fails,
-    Follows,
-    Severity,
-    Steps,
-    Undecidable,
-    UniqueMinimum,
-    Value,
-    Variable,
-    claim,
-    derivative,
-    index,
-    kl,
-    positive,
-    scalar,
-    simplex,
-    total,
-    vector,
-    xlogx,
-)
 from derivations.documents.eot.notation import (
     K,
     Q,
@@ -61,6 +38,7 @@ from derivations.documents.eot.notation import (
     softmax,
     tau,
 )
+from derivations.vocabulary import *
 
 p = simplex("p", m)
 alpha = softmax(similarity, tau)

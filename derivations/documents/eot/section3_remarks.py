@@ -14,25 +14,8 @@ References Remarks 3.4 and 3.5 of the document
 
 import sympy as sp
 
-from derivations import (
-    Entry,
-    Equation,
-    Kind,
-    Steps,
-    Undecidable,
-    UniqueMinimum,
-    claim,
-    coupling,
-    expectation,
-    index,
-    positive,
-    simplex,
-    total,
-    variance,
-    vector,
-    xlogx,
-)
 from derivations.documents.eot.notation import cost, d, entropy, eps, j, l, m, objective, r, similarity, softmax, tau
+from derivations.vocabulary import *
 
 x, y = vector("x", d, kind=Kind.RANDOM), vector("y", d, kind=Kind.RANDOM)
 dot = total(r, x[r] * y[r])

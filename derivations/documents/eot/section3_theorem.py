@@ -13,8 +13,8 @@ References Theorem 3.3 of the document and the second half of its proof
 
 import sympy as sp
 
-from derivations import AtLeast, Entry, Equation, Kind, Steps, UniqueMinimum, claim, derivative, positive, total, vector
 from derivations.documents.eot.notation import cost, j, k, l, lam, m, objective, partition, similarity, softmax, tau
+from derivations.vocabulary import *
 
 alpha = softmax(similarity, tau)
 p = vector("p", m, kind=Kind.POSITIVE)

@@ -10,27 +10,8 @@ References the primer in section 3 of the document; Villani (2009), chapter 4, f
 
 import sympy as sp
 
-from derivations import (
-    CLOSED_PREIMAGE,
-    HEINE_BOREL,
-    WEIERSTRASS,
-    AtLeast,
-    Entries,
-    Equation,
-    Follows,
-    Kind,
-    Steps,
-    Undecidable,
-    Value,
-    Variable,
-    claim,
-    coupling,
-    delta,
-    simplex,
-    total,
-    vector,
-)
 from derivations.documents.eot.notation import i, j, l, m, n
+from derivations.vocabulary import *
 
 a, b = simplex("a", n), simplex("b", m)
 P, R = coupling("P", a, b), coupling("R", a, b)

@@ -13,27 +13,9 @@ References Proposition 4.4 of the document and its proof
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entry,
-    Equation,
-    Fails,
-    Kind,
-    Severity,
-    Steps,
-    UniqueMinimum,
-    claim,
-    derivative,
-    index,
-    kl,
-    scalar,
-    simplex,
-    total,
-    vector,
-    xlogx,
-)
 from derivations.documents.eot.notation import entropy, j, k, l, m, objective, softmax, tau
 from derivations.documents.eot.regularizers import Regularizer, variational
+from derivations.vocabulary import *
 
 i = index("i", m)
 apart = index("h", m, other_than=(i,))

@@ -15,27 +15,6 @@ References Proposition 4.3 and Table 1 of the document; Peters, Niculae and Mart
 
 import sympy as sp
 
-from derivations import (
-    MEAN_VALUE,
-    AtLeast,
-    Entry,
-    Equation,
-    Fails,
-    Kind,
-    Limit,
-    Severity,
-    Steps,
-    StrictUnlessEqual,
-    UniqueMinimum,
-    bregman,
-    claim,
-    derivative,
-    plus,
-    positive,
-    scalar,
-    total,
-    vector,
-)
 from derivations.documents.eot.notation import j, k, l, lam, m, s, softmax
 from derivations.documents.eot.regularizers import (
     a,
@@ -53,6 +32,7 @@ from derivations.documents.eot.regularizers import (
     unspent,
     variational,
 )
+from derivations.vocabulary import *
 
 v = vector("v", m, kind=Kind.POSITIVE)
 b, t, x = positive("b"), positive("t"), scalar("x")

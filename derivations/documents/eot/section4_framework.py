@@ -17,34 +17,10 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from derivations import (
-    CLOSED_PREIMAGE,
-    HEINE_BOREL,
-    WEIERSTRASS,
-    AtLeast,
-    Entry,
-    Equation,
-    Fails,
-    Follows,
-    Kind,
-    Severity,
-    Steps,
-    StrictUnlessEqual,
-    Undecidable,
-    UniqueMinimum,
-    claim,
-    delta,
-    derivative,
-    positive,
-    scalar,
-    simplex,
-    total,
-    vector,
-    xlogx,
-)
 from derivations.documents.eot.notation import entropy, expect, j, k, l, m, s, softmax, tau
 from derivations.documents.eot.regularizers import half_square, scaled_entropy, variational
 from derivations.documents.eot.section3_existence import scalar_convexity
+from derivations.vocabulary import *
 
 x, y = simplex("x", m), simplex("y", m)
 odds = positive("t")

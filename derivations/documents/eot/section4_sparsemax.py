@@ -15,23 +15,6 @@ References Proposition 4.2 of the document and its proof; Martins and Astudillo 
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entry,
-    Equation,
-    Fails,
-    Kind,
-    Severity,
-    Steps,
-    UniqueMinimum,
-    claim,
-    derivative,
-    interior,
-    plus,
-    simplex,
-    total,
-    vector,
-)
 from derivations.documents.eot.notation import j, k, l, lam, m, s, softmax
 from derivations.documents.eot.regularizers import (
     every_score,
@@ -46,6 +29,7 @@ from derivations.documents.eot.regularizers import (
     unspent,
     variational,
 )
+from derivations.vocabulary import *
 
 v, nu = vector("v", m, kind=Kind.POSITIVE), vector("nu", m, kind=Kind.NONNEGATIVE)
 two = sp.Integer(2)

@@ -14,24 +14,6 @@ References the end of the proof of Proposition 4.4 and Table 1 of the document; 
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entry,
-    Equation,
-    Fails,
-    Kind,
-    Severity,
-    Steps,
-    Undecidable,
-    UniqueMinimum,
-    claim,
-    plus,
-    positive,
-    scalar,
-    size,
-    total,
-    vector,
-)
 from derivations.documents.eot.notation import j, m, s, softmax, tau
 from derivations.documents.eot.regularizers import (
     a,
@@ -49,6 +31,7 @@ from derivations.documents.eot.regularizers import (
     variational,
 )
 from derivations.documents.eot.section4_alibi import S, distance, gamma, i, penalized, solves
+from derivations.vocabulary import *
 
 bias = scalar("b")
 

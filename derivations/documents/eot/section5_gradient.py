@@ -14,8 +14,8 @@ References Definition 5.1 and Theorem 5.2 of the document, and the proof
 
 import sympy as sp
 
-from derivations import AtLeast, Entry, Equation, Kind, Steps, claim, delta, derivative, index, total, vector
 from derivations.documents.eot.notation import V, c, expect, g, j, k, l, m, other, partition, s, softmax, tau, u
+from derivations.vocabulary import *
 
 p = softmax(s, tau)
 free = vector("p", m, kind=Kind.POSITIVE)

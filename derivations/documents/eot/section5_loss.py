@@ -10,9 +10,9 @@ References the proof of Theorem 5.2 of the document; Acosta and Delgado (1994)
 
 import sympy as sp
 
-from derivations import Entry, Equation, Limit, Steps, Theorem, claim, delta, derivative, index, positive, total, vector
 from derivations.documents.eot.notation import V, c, j, k, m, s, softmax, tau, u
 from derivations.documents.eot.section5_gradient import context, linear_loss, p, through_weights, utility
+from derivations.vocabulary import *
 
 CARATHEODORY = Theorem(
     "Carathéodory's criterion",

@@ -16,25 +16,9 @@ References Remark 5.3 of the document and the opening of its section 5; Williams
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entry,
-    Equation,
-    Fails,
-    Follows,
-    Severity,
-    Steps,
-    Undecidable,
-    Value,
-    Variable,
-    claim,
-    delta,
-    derivative,
-    index,
-    total,
-)
 from derivations.documents.eot import policy
 from derivations.documents.eot.notation import K, Q, expect, j, k, l, m, r, s, similarity, softmax, tau, u
+from derivations.vocabulary import *
 
 p = softmax(s, tau)
 i = index("i", m)
@@ -247,7 +231,7 @@ reinforce.twin("a baseline that depends on the action", lambda: averaged(u[i] / 
 def baseline_variance() -> Steps:
     """Subtracting the expected utility is said to reduce the variance of the policy-gradient estimate."""
     yield Fails(
-        AtLeast(policy.variance(sp.S.Zero), policy.variance(policy.expected_utility()), at=LARGER_VARIANCE),
+        AtLeast(policy.variance_at(sp.S.Zero), policy.variance_at(policy.expected_utility()), at=LARGER_VARIANCE),
         reason="the rare action has the large score function: the variance is 3/256 without, 12/256 with it",
     )
 
@@ -268,7 +252,7 @@ def reduced_when_uncorrelated() -> Steps:
     aligned = AtLeast(expected * covariance, 0)
     yield Follows(
         (aligned,),
-        AtLeast(policy.variance(sp.S.Zero), policy.variance(expected)),
+        AtLeast(policy.variance_at(sp.S.Zero), policy.variance_at(expected)),
         (sp.Integer(2),),
         expected**2 * policy.mean(square),
         given=(aligned,),
@@ -278,7 +262,7 @@ def reduced_when_uncorrelated() -> Steps:
 
 def saved() -> sp.Expr:
     """Var_0 − Var_b."""
-    return policy.variance(sp.S.Zero) - policy.variance(policy.baseline)
+    return policy.variance_at(sp.S.Zero) - policy.variance_at(policy.baseline)
 
 
 baseline_variance.twin("the sign", lambda: Equation(saved(), -policy.reduction(policy.baseline)))
@@ -295,7 +279,7 @@ baseline_variance.twin("the second term counts twice", lambda: Equation(saved(),
 def variance_reduced() -> Steps:
     """The gradient of backpropagation is called a variance-reduced update because E[u] is subtracted in it."""
     yield Fails(
-        AtLeast(policy.variance(sp.S.Zero), policy.variance(policy.expected_utility()), at=LARGER_VARIANCE),
+        AtLeast(policy.variance_at(sp.S.Zero), policy.variance_at(policy.expected_utility()), at=LARGER_VARIANCE),
         reason="as an estimate from sampled keys the subtraction can enlarge the variance",
     )
 

@@ -16,30 +16,9 @@ References both primers of section 6 of the document; Boyd and Vandenberghe (200
 
 import sympy as sp
 
-from derivations import (
-    COMPLETENESS,
-    SLATER,
-    SQUEEZE,
-    AtLeast,
-    Equation,
-    Fails,
-    Follows,
-    Kind,
-    Severity,
-    Steps,
-    Value,
-    Variable,
-    claim,
-    derivative,
-    index,
-    kl,
-    positive,
-    scalar,
-    total,
-    vector,
-)
 from derivations.documents.eot.notation import d, j, l, lam, m, n, partition, r, s, tau
 from derivations.documents.eot.section6_value import V, primal
+from derivations.vocabulary import *
 
 i = index("i", n)
 f, G, v = scalar("f"), scalar("G"), scalar("v")

@@ -15,25 +15,10 @@ References Theorem 6.3 of the document with its proof, Remarks 6.4 and 6.5
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Equation,
-    Fails,
-    Severity,
-    Steps,
-    Undecidable,
-    Value,
-    Variable,
-    claim,
-    derivative,
-    kl,
-    scalar,
-    total,
-    xlogx,
-)
 from derivations.documents.eot.notation import entropy, expect, j, k, l, lam, m, partition, s, tau
 from derivations.documents.eot.section6_primer import best_multiplier, dual, stationary
 from derivations.documents.eot.section6_value import V, free, lse, p, primal, star
+from derivations.vocabulary import *
 
 phi = scalar("φ")
 Z = partition(s, tau)

@@ -17,29 +17,6 @@ References Definition 6.1, the primer on the envelope theorem and Lemma 6.2 of t
 
 import sympy as sp
 
-from derivations import (
-    DANSKIN,
-    AtLeast,
-    Entry,
-    Equation,
-    Fails,
-    Follows,
-    Kind,
-    Limit,
-    Severity,
-    Steps,
-    UniqueMinimum,
-    claim,
-    derivative,
-    kl,
-    normal,
-    positive,
-    scalar,
-    simplex,
-    total,
-    vector,
-    xlogx,
-)
 from derivations.documents.eot.notation import (
     cost,
     entropy,
@@ -56,6 +33,7 @@ from derivations.documents.eot.notation import (
     tau,
     u,
 )
+from derivations.vocabulary import *
 
 star = softmax(s, tau)
 p, x, y = simplex("p", m), simplex("x", m), simplex("y", m)

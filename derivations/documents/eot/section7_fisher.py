@@ -13,22 +13,8 @@ References Definitions 7.1 and 7.2 of the document and the first step of the pro
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Differs,
-    Equation,
-    Fails,
-    Severity,
-    Steps,
-    claim,
-    delta,
-    derivative,
-    index,
-    interior,
-    total,
-    vector,
-)
 from derivations.documents.eot.notation import K, Q, d, j, k, m, partition, r, s, similarity, softmax, tau
+from derivations.vocabulary import *
 
 p = softmax(s, tau)
 Z = partition(s, tau)

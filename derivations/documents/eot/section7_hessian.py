@@ -15,7 +15,6 @@ References Corollary 7.5 of the document with its proof, and Remark 7.6
 
 import sympy as sp
 
-from derivations import AtLeast, Entry, Equation, Fails, Severity, Steps, Undecidable, claim, derivative, positive, total
 from derivations.documents.eot import policy
 from derivations.documents.eot.notation import expect, j, k, l, m, partition, s, softmax, tau, u
 from derivations.documents.eot.section5_gradient import through_weights
@@ -23,6 +22,7 @@ from derivations.documents.eot.section5_remarks import LARGER_VARIANCE, descent
 from derivations.documents.eot.section6_value import V, lse
 from derivations.documents.eot.section7_fisher import covariance, fisher, p, v
 from derivations.documents.eot.section7_natural import fisher_times_u
+from derivations.vocabulary import *
 
 t = positive("t")
 M = covariance() / tau
@@ -339,7 +339,7 @@ shared_geometry.twin("the Hessian of log Z", lambda: Equation(descent(), total(k
 def variance_reduced() -> Steps:
     """The learning rule that the shared geometry dictates is called variance-reduced."""
     yield Fails(
-        AtLeast(policy.variance(sp.S.Zero), policy.variance(policy.expected_utility()), at=LARGER_VARIANCE),
+        AtLeast(policy.variance_at(sp.S.Zero), policy.variance_at(policy.expected_utility()), at=LARGER_VARIANCE),
         reason="as an estimate from sampled keys the rule can have the larger variance, eot.s5.baseline-variance",
     )
 

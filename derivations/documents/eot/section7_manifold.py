@@ -10,11 +10,11 @@ References item 1 of Remark 7.4 of the document; do Carmo (1992), chapter 6, for
 
 import sympy as sp
 
-from derivations import Equation, Fails, Severity, Steps, Theorem, claim, derivative, total
 from derivations.documents.eot.notation import j, k, m, s, tau
 from derivations.documents.eot.section5_remarks import descent
 from derivations.documents.eot.section7_fisher import fisher, i, p
 from derivations.documents.eot.section7_natural import fisher_times_u
+from derivations.vocabulary import *
 
 GAUSS = Theorem(
     "Gauss",

@@ -13,27 +13,10 @@ References Theorem 7.3 of the document with its proof, and Remark 7.4; Amari (19
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entry,
-    Equation,
-    Fails,
-    Severity,
-    Steps,
-    Undecidable,
-    Value,
-    Variable,
-    claim,
-    delta,
-    derivative,
-    index,
-    scalar,
-    total,
-    vector,
-)
 from derivations.documents.eot.notation import expect, j, k, l, m, s, tau, u
 from derivations.documents.eot.section5_gradient import through_weights
 from derivations.documents.eot.section7_fisher import covariance, fisher, p
+from derivations.vocabulary import *
 
 a, b = index("a", m), index("b", m)
 G = vector("G", m, m)

@@ -17,33 +17,10 @@ References section 8 of the document; Amari (1998) for steepest descent in the F
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entry,
-    Equation,
-    Fails,
-    Follows,
-    Kind,
-    Severity,
-    Steps,
-    Undecidable,
-    UniqueMinimum,
-    Value,
-    Variable,
-    claim,
-    delta,
-    derivative,
-    index,
-    kl,
-    reprint,
-    simplex,
-    total,
-    vector,
-    xlogx,
-)
 from derivations.documents.eot import policy, section0_abstract
 from derivations.documents.eot.notation import cost, expect, j, k, l, m, objective, s, similarity, softmax, tau, u
 from derivations.documents.eot.section7_manifold import manifold_curvature
+from derivations.vocabulary import *
 
 p = softmax(s, tau)
 pi = policy.pi
@@ -148,8 +125,8 @@ def variance_reduced() -> Steps:
     """The learning dynamics are said to be governed by a variance-reduced update rule."""
     yield Fails(
         AtLeast(
-            policy.variance(sp.S.Zero),
-            policy.variance(policy.expected_utility()),
+            policy.variance_at(sp.S.Zero),
+            policy.variance_at(policy.expected_utility()),
             at={m: 2, pi.label: [sp.Rational(1, 4), sp.Rational(3, 4)], u.label: [0, 1], tau: 1, j: 1},
         ),
         reason="with sampled keys the expected-utility baseline can enlarge the variance",

@@ -7,8 +7,8 @@ Notation  m = |S| locations, numbered j, k, l (t in print); d the width of V(t),
 
 import sympy as sp
 
-from derivations import AtLeast, Entry, delta, index, simplex, size, total, vector
 from derivations.documents.eot.notation import j, m, softmax
+from derivations.vocabulary import *
 
 D, M, d = size("D"), size("M"), size("d")
 c, r, b = index("c", d), index("r", D), index("b", M)
@@ -44,7 +44,7 @@ def inner(first: Entry, second: Entry) -> sp.Expr:
     return total(j, first(j) * second(j))
 
 
-def norm(of: Entry) -> sp.Expr:
+def magnitude(of: Entry) -> sp.Expr:
     """‖a‖."""
     return sp.sqrt(total(j, of(j) ** 2))
 
@@ -57,7 +57,7 @@ def nonzero(of: Entry) -> AtLeast:
 def cosine(first: Entry, second: Entry) -> sp.Expr:
     """The cosine of the angle between a and b, by the law of cosines in the triangle 0, a, b."""
     opposite = total(j, (first(j) - second(j)) ** 2)
-    return (total(j, first(j) ** 2) + total(j, second(j) ** 2) - opposite) / (2 * norm(first) * norm(second))
+    return (total(j, first(j) ** 2) + total(j, second(j) ** 2) - opposite) / (2 * magnitude(first) * magnitude(second))
 
 
 def combination(coefficients: Entry, location: sp.Expr) -> sp.Expr:

@@ -14,28 +14,9 @@ References the paragraphs before the first heading of the document
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entry,
-    Equation,
-    Fails,
-    Kind,
-    Steps,
-    Undecidable,
-    Value,
-    Variable,
-    claim,
-    delta,
-    derivative,
-    expectation,
-    positive,
-    scalar,
-    total,
-    variance,
-    vector,
-)
 from derivations.documents.eot.notation import j, k, l, m
 from derivations.documents.geometric.notation import p, soft, uniform, x
+from derivations.vocabulary import *
 
 age = vector("A", m, kind=Kind.NONNEGATIVE)
 noise = vector("z", m, kind=Kind.RANDOM)

@@ -12,10 +12,10 @@ References (1) and the list below it
 
 import sympy as sp
 
-from derivations import AtLeast, Equation, Kind, Steps, claim, delta, reprint, scalar, total, vector
 from derivations.documents.eot.notation import j, k, m
 from derivations.documents.eot.section3_problem import probability_simplex
 from derivations.documents.geometric.notation import V, c, d, p, uniform
+from derivations.vocabulary import *
 
 v, g = vector("v", d), vector("g", d)
 height, slack = scalar("bound"), vector("s", m, kind=Kind.NONNEGATIVE)

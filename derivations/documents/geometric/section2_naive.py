@@ -14,9 +14,9 @@ References (2), the list below it and the caption of its figure; the fundamental
 
 import sympy as sp
 
-from derivations import AtLeast, Equation, Fails, Kind, Steps, Undecidable, claim, delta, positive, scalar, total, vector
 from derivations.documents.eot.notation import j, k, m
-from derivations.documents.geometric.notation import D, best, corner, cosine, inner, nonzero, norm, p, r, x
+from derivations.documents.geometric.notation import D, best, corner, cosine, inner, magnitude, nonzero, p, r, x
+from derivations.vocabulary import *
 
 slack, extra = vector("s", m, kind=Kind.NONNEGATIVE), vector("h", m, kind=Kind.NONNEGATIVE)
 top, margin = scalar("top"), positive("margin")
@@ -36,10 +36,10 @@ def similarity(right: sp.Expr) -> Equation:
 )
 def unnormalized_cosine() -> Steps:
     """The two problems are one: the objectives agree at each p, with γ for the angle between p and x."""
-    yield similarity(norm(p) * norm(x) * cosine(p, x))
+    yield similarity(magnitude(p) * magnitude(x) * cosine(p, x))
 
 
-unnormalized_cosine.twin("the norm of p is lost", lambda: similarity(norm(x) * cosine(p, x)))
+unnormalized_cosine.twin("the norm of p is lost", lambda: similarity(magnitude(x) * cosine(p, x)))
 unnormalized_cosine.twin("the norms are squared", lambda: similarity(total(j, p[j] ** 2) * total(j, x[j] ** 2) * cosine(p, x)))
 unnormalized_cosine.twin("the cosine itself", lambda: similarity(cosine(p, x)))
 

@@ -18,33 +18,6 @@ References (3), (4) and the prose around them; Martins and Astudillo (2016) for 
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entry,
-    Equation,
-    Expansion,
-    Fails,
-    Follows,
-    Kind,
-    Limit,
-    Severity,
-    Steps,
-    UniqueMinimum,
-    Value,
-    Variable,
-    claim,
-    delta,
-    derivative,
-    index,
-    kl,
-    plus,
-    positive,
-    scalar,
-    simplex,
-    size,
-    total,
-    vector,
-)
 from derivations.documents.eot.notation import d as width
 from derivations.documents.eot.notation import j, k, m, s, softmax, tau
 from derivations.documents.eot.regularizers import (
@@ -57,7 +30,8 @@ from derivations.documents.eot.regularizers import (
     unspent,
     variational,
 )
-from derivations.documents.geometric.notation import best, corner, cosine, inner, mean, nonzero, norm, p, soft, x
+from derivations.documents.geometric.notation import best, corner, cosine, inner, magnitude, mean, nonzero, p, soft, x
+from derivations.vocabulary import *
 
 omega, shift = scalar("omega"), scalar("t")
 star = soft(x)
@@ -136,11 +110,11 @@ def regularized(right: sp.Expr) -> Equation:
 )
 def regularized_cosine() -> Steps:
     """For any regularizer the two problems are one: the objectives agree at each p."""
-    yield regularized(norm(p) * norm(x) * cosine(p, x) - omega)
+    yield regularized(magnitude(p) * magnitude(x) * cosine(p, x) - omega)
 
 
-regularized_cosine.twin("the regularizer is rewarded", lambda: regularized(norm(p) * norm(x) * cosine(p, x) + omega))
-regularized_cosine.twin("the norm of p is lost", lambda: regularized(norm(x) * cosine(p, x) - omega))
+regularized_cosine.twin("the regularizer is rewarded", lambda: regularized(magnitude(p) * magnitude(x) * cosine(p, x) + omega))
+regularized_cosine.twin("the norm of p is lost", lambda: regularized(magnitude(x) * cosine(p, x) - omega))
 
 
 def solves(candidate: Entry, of: Entry = x) -> UniqueMinimum:

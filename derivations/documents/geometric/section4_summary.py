@@ -14,26 +14,11 @@ References (5) and the prose around it
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entry,
-    Equation,
-    Fails,
-    Severity,
-    Statement,
-    Steps,
-    UniqueMinimum,
-    claim,
-    delta,
-    derivative,
-    reprint,
-    total,
-    vector,
-)
 from derivations.documents.eot.notation import j, k, l, m, softmax
 from derivations.documents.eot.regularizers import scaled_entropy, variational
-from derivations.documents.geometric.notation import D, X, cosine, f, inner, nonzero, norm, p, r, soft
+from derivations.documents.geometric.notation import D, X, cosine, f, inner, magnitude, nonzero, p, r, soft
 from derivations.documents.geometric.section3_regularized import direction
+from derivations.vocabulary import *
 
 v = vector("v", D)
 star = soft(f)
@@ -80,11 +65,11 @@ def similarity(right: sp.Expr) -> Equation:
 )
 def summary_cosine() -> Steps:
     """The equation of (2), for the summary in place of the data: the two objectives agree at each p."""
-    yield similarity(norm(f) * norm(p) * cosine(f, p))
+    yield similarity(magnitude(f) * magnitude(p) * cosine(f, p))
 
 
-summary_cosine.twin("the norm of p is lost", lambda: similarity(norm(f) * cosine(f, p)))
-summary_cosine.twin("the norm of f is lost", lambda: similarity(norm(p) * cosine(f, p)))
+summary_cosine.twin("the norm of p is lost", lambda: similarity(magnitude(f) * cosine(f, p)))
+summary_cosine.twin("the norm of f is lost", lambda: similarity(magnitude(p) * cosine(f, p)))
 
 
 def solves(candidate: Entry) -> UniqueMinimum:

@@ -19,28 +19,9 @@ References (6) and the prose around it; Bahdanau, Cho and Bengio (2015), section
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entry,
-    Equation,
-    Expansion,
-    Fails,
-    Kind,
-    Severity,
-    Steps,
-    Undecidable,
-    claim,
-    delta,
-    derivative,
-    index,
-    positive,
-    scalar,
-    size,
-    total,
-    vector,
-)
 from derivations.documents.eot.notation import j, k, l, m
 from derivations.documents.geometric.notation import D, M, X, b, combination, d, eta, phi, r, soft, theta
+from derivations.vocabulary import *
 
 H = size("H")
 h = index("h", H)
@@ -162,14 +143,14 @@ starting_importance.twin("by the basis functions alone", lambda: log_odds(total(
 starting_importance.twin("the sign", lambda: log_odds(total(b, theta[b] * (phi[k, b] - phi[j, b]))))
 
 
-def unit(location: sp.Expr) -> sp.Expr:
+def hidden_unit(location: sp.Expr) -> sp.Expr:
     """(W s + U h_j)_h, what enters hidden unit h."""
     return total(state_at, W[h, state_at] * state[state_at]) + total(r, U[h, r] * X[location, r])
 
 
 def additive(location: sp.Expr) -> sp.Expr:
     """vᵀtanh(W s + U h_j)."""
-    return total(h, v[h] * (1 - 2 / (sp.exp(2 * unit(location)) + 1)))
+    return total(h, v[h] * (1 - 2 / (sp.exp(2 * hidden_unit(location)) + 1)))
 
 
 def canonical(right: sp.Expr) -> Equation:
@@ -206,7 +187,7 @@ def additive_score() -> Steps:
 
 
 additive_score.twin("one score for all locations", lambda: canonical(total(k, additive(k)) / m))
-additive_score.twin("without tanh", lambda: canonical(total(h, v[h] * unit(j))))
+additive_score.twin("without tanh", lambda: canonical(total(h, v[h] * hidden_unit(j))))
 
 
 def product_score(location: sp.Expr) -> sp.Expr:

@@ -12,25 +12,11 @@ from collections.abc import Mapping
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entry,
-    Equation,
-    Fails,
-    Steps,
-    Undecidable,
-    UniqueMinimum,
-    Value,
-    Variable,
-    claim,
-    kl,
-    scalar,
-    total,
-)
 from derivations.documents.eot.notation import entropy, j, l, m, partition
 from derivations.documents.eot.regularizers import scaled_entropy, variational
 from derivations.documents.geometric.notation import f, p, soft, uniform
 from derivations.documents.geometric.section4_summary import solves, star
+from derivations.vocabulary import *
 
 shift = scalar("t")
 

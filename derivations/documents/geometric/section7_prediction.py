@@ -9,10 +9,10 @@ References the last section of the document
 
 import sympy as sp
 
-from derivations import Entry, Equation, Steps, Undecidable, claim, derivative, total, vector
 from derivations.documents.eot.notation import expect, j
 from derivations.documents.geometric.notation import V, b, c, d, phi, theta
 from derivations.documents.geometric.section5_basis import start
+from derivations.vocabulary import *
 
 g = vector("g", d)
 

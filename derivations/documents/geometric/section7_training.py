@@ -6,7 +6,7 @@ Main claims
 References the last section of the document; `python -m numerics geometric` is the experiment
 """
 
-from derivations import claim
+from derivations.vocabulary import *
 
 
 @claim(

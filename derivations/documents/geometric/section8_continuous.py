@@ -22,23 +22,7 @@ from functools import cache
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entry,
-    Equation,
-    Kind,
-    Steps,
-    claim,
-    derivative,
-    index,
-    kl,
-    positive,
-    scalar,
-    size,
-    total,
-    vector,
-    xlogx,
-)
+from derivations.vocabulary import *
 
 t, mu, theta1, c, v, b, s, y = (
     scalar("t"),
@@ -182,7 +166,7 @@ gaussian_is_optimal.twin("A without its logarithm", lambda: gap_form(mu, v, mu**
 
 d = size("d")
 axis = index("a", d)
-mean, variance, center = vector("mu", d), vector("v", d, kind=Kind.POSITIVE), vector("c", d)
+mean, variances, center = vector("mu", d), vector("v", d, kind=Kind.POSITIVE), vector("c", d)
 
 
 @cache
@@ -207,7 +191,7 @@ def log_bump(middle: sp.Expr, spread: sp.Expr, at: sp.Expr) -> sp.Expr:
 
 def log_bump_is(claimed: sp.Expr) -> Equation:
     """log E ψ, a sum over the coordinates along the axes of Σ, against an expression."""
-    computed = total(axis, log_bump(mean[axis], variance[axis], center[axis]))
+    computed = total(axis, log_bump(mean[axis], variances[axis], center[axis]))
     return Equation(computed, claimed, reason="one integral for each axis of Σ: ψ is round, so it is a product in these too")
 
 
@@ -231,11 +215,11 @@ def expected_bump() -> Steps:
         sp.log(s**2 / (v + s**2)) / 2 - (mu - c) ** 2 / (2 * (v + s**2)),
         reason="on the line, the square completed",
     )
-    yield log_bump_is(log_product(variance[axis] + s**2, variance[axis] + s**2))
+    yield log_bump_is(log_product(variances[axis] + s**2, variances[axis] + s**2))
 
 
-expected_bump.twin("the factor of the determinants is lost", lambda: log_bump_is(log_product(variance[axis] + s**2, s**2)))
-expected_bump.twin("the exponent with Σ alone", lambda: log_bump_is(log_product(variance[axis], variance[axis] + s**2)))
+expected_bump.twin("the factor of the determinants is lost", lambda: log_bump_is(log_product(variances[axis] + s**2, s**2)))
+expected_bump.twin("the exponent with Σ alone", lambda: log_bump_is(log_product(variances[axis], variances[axis] + s**2)))
 
 
 def slope_is(claimed: sp.Expr) -> Equation:

@@ -12,8 +12,8 @@ from functools import cache
 
 import sympy as sp
 
-from derivations import Equation, Steps, claim, positive, size, total
 from derivations.documents.geometric.section8_continuous import a, density, half, j, k, mu, points, score, v
+from derivations.vocabulary import *
 
 
 def grid_weight_is(claimed: sp.Expr) -> Equation:

@@ -7,8 +7,8 @@ References questions 1 (a), 2 (a), 2 (b) and 3 (a) of the checklist; what the an
            printed
 """
 
-from derivations import Severity, Steps, Undecidable, claim
 from derivations.documents.inference.section6_solution import any_preference, any_preference_near_zero, undefined_tilt
+from derivations.vocabulary import *
 
 
 @claim(

@@ -9,11 +9,11 @@ Main claims
 References the abstract of the document, and section 1, which repeats it; section 1 of deciphering for the derivations
 """
 
-from derivations import reprint
 from derivations.documents.deciphering.section1_abstract import approximation, convex, solver
 from derivations.documents.deciphering.section7_attention import uniform_preference
 from derivations.documents.deciphering.section7_t5 import t5_realizes
 from derivations.documents.inference.section7_discussion import TO_FIRST_ORDER
+from derivations.vocabulary import *
 
 reprint("inference.s0.convex", of=convex, latex=r"P(p)\ge P(v)+\langle\nabla P(v),p-v\rangle")
 reprint(

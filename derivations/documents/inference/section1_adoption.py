@@ -7,8 +7,8 @@ Main claims
 References the abstract and section 1 of the document; sections 3, 4 and 8 where they repeat them; section 1 of deciphering
 """
 
-from derivations import reprint
 from derivations.documents.deciphering.section1_adoption import central, limits, little_understood, pivotal, widely_used
+from derivations.vocabulary import *
 
 reprint(
     "inference.s0.widely-used",

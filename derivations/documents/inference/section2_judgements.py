@@ -6,8 +6,8 @@ Main claims
 References section 2 of the document, which is shorter than that of deciphering
 """
 
-from derivations import reprint
 from derivations.documents.deciphering.section2_judgements import closed_forms_in_the_limit, interpretability
+from derivations.vocabulary import *
 
 reprint("inference.s2.interpretability", of=interpretability, latex=r"\text{attention may complicate interpretability}")
 reprint(

@@ -12,9 +12,9 @@ References section 2 of the document; section 2 of deciphering for the derivatio
 
 import sympy as sp
 
-from derivations import AtLeast, Equation, Steps, claim, positive, reprint, simplex, total
 from derivations.documents.deciphering.notation import T, a, i, n
 from derivations.documents.deciphering.section2_related import gaussian_process, hahn, hopfield, norms_and_products, saliency
+from derivations.vocabulary import *
 
 p, g = simplex("p", n), simplex("g", n)
 x, y = positive("x"), positive("y")

@@ -12,10 +12,10 @@ Notation   that of `deciphering.section5_gaussian` and `section4_problem`, which
 References Section 3 of the document
 """
 
-from derivations import Steps, claim, reprint
 from derivations.documents.deciphering import section4_mem as mem
 from derivations.documents.deciphering import section4_problem as problem
 from derivations.documents.deciphering import section5_gaussian as gaussian
+from derivations.vocabulary import *
 
 
 @claim(

@@ -6,7 +6,7 @@ Main claims
 References section 3 of the document after (1); Rioux et al. (2020), Gamboa (1989)
 """
 
-from derivations import Undecidable, claim
+from derivations.vocabulary import *
 
 
 @claim(

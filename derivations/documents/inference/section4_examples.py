@@ -12,10 +12,10 @@ Notation   that of `deciphering.section3_examples` and `section3_support`, which
 References Section 4 of the document
 """
 
-from derivations import reprint
 from derivations.documents.deciphering import section3_examples as examples
 from derivations.documents.deciphering import section3_support as support
 from derivations.documents.deciphering.section2_related import similar_models
+from derivations.vocabulary import *
 
 reprint(
     "inference.s4.blanks-train-bert", examples.blanks_train_bert, latex=r"\text{BERT's loss looks at the words to be filled in}"

@@ -14,11 +14,11 @@ References Section 4 of the document, its figures and its footnotes 1 and 2
 
 import sympy as sp
 
-from derivations import AtLeast, Equation, Steps, claim, reprint, size, total
 from derivations.documents.deciphering import section3_setup as setup
 from derivations.documents.deciphering.notation import i, k, n
 from derivations.documents.deciphering.section8_evidence import three_blocks, three_examples
 from derivations.documents.deciphering.section8_heads import B, log_linear
+from derivations.vocabulary import *
 
 reprint("inference.4", setup.mean_of_distribution, latex=r"h=\int ap(a)da")
 reprint("inference.s4.preference", setup.preference_distribution, latex=r"u_i>0\text{ for all }i,\quad\textstyle\sum_iu_i=1")

@@ -20,12 +20,12 @@ from fractions import Fraction
 
 import sympy as sp
 
-from derivations import Equation, Fails, Limit, Severity, Steps, claim, interior, positive, reprint, xlogx
 from derivations.documents.deciphering import appendix_b_perspectives as perspectives
 from derivations.documents.deciphering import section4_mem as mem
 from derivations.documents.deciphering import section4_problem as deciphering
 from derivations.documents.deciphering.notation import primal, shifted
 from derivations.documents.inference.section3_example import divergence, two_perspectives
+from derivations.vocabulary import *
 
 v = interior("v", sp.Integer(2))
 t = positive("t")

@@ -6,8 +6,8 @@ Main claims
 References the text of section 6 after (14); section 6 of deciphering for the derivation
 """
 
-from derivations import reprint
 from derivations.documents.deciphering.section6_ascent import gradient_ascent
+from derivations.vocabulary import *
 
 reprint(
     "inference.s6.gradient-ascent",

@@ -6,8 +6,8 @@ Main claims
 References Figure 3 of the document and the text about it
 """
 
-from derivations import reprint
 from derivations.documents.deciphering.section6_figure3 import figure, monotone
+from derivations.vocabulary import *
 
 reprint(
     "inference.s6.smaller-alpha-better",

@@ -6,7 +6,7 @@ Main claims
 References "Now we assume that α is small and we argue that this assumption is justified in practice" in section 6
 """
 
-from derivations import claim
+from derivations.vocabulary import *
 
 
 @claim(

@@ -18,13 +18,13 @@ from fractions import Fraction
 
 import sympy as sp
 
-from derivations import Equation, Fails, Limit, Severity, Steps, Value, Variable, claim, interior, positive, reprint, total
 from derivations.documents.deciphering import section6_approximation as approximation
 from derivations.documents.deciphering import section6_expansion as expansion
 from derivations.documents.deciphering import section6_remarks as remarks
 from derivations.documents.deciphering import section6_theorem1 as theorem
 from derivations.documents.deciphering.notation import T, a, alpha, d, i, inner, k, lam, mean, mu, n, tilt, u, z
 from derivations.documents.deciphering.section6_approximation import closed_form, error
+from derivations.vocabulary import *
 
 tau = positive("tau")
 EXPONENT = r"\exp(\langle t_i,z\rangle/\sqrt\tau)"

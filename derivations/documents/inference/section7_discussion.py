@@ -10,9 +10,9 @@ Main claims
 References section 7 of the document; section 7 of deciphering for the derivations, with α = 1/√τ
 """
 
-from derivations import Statement, reprint
 from derivations.documents.deciphering.section7_attention import any_layer, layer_solves, two_pieces, uniform_preference
 from derivations.documents.deciphering.section7_generalizations import context_dependent, continuous_preferences
+from derivations.vocabulary import *
 
 TO_FIRST_ORDER = Statement(
     r"\hat h=\textstyle\sum_it_ip_i-\alpha^2\Sigma^2z+o(\alpha^2),\ p=\mathrm{tilt}(\alpha z)"

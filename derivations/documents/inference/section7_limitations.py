@@ -13,11 +13,11 @@ References the paragraph on limitations in section 7 of the document
 
 import sympy as sp
 
-from derivations import AtLeast, Equation, Limit, Severity, Steps, claim, delta, index, positive, size, total, vector
 from derivations.documents.deciphering import section6_expansion as expansion
 from derivations.documents.deciphering.notation import T, a, alpha, covariance, d, i, inner, mean, mu, n, primal, shifted, u, z
 from derivations.documents.deciphering.section6_approximation import closed_form, error
 from derivations.documents.deciphering.section6_certificates import objective_with, q
+from derivations.vocabulary import *
 
 tau, s, r, x = positive("tau"), positive("s"), size("r"), vector("x", d)
 j = index("j", n)

@@ -12,7 +12,6 @@ References "T5 transformer implicitly adopts …" in section 7 of the document, 
 
 import sympy as sp
 
-from derivations import Entry, Equation, Steps, claim, reprint, total
 from derivations.documents.deciphering.notation import a, d, inner, k, mean, z
 from derivations.documents.deciphering.section7_t5 import (
     SOME_WORD,
@@ -36,6 +35,7 @@ from derivations.documents.deciphering.section8_heads import (
     t5,
     y,
 )
+from derivations.vocabulary import *
 
 width = sp.sqrt(d)
 

@@ -6,8 +6,8 @@ Main claims
 References section 8 of the document; its first paragraph repeats the abstract
 """
 
-from derivations import Undecidable, claim, reprint
 from derivations.documents.deciphering.section7_attention import any_functions
+from derivations.vocabulary import *
 
 reprint(
     "inference.s8.preferences",

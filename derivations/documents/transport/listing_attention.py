@@ -14,8 +14,8 @@ References Prillo and Eisenschlos (2020) for relaxations of sorting with unit ro
 
 import sympy as sp
 
-from derivations import Entries, Entry, Equation, Fails, Limit, Severity, Steps, UniquePlan, claim, index, size, total, vector
 from derivations.documents.transport.listing_notation import S, entropy, eps, expense, i, j, l, m, n, softmax
+from derivations.vocabulary import *
 
 # ── AttentionAsOT ───────────────────────────────────────────────────────────────────────────────────────────────────
 

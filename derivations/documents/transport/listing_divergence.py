@@ -17,27 +17,9 @@ References Feydy et al. (2019) for the divergence; Luise et al. (2018) for the s
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entries,
-    Equation,
-    Fails,
-    Kind,
-    Severity,
-    Steps,
-    claim,
-    coupling,
-    delta,
-    index,
-    positive,
-    reprint,
-    size,
-    total,
-    vector,
-    xlogx,
-)
 from derivations.documents.transport.listing_notation import HALF, C, d, eps, expense, i, j, k, m, n, r, u, v
 from derivations.documents.transport.listing_sinkhorn import overflow, scaling_plan
+from derivations.vocabulary import *
 
 # ── sinkhorn_divergence ─────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -12,9 +12,9 @@ References the docstring of the listing
 
 import sympy as sp
 
-from derivations import Entries, Equation, Fails, Severity, Steps, Undecidable, Value, Variable, claim, kl, total, xlogx
 from derivations.documents.transport.listing_divergence import P, S, a, inner, key, measure
 from derivations.documents.transport.listing_notation import HALF, eps, i, n
+from derivations.vocabulary import *
 
 
 def attention(query: sp.Expr, target: sp.Expr) -> sp.Expr:

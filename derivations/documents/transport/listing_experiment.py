@@ -11,8 +11,8 @@ References the listing of the document
 
 import sympy as sp
 
-from derivations import AtLeast, Equation, Fails, Kind, Severity, Steps, claim, index, kl, scalar, size, total, vector, xlogx
 from derivations.documents.transport.listing_notation import HALF, j, m
+from derivations.vocabulary import *
 
 H = size("H")
 head = index("g", H)

@@ -16,24 +16,8 @@ References Katharopoulos et al. (2020) for linear attention
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entries,
-    Equation,
-    Fails,
-    Kind,
-    Severity,
-    Steps,
-    UniquePlan,
-    Value,
-    Variable,
-    claim,
-    plus,
-    positive,
-    total,
-    vector,
-)
 from derivations.documents.transport.listing_notation import GUARD, entropy, expense, f, i, j, k, l, m, n, softmax, t, w
+from derivations.vocabulary import *
 
 X, Y = vector("X", n, w, kind=Kind.NONNEGATIVE), vector("Y", m, w, kind=Kind.NONNEGATIVE)
 V = vector("V", m)

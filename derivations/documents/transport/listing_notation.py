@@ -8,7 +8,7 @@ Notation  n sources or queries, m targets or keys, d the width of a head, w feat
 
 import sympy as sp
 
-from derivations import Entries, Entry, Kind, index, interior, positive, scalar, size, total, vector, xlogx
+from derivations.vocabulary import *
 
 n, m, d, w = size("n"), size("m"), size("d"), size("w")
 i, k = index("i", n), index("k", n)

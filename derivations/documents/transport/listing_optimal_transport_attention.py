@@ -16,29 +16,6 @@ References the listing of the document
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entries,
-    Equation,
-    Fails,
-    Follows,
-    Kind,
-    Limit,
-    Severity,
-    Steps,
-    Value,
-    Variable,
-    claim,
-    derivative,
-    index,
-    kl,
-    positive,
-    scalar,
-    size,
-    stochastic,
-    total,
-    vector,
-)
 from derivations.documents.transport.listing_notation import (
     GUARD,
     HALF,
@@ -57,6 +34,7 @@ from derivations.documents.transport.listing_notation import (
     scaled_product,
     softmax,
 )
+from derivations.vocabulary import *
 
 A, W = vector("A", n, m, kind=Kind.POSITIVE), stochastic("W", n, m)
 QUARTER, THIRD, SIXTH = (sp.Rational(1, part) for part in (4, 3, 6))

@@ -14,24 +14,6 @@ References Cuturi (2013) for the iteration
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entries,
-    Entry,
-    Equation,
-    Fails,
-    Severity,
-    Steps,
-    Value,
-    Variable,
-    claim,
-    coupling,
-    kl,
-    positive,
-    size,
-    total,
-    vector,
-)
 from derivations.documents.transport.listing_notation import (
     GUARD,
     HALF,
@@ -54,6 +36,7 @@ from derivations.documents.transport.listing_notation import (
     u,
     v,
 )
+from derivations.vocabulary import *
 
 T, phi = size("T"), vector("phi", n)
 R = coupling("R", a, b)

@@ -17,25 +17,9 @@ References Sander et al. (2022) for attention by Sinkhorn's iteration
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entries,
-    Entry,
-    Equation,
-    Fails,
-    Kind,
-    Severity,
-    Steps,
-    Value,
-    Variable,
-    claim,
-    index,
-    size,
-    total,
-    vector,
-)
 from derivations.documents.transport.listing_notation import GUARD, eps, i, k, n, scaled, t
 from derivations.documents.transport.listing_sinkhorn import LARGEST
+from derivations.vocabulary import *
 
 O = vector("S", n, n)  # noqa: E741
 SQUARE: dict[Variable, Value] = {n: 2, O.label: [[0, 1], [0, 0]], eps: 1}

@@ -17,26 +17,8 @@ References the listing of the document
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Entries,
-    Equation,
-    Fails,
-    Kind,
-    Severity,
-    Steps,
-    Value,
-    Variable,
-    claim,
-    derivative,
-    kl,
-    scalar,
-    stochastic,
-    total,
-    vector,
-    xlogx,
-)
 from derivations.documents.transport.listing_notation import GUARD, HALF, S, eps, i, j, l, m, n, softmax
+from derivations.vocabulary import *
 
 A, h = stochastic("A", n, m), vector("h", n)
 
@@ -109,7 +91,7 @@ temperature.twin("half a unit less", lambda: within(sp.log(m) - HALF))
 temperature.twin("the root of m", lambda: within(sp.log(m) / 2))
 
 
-def variance(query: sp.Expr) -> sp.Expr:
+def row_variance(query: sp.Expr) -> sp.Expr:
     """Σ_j A_ij (S_ij − Σ_l A_il S_il)²."""
     plan = softmax(S, eps)
     return total(j, plan(query, j) * S[query, j] ** 2) - total(j, plan(query, j) * S[query, j]) ** 2
@@ -132,12 +114,12 @@ def entropy_grows() -> Steps:
     """From one temperature to the next the mean entropy of the rows grows, at the rate of the variance of the scores."""
     plan = softmax(S, eps)
     squares = total(j, plan(i, j) * (S[i, j] - total(l, plan(i, l) * S[i, l])) ** 2)
-    yield AtLeast(total(i, variance(i)) / (n * eps**3), 0, because=total(i, squares) / (n * eps**3), reason="variances")
-    yield slope(total(i, variance(i)) / (n * eps**3))
+    yield AtLeast(total(i, row_variance(i)) / (n * eps**3), 0, because=total(i, squares) / (n * eps**3), reason="variances")
+    yield slope(total(i, row_variance(i)) / (n * eps**3))
 
 
-entropy_grows.twin("the sign", lambda: slope(-total(i, variance(i)) / (n * eps**3)))
-entropy_grows.twin("one power of ε too few", lambda: slope(total(i, variance(i)) / (2 * n * eps**2)))
+entropy_grows.twin("the sign", lambda: slope(-total(i, row_variance(i)) / (n * eps**3)))
+entropy_grows.twin("one power of ε too few", lambda: slope(total(i, row_variance(i)) / (2 * n * eps**2)))
 
 positive_weights = vector("A", n, m, kind=Kind.POSITIVE)
 

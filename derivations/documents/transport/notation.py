@@ -7,9 +7,9 @@ Notation  n queries, m keys, d their width, e the width of values; i, h number q
 
 import sympy as sp
 
-from derivations import Entries, UniquePlan, Value, Variable, total, vector
 from derivations.documents.eot.appendix_a_matrix import TOGETHER, Q, entropy, softmax
 from derivations.documents.eot.notation import K, V, c, d, e, eps, h, i, j, k, l, m, n, r
+from derivations.vocabulary import *
 
 __all__ = [
     "HALF",

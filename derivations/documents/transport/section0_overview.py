@@ -9,9 +9,9 @@ References the overview of the document
 
 import sympy as sp
 
-from derivations import Entries, Equation, Steps, Undecidable, UniquePlan, claim, total
 from derivations.documents.eot.notation import tau
 from derivations.documents.transport.notation import S, eps, h, i, j, softmax, solves
+from derivations.vocabulary import *
 
 weights = softmax(S, tau)
 

@@ -13,26 +13,9 @@ References section 1 of the document; Sinkhorn and Knopp (1967); Peyré and Cutu
 
 import sympy as sp
 
-from derivations import (
-    HEINE_BOREL,
-    LINEAR_PROGRAMMING,
-    WEIERSTRASS,
-    AtLeast,
-    Entries,
-    Entry,
-    Equation,
-    Steps,
-    claim,
-    derivative,
-    kl,
-    reprint,
-    stochastic,
-    total,
-    vector,
-    xlogx,
-)
 from derivations.documents.eot import section3_primer as primer
 from derivations.documents.transport.notation import TOGETHER, entropy, eps, i, j, l, m, n
+from derivations.vocabulary import *
 
 a, b = primer.a, primer.b
 C, P = primer.C, primer.P

@@ -10,9 +10,9 @@ References the list under the lemma of the document
 
 import sympy as sp
 
-from derivations import Equation, Fails, Severity, Steps, claim, derivative, kl, reprint, stochastic, total
 from derivations.documents.eot import appendix_a_matrix, section3_problem
 from derivations.documents.transport.notation import TOGETHER, A, K, Q, S, d, eps, i, j, m, n, objective, r, scaled
+from derivations.vocabulary import *
 
 P = stochastic("P", n, m)
 

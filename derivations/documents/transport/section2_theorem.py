@@ -15,7 +15,6 @@ References the theorem and the lemma of section 2 of the document
 
 import sympy as sp
 
-from derivations import AtLeast, Entries, Entry, Equation, Kind, Steps, claim, delta, derivative, kl, reprint, total, vector
 from derivations.documents.eot import appendix_a_matrix
 from derivations.documents.transport.notation import (
     TOGETHER,
@@ -42,6 +41,7 @@ from derivations.documents.transport.notation import (
     softmax,
     solves,
 )
+from derivations.vocabulary import *
 
 W = vector("W", n, m, kind=Kind.POSITIVE)
 lam = vector("lam", n)

@@ -12,21 +12,6 @@ References the table of section 3 of the document; Sander, Ablin, Blondel and Pe
 
 import sympy as sp
 
-from derivations import (
-    CONVEX_CRITICAL_POINT,
-    SINKHORN,
-    AtLeast,
-    Entries,
-    Equation,
-    Fails,
-    Severity,
-    Steps,
-    claim,
-    delta,
-    derivative,
-    kl,
-    total,
-)
 from derivations.documents.eot import section3_primer as primer
 from derivations.documents.transport.notation import TOGETHER, S, eps, h, i, j, l, m, n, softmax
 from derivations.documents.transport.section1_transport import (
@@ -44,6 +29,7 @@ from derivations.documents.transport.section1_transport import (
     row_error,
     scaled_kernel,
 )
+from derivations.vocabulary import *
 
 weights = softmax(S, sp.S.One)
 

@@ -13,24 +13,9 @@ References the list on FlashAttention in section 4 of the document; Dao, Fu, Erm
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Equation,
-    Fails,
-    Severity,
-    Steps,
-    Undecidable,
-    Value,
-    Variable,
-    claim,
-    index,
-    scalar,
-    size,
-    total,
-    vector,
-)
 from derivations.documents.transport.notation import S, i, j, l, m, n, softmax
 from derivations.documents.transport.section3_sinkhorn import one_iteration
+from derivations.vocabulary import *
 
 t1, t2 = size("t1"), size("t2")
 p, q = index("p", t1), index("q", t2)

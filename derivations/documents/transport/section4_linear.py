@@ -14,28 +14,9 @@ References section 4 of the document up to its listing; Choromanski et al. (2021
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Differs,
-    Entries,
-    Equation,
-    Fails,
-    Kind,
-    Limit,
-    Severity,
-    Steps,
-    UniquePlan,
-    Value,
-    Variable,
-    claim,
-    index,
-    plus,
-    size,
-    total,
-    vector,
-)
 from derivations.documents.deciphering.section5_gaussian import coordinate_mgf
 from derivations.documents.transport.notation import A, K, Q, S, V, c, d, e, eps, h, i, j, l, m, n, solves
+from derivations.vocabulary import *
 
 F = size("F")
 r = index("r", F)

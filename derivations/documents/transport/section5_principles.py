@@ -10,9 +10,9 @@ References the list of principles in section 5 of the document
 
 import sympy as sp
 
-from derivations import AtLeast, Equation, Steps, Undecidable, claim, simplex, total
 from derivations.documents.eot.section4_sparsemax import sparse_when_scores_are_apart, trails
 from derivations.documents.transport.notation import A, S, eps, i, j, l, m
+from derivations.vocabulary import *
 
 q = simplex("q", m)
 

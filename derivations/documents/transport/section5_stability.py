@@ -16,35 +16,11 @@ References the list of guarantees in section 5 of the document; Villani (2009) f
 
 import sympy as sp
 
-from derivations import (
-    KANTOROVICH_RUBINSTEIN,
-    MEAN_VALUE,
-    AtLeast,
-    Equation,
-    Expansion,
-    Fails,
-    Follows,
-    Kind,
-    Limit,
-    Severity,
-    Steps,
-    Undecidable,
-    Value,
-    Variable,
-    claim,
-    derivative,
-    index,
-    pinsker,
-    positive,
-    scalar,
-    total,
-    vector,
-    xlogx,
-)
 from derivations.documents.eot import notation
 from derivations.documents.eot.notation import expect, s
 from derivations.documents.transport.notation import d, eps, j, l, m
 from derivations.documents.transport.section5_temperature import at_infinity, nearly_one_hot
+from derivations.vocabulary import *
 
 u, v = vector("u", m, kind=Kind.NONNEGATIVE), vector("v", m, kind=Kind.POSITIVE)
 tilt = vector("r", m, kind=Kind.POSITIVE)
@@ -138,7 +114,7 @@ score_stability.twin("without the diameter", lambda: stable(kappa / (2 + kappa),
 # ── stability in the inputs ─────────────────────────────────────────────────────────────────────────────────────────
 
 radius, displacement = positive("R"), positive("δ")
-unit = index("c", d)
+axis = index("c", d)
 old, new = vector("y", d), vector("x", d)  # a difference of keys before, and the query after
 move, turn = vector("w", d), vector("q", d)  # by how much the difference of keys, and the query, move
 spare = vector("e", m, kind=Kind.NONNEGATIVE)
@@ -155,7 +131,7 @@ def context() -> sp.Expr:
 
 def product(a: sp.IndexedBase, b: sp.IndexedBase) -> sp.Expr:
     """⟨a, b⟩."""
-    return total(unit, a[unit] * b[unit])
+    return total(axis, a[axis] * b[axis])
 
 
 def spread_of_scores() -> Follows:
@@ -165,7 +141,7 @@ def spread_of_scores() -> Follows:
     change = product(new, move) + product(turn, old)
     ratio = displacement / radius
     slack = total(
-        unit, (2 * ratio * new[unit] - move[unit]) ** 2 / (4 * ratio) + (2 * turn[unit] - ratio * old[unit]) ** 2 / (4 * ratio)
+        axis, (2 * ratio * new[axis] - move[axis]) ** 2 / (4 * ratio) + (2 * turn[axis] - ratio * old[axis]) ** 2 / (4 * ratio)
     )
     return Follows(
         premises,
@@ -282,7 +258,7 @@ def entropy() -> sp.Expr:
     return -total(j, xlogx(star(j)))
 
 
-def variance() -> sp.Expr:
+def score_variance() -> sp.Expr:
     """Var_p(s)."""
     return total(l, star(l) * (s[l] - expect(star, s)) ** 2)
 
@@ -320,13 +296,13 @@ def monotone_path() -> Steps:
     yield AtLeast(
         derivative(entropy(), eps),
         0,
-        because=variance() / eps**3,
+        because=score_variance() / eps**3,
         reason="0 only if all scores are equal",
         quotes=(MEAN_VALUE,),
     )
 
 
-interpolation.twin("the entropy grows twice as fast", lambda: more_even(2 * variance() / eps**3))
+interpolation.twin("the entropy grows twice as fast", lambda: more_even(2 * score_variance() / eps**3))
 interpolation.twin("at a rate of at least 1", lambda: more_even(sp.S.One))
 
 

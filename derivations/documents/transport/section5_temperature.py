@@ -14,29 +14,10 @@ References the table of section 5 of the document
 
 import sympy as sp
 
-from derivations import (
-    SQUEEZE,
-    AtLeast,
-    Entries,
-    Equation,
-    Expansion,
-    Fails,
-    Kind,
-    Limit,
-    Severity,
-    Steps,
-    claim,
-    derivative,
-    kl,
-    positive,
-    stochastic,
-    total,
-    vector,
-    xlogx,
-)
 from derivations.documents.eot import notation
 from derivations.documents.eot.notation import s
 from derivations.documents.transport.notation import TOGETHER, A, S, attention, d, entropy, eps, i, j, l, m, n, raw, uniform
+from derivations.vocabulary import *
 
 P, R = stochastic("P", n, m), stochastic("R", n, m)
 below = vector("w", m, kind=Kind.NONNEGATIVE)

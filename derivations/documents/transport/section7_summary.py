@@ -15,31 +15,11 @@ References the last table and the references of the document
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Equation,
-    Fails,
-    Kind,
-    Limit,
-    Severity,
-    Steps,
-    Undecidable,
-    Value,
-    Variable,
-    claim,
-    coupling,
-    index,
-    positive,
-    reprint,
-    simplex,
-    size,
-    total,
-    vector,
-)
 from derivations.documents.transport.notation import TOGETHER, A, S, eps, h, i, j, k, l, m, n
 from derivations.documents.transport.section1_transport import certificate
 from derivations.documents.transport.section2_theorem import attention_is_optimal
 from derivations.documents.transport.section4_linear import kappa, normalized, solution
+from derivations.vocabulary import *
 
 F = size("F")
 r = index("r", F)
