@@ -157,19 +157,19 @@ def _other_than_zero(row: Sequence[Fraction]) -> list[Fraction]:
     return list(row) if any(row) else [Fraction(1), *row[1:]]
 
 
-def looks(names: Sequence[Variable], seed: int, exponents: Sequence[int] = EXPONENTS) -> Iterator[dict[Variable, Look]]:
+def looks(names: Sequence[Variable], seed: int) -> Iterator[dict[Variable, Look]]:
     """Looks of some variables without an end: in turn one variable that stands out among plain ones, and all at random."""
     rng = random.Random(seed)
     alone = [
         (v, Look(pattern, exponent, signs))
         for v in names
-        for pattern, exponent, signs in product((Pattern.LEVEL, Pattern.ONE), exponents, (Signs.PLUS, Signs.MINUS))
+        for pattern, exponent, signs in product((Pattern.LEVEL, Pattern.ONE), EXPONENTS, (Signs.PLUS, Signs.MINUS))
         if exponent and not (signs is Signs.MINUS and v.domain.kind not in (Kind.REAL, Kind.NONZERO, Kind.UNIT))
     ]
     rng.shuffle(alone)
 
     def any_look() -> Look:
-        return Look(rng.choice(PATTERNS), rng.choice(exponents), rng.choice(SIGNS), rng.choice(AXES), rng.choice(FACTORS))
+        return Look(rng.choice(PATTERNS), rng.choice(EXPONENTS), rng.choice(SIGNS), rng.choice(AXES), rng.choice(FACTORS))
 
     for plain in PLAIN:
         yield dict.fromkeys(names, plain)
@@ -180,31 +180,36 @@ def looks(names: Sequence[Variable], seed: int, exponents: Sequence[int] = EXPON
         yield {v: common or (any_look() if rng.random() < 0.7 else rng.choice(PLAIN)) for v in names}
 
 
-def points_at(names: Sequence[Variable], sizes: Sizes, seed: int = 0, exponents: Sequence[int] = EXPONENTS) -> Iterator[Point]:
-    """Points of these sizes without an end, unless there is nothing to choose; raises ValueError for a random variable."""
+def points_at(names: Sequence[Variable], sizes: Sizes, seed: int = 0, numbers: Sequence[int] = ()) -> Iterator[Point]:
+    """Points of these sizes without an end, unless there is nothing to choose; indices are at these numbers, too.
+
+    Raises ValueError for a random variable.
+    """
     rng = random.Random(seed)
     free = [v for v in names if v.domain.kind not in (Kind.SIZE, Kind.INDEX)]
-    for look in looks(free, seed, exponents):
-        found = list(placed(names, sizes, look))
+    for look in looks(free, seed):
+        found = list(placed(names, sizes, look, numbers))
         yield from found if len(found) <= POSITIONS or not free else rng.sample(found, POSITIONS)
         if not (free and found):
             return
 
 
-def placed(names: Sequence[Variable], sizes: Sizes, look: Mapping[Variable, Look] | Look) -> Iterator[Point]:
-    """The points of these sizes and looks, with each index at its first values and its last."""
+def placed(
+    names: Sequence[Variable], sizes: Sizes, look: Mapping[Variable, Look] | Look, numbers: Sequence[int] = ()
+) -> Iterator[Point]:
+    """The points of these sizes and looks, with each index at its first values and its last, and at these numbers."""
     point: dict[Variable, Value] = dict(sizes)
     free = [v for v in names if v.domain.kind not in (Kind.SIZE, Kind.INDEX)]
     for var in sorted(free, key=lambda v: v.domain.kind in (Kind.COUPLING, Kind.SLACK)):
         point[var] = looking(var, look if isinstance(look, Look) else look[var], point)
     indices = [v for v in names if v.domain.kind is Kind.INDEX]
-    return with_indices(indices, point, lambda size: sorted({1, min(2, size), size}))
+    return with_indices(indices, point, lambda size: sorted({1, min(2, size), size, *(n for n in numbers if n < size)}))
 
 
 def ladders(names: Sequence[Variable], numbers: Sequence[int], ladder: Sequence[int] = LADDER) -> Iterator[dict[Variable, int]]:
-    """Sizes to try: all the same, and each by itself among small ones; these numbers and the next ones, too."""
+    """Sizes to try: all the same, and each by itself among small ones; these numbers, too."""
     sizes = [v for v in names if v.domain.kind is Kind.SIZE]
-    steps = sorted({*ladder, *(number + more for number in numbers for more in (0, 1))} - {0})
+    steps = sorted({*ladder, *numbers})
     if not sizes:
         yield {}
         return

@@ -96,14 +96,14 @@ class _Search:
 
     def ladders(self, most: float) -> list[tuple[float, far.Sizes]]:
         """The sizes at which a point costs at most this, with the cost."""
-        whole = [int(number) for number in self.numbers if number >= 1]
-        costs = ((self.cost(sizes), sizes) for sizes in far.ladders(self.names, whole))
+        costs = ((self.cost(sizes), sizes) for sizes in far.ladders(self.names, _counts(self.numbers)))
         return [(cost, sizes) for cost, sizes in costs if cost <= most]
 
     def far_away(self) -> Iterator[Point]:
         """Points of every size that is cheap enough, with entries of every magnitude; the first of small sizes are starts."""
         ladders = sorted(self.ladders(DEAREST), key=lambda priced: priced[0])
-        drawn = [(cost, far.points_at(self.names, sizes, seed)) for seed, (cost, sizes) in enumerate(ladders)]
+        counts = _counts(self.numbers)
+        drawn = [(cost, far.points_at(self.names, sizes, seed, counts)) for seed, (cost, sizes) in enumerate(ladders)]
         for points in (points for cost, points in drawn if cost < CHEAP):
             for point in islice(points, FIRST):
                 if self.admitted(point):
@@ -159,7 +159,8 @@ def beyond(relation: Relation) -> Counterexample | None:
     relation, names = replace(relation, at={}), relation.variables()
     if not any(v.domain.kind is Kind.SIZE for v in names):
         return None
-    effort, ladder = float(BRIEF), list(far.ladders(names, (), far.BEYOND))
+    named = [size for size in _counts(_numbers(relation)) if size > min(far.BEYOND)]
+    effort, ladder = float(BRIEF), list(far.ladders(names, named, far.BEYOND))
     costs = [far.cost(relation.sides, names, sizes) for sizes in ladder]
     for turn in range(len(SKEWED)):
         for step, (sizes, spent) in enumerate(zip(ladder, costs, strict=True)):
@@ -226,6 +227,11 @@ def _numbers(relation: Relation) -> list[Fraction]:
     sides = (side for each in (relation, *relation.given, *relation.premises) for side in each.sides)
     numbers = {abs(Fraction(int(number.p), int(number.q))) for side in sides for number in side.atoms(sp.Rational)} - {0}
     return sorted(numbers, key=lambda number: -abs(math.log(number)))[:NUMBERS]
+
+
+def _counts(numbers: Sequence[Fraction]) -> list[int]:
+    """The sizes and indices that a statement with these numbers may be about: the numbers and the next ones."""
+    return sorted({int(number) + more for number in numbers for more in (0, 1)} - {0})
 
 
 def _values(variable: Variable, numbers: Sequence[Fraction]) -> Iterator[Value]:

@@ -11,7 +11,7 @@ import sympy as sp
 from derivations.calculus.balls import Close
 from derivations.calculus.functions import kl, xlogx
 from derivations.calculus.powers import plus
-from derivations.calculus.sums import total
+from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import Kind, vector
 from derivations.records.claims import SUPPORTING_VERDICTS, Evidence, Layer, Outcome, Verdict
 from derivations.register.entry import Entry
@@ -114,6 +114,10 @@ FAR: dict[str, Callable[[], Relation]] = {
     "two sizes: logarithms": lambda: AtLeast(6, sp.log(m * n) - sp.log(m + n) / 2),
     "temperatures: a high one": lambda: AtLeast(10**5 + sp.Abs(x), tau * sp.log(1 + tau)),
     "temperatures: a low one": lambda: AtLeast(tau * sp.log(2), sp.exp(-30)),
+    "indices: one at a number, of many keys": lambda: AtLeast((j - 7) ** 2 + plus(20 - m), 0, strict=True),
+    "indices: two at numbers": lambda: Equation(delta(j, 4) * delta(h, 9), 0),
+    "indices: apart by a number": lambda: Equation(delta(j, h + 3) * plus(m - 10), 0),
+    "indices: one at a number, with entries": lambda: Equation(delta(j, 6) * plus(m - 20) * plus(a[j]), 0),
     "near-equality: a small addend": lambda: Equation(1 + sp.exp(-700 * (1 + x**2)), 1),
     "near-equality: in an order": lambda: AtLeast(sp.exp(y), sp.exp(y) + sp.exp(-200 - y)),
 }

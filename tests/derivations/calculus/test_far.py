@@ -57,6 +57,11 @@ def test_no_point_has_indices_that_cannot_differ() -> None:
     assert list(far.points_at(EVERY_KIND, {n: 2, m: 1})) == []
 
 
+def test_indices_are_at_their_ends_and_at_numbers() -> None:
+    drawn = list(far.points_at([m, l], {m: 9}, numbers=(4, 9, 40)))
+    assert [point[l] for point in drawn] == [1, 2, 4, 9]
+
+
 def test_every_pattern_has_weights_and_every_magnitude_occurs() -> None:
     for pattern in far.Pattern:
         for exponent in far.EXPONENTS:
@@ -69,7 +74,7 @@ def test_every_pattern_has_weights_and_every_magnitude_occurs() -> None:
 
 
 def test_sizes_are_tried_together_and_each_by_itself() -> None:
-    tried = list(far.ladders([m, n], (500,)))
+    tried = list(far.ladders([m, n], (500, 501)))
     assert {m: 128, n: 128} in tried
     assert {m: 501, n: 1} in tried
     assert {m: 2, n: 500} in tried

@@ -10,6 +10,7 @@ import sympy as sp
 
 from derivations import AtLeast, Equation, Limit, index, positive, scalar, simplex, size, total, vector
 from derivations.calculus import far
+from derivations.calculus.orders import upto
 from derivations.calculus.variables import Kind
 from derivations.relations import Relation, further
 
@@ -58,6 +59,12 @@ def test_points_beyond_the_sample_refute_what_would_be_proved(make: Callable[[],
     failing = further.beyond(make())
     assert failing is not None
     assert failing.point[m] in far.BEYOND
+
+
+def test_sizes_that_a_statement_names_are_tried_where_it_would_be_proved() -> None:
+    failing = further.beyond(AtLeast(upto(41, m) * total(l, a[l]) ** 2, upto(41, m) * total(l, sp.Abs(a[l])) ** 2))
+    assert failing is not None
+    assert failing.point[m] in (41, 42)
 
 
 def test_no_true_statement_and_none_without_sizes_fails_beyond_the_sample() -> None:
