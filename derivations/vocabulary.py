@@ -3,8 +3,8 @@
 Claims       `claim` registers one, `reprint` the same one printed elsewhere; a derivation yields `Steps` or returns
              `Undecidable`; a correction has a `Severity`, and a `Statement` where it is reprinted in other words
 Variables    `size`, `index`, `scalar`, `positive`, `vector`, `simplex`, `interior`, `coupling`, `stochastic`, ... say what a
-             symbol ranges over; a vector is also the function of its entries, an `Entry`; `Kind` names the domains; `Point` and
-             `Value` are the types of exact sample points
+             symbol ranges over, as does `vector(…, kind=Positive)`; a vector is also the function of its entries, an `Entry`;
+             `Point` and `Value` are the types of exact sample points
 Expressions  SymPy's, with `total` for sums over an index, Kronecker's `delta`, `upto` for [i ≤ j] in sums up to an index and
              over pairs, `derivative`, `xlogx`, `kl`, `pinsker`, `bregman`, the positive part `plus`, `maximum`, `minimum`,
              `sigmoid`, `softplus`, `tanh`, `norm`, `relative` for x log(x/y), and `expectation` and `variance` of random
@@ -35,7 +35,6 @@ from derivations.calculus.shorthands import tanh as tanh
 from derivations.calculus.sums import delta as delta
 from derivations.calculus.sums import normal as normal
 from derivations.calculus.sums import total as total
-from derivations.calculus.variables import Kind as Kind
 from derivations.calculus.variables import Variable as Variable
 from derivations.calculus.variables import complementary as complementary
 from derivations.calculus.variables import coupling as coupling
@@ -48,6 +47,11 @@ from derivations.calculus.variables import size as size
 from derivations.calculus.variables import stochastic as stochastic
 from derivations.calculus.variables import unit as unit
 from derivations.calculus.variables import vector as vector
+from derivations.domains import Nonnegative as Nonnegative
+from derivations.domains import Nonzero as Nonzero
+from derivations.domains import Positive as Positive
+from derivations.domains import Random as Random
+from derivations.domains import Real as Real
 from derivations.records.claims import Severity as Severity
 from derivations.records.claims import Statement as Statement
 from derivations.records.theorems import BAILLON_HADDAD as BAILLON_HADDAD

@@ -11,13 +11,11 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from derivations.calculus.variables import Kind, Variable
+from derivations.calculus.variables import Variable
 from derivations.relations import AtLeast, ForAll, Relation
 from evidence.bridge import Value, evaluate
+from evidence.domains import SLACK, outside
 from evidence.readings import REFUTING_FACTOR, Formula, Reading
-
-SLACK = 1e-9
-"""Tolerance, for rounding and certified solvers, of equations between masses and of hypotheses."""
 
 ROUNDED = 1e-14
 """Numbers of at most this size count as 0 up to rounding."""
@@ -72,7 +70,7 @@ def admit(claim: str, printed: Formula, twins: Mapping[str, Formula], reading: R
     for formula in (printed, *twins.values()):
         for variable in formula.variables:
             if variable.name not in reading.point and variable not in printed.indices:
-                raise refuse(variable.name, "no value", f"a value ({variable.domain.kind.value}) for the {formula.about}")
+                raise refuse(variable.name, "no value", f"a value ({variable.domain.name}) for the {formula.about}")
     _check_values(dict.fromkeys(v for formula in (printed, *twins.values()) for v in formula.variables), reading.point, refuse)
     for hypothesis in printed.given:
         if (gap := _gap(hypothesis, reading.point)) is not None:
@@ -124,7 +122,7 @@ class Scale:
 
 def size_of(printed: Formula, point: Mapping[str, Value]) -> float:
     """Return the largest magnitude of the statement's variables at a point, sizes and indices excluded; 1 if none remain."""
-    counted = (v for v in printed.variables if v.name in printed.names and v.domain.kind not in (Kind.SIZE, Kind.INDEX))
+    counted = (v for v in printed.variables if v.name in printed.names and not v.domain.is_integer)
     return max((_largest(torch.as_tensor(point[v.name], dtype=torch.float64)) for v in counted), default=1.0)
 
 
@@ -161,7 +159,7 @@ def _check_values(variables: Iterable[Variable], point: Mapping[str, Value], ref
         if variable.name not in point:
             continue
         value, domain = point[variable.name], variable.domain
-        if domain.kind in (Kind.SIZE, Kind.INDEX):
+        if domain.is_integer:
             _check_integer(variable, value, point, refuse)
             continue
         shape = tuple(_whole(size, point) for size in domain.shape)
@@ -172,14 +170,14 @@ def _check_values(variables: Iterable[Variable], point: Mapping[str, Value], ref
             raise refuse(variable.name, f"shape {tuple(values.shape)}", f"shape {shape}")
         if not bool(values.isfinite().all()):
             raise refuse(variable.name, values.tolist(), "finite numbers")
-        if reason := _outside(variable, values, point):
+        if reason := outside(variable, values, point):
             raise refuse(variable.name, values.tolist(), reason)
 
 
 def _check_integer(variable: Variable, value: Value, point: Mapping[str, Value], refuse: Refusal) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise refuse(variable.name, repr(value), "an integer ≥ 1")
-    if variable.domain.kind is Kind.INDEX:
+    if variable.domain.is_index:
         last = _whole(variable.domain.shape[0], point)
         if value > last:
             raise refuse(variable.name, value, f"an integer in 1…{last}")
@@ -190,38 +188,6 @@ def _check_integer(variable: Variable, value: Value, point: Mapping[str, Value],
 
 def _whole(size: sp.Expr, point: Mapping[str, Value]) -> int:
     return int(size.xreplace({v: sp.Integer(point[v.name]) for v in size.free_symbols}))
-
-
-def _outside(variable: Variable, values: Tensor, point: Mapping[str, Value]) -> str:
-    """Return what a value is expected to be if it is outside the variable's domain; empty if it is inside."""
-    kind = variable.domain.kind
-    if kind in (Kind.POSITIVE, Kind.INTERIOR) and not bool((values > 0).all()):
-        return "numbers > 0"
-    if kind in _NONNEGATIVE and not bool((values >= 0).all()):
-        return "numbers ≥ 0"
-    if kind is Kind.NONZERO and not bool(values.any(-1).all()):
-        return "vectors other than 0"
-    return next((reason for mass_error, reason in _masses(variable, values, point) if _largest(mass_error) > SLACK), "")
-
-
-_NONNEGATIVE = (Kind.NONNEGATIVE, Kind.SIMPLEX, Kind.COUPLING, Kind.STOCHASTIC, Kind.SLACK)
-
-
-def _masses(variable: Variable, values: Tensor, point: Mapping[str, Value]) -> Iterable[tuple[Tensor, str]]:
-    """Yield each residual that vanishes if the masses of a variable are right, with a description of the condition."""
-    kind, marginals = variable.domain.kind, [point[v.label.name] for v in variable.domain.marginals]
-    tied: list[Any] = [torch.as_tensor(v, dtype=torch.float64).detach().cpu() for v in marginals]
-    if kind in (Kind.SIMPLEX, Kind.INTERIOR):
-        yield values.sum() - 1, "numbers whose sum is 1"
-    if kind is Kind.STOCHASTIC:
-        yield values.sum(-1) - 1, "rows whose sums are 1"
-    if kind is Kind.UNIT:
-        yield values.square().sum(-1) - 1, "vectors of length 1"
-    if kind is Kind.COUPLING:
-        yield values.sum(-1) - tied[0], f"row sums {variable.domain.marginals[0]}"
-        yield values.sum(-2) - tied[1], f"column sums {variable.domain.marginals[1]}"
-    if kind is Kind.SLACK:
-        yield values * tied[0], f"0 wherever {variable.domain.marginals[0]} is positive"
 
 
 def _largest(values: Tensor) -> float:

@@ -22,11 +22,12 @@ from torch import Tensor
 
 from derivations.calculus.functions import Partial, kl, reciprocal, xlogx
 from derivations.calculus.powers import plus
-from derivations.calculus.variables import Kind, Variable
+from derivations.calculus.variables import Variable
 from derivations.records.claims import Layer
 from derivations.register.catalogue import entries
 from derivations.register.entry import Entry
 from derivations.relations import AtLeast, Equation, Relation
+from evidence.domains import DOMAINS, strategy
 from evidence.readings import Formula, Reading
 from evidence.registry import CASES, Case
 from numerics import tolerances
@@ -183,35 +184,21 @@ def _integer(expr: sp.Expr) -> Callable[[Assignment], int]:
 
 # ── instances ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
-_QUARTERS = st.integers(-8, 8).map(lambda n: n / 4)
-_POSITIVE = st.integers(1, 12).map(lambda n: n / 4)
-_NONNEGATIVE = st.integers(0, 8).map(lambda n: n / 4)
-_ENTRIES = {
-    Kind.REAL: _QUARTERS,
-    Kind.POSITIVE: _POSITIVE,
-    Kind.NONNEGATIVE: _NONNEGATIVE,
-    Kind.SIMPLEX: _NONNEGATIVE,
-    Kind.INTERIOR: _POSITIVE,
-    Kind.STOCHASTIC: _NONNEGATIVE,
-    Kind.UNIT: _QUARTERS,
-    Kind.NONZERO: _QUARTERS,
-}
-
 
 def instances(variables: Sequence[Variable]) -> st.SearchStrategy[dict[Variable, Any]]:
     """Return a strategy for values of variables in their domains; raises NoProgramError for a domain it cannot draw from."""
-    drawn = [v for v in variables if v.domain.kind is not Kind.INDEX]
+    drawn = [v for v in variables if not v.domain.is_index]
     for variable in drawn:
-        if variable.domain.kind not in (*_ENTRIES, Kind.SIZE):
-            raise NoProgramError(f"{variable.name}: expected a domain to draw from, got {variable.domain.kind.words}")
-    sizes = [v for v in drawn if v.domain.kind is Kind.SIZE]
+        if not variable.domain.is_size and DOMAINS[variable.domain.name].entries is None:
+            raise NoProgramError(f"{variable.name}: expected a domain to draw from, got {variable.domain.words}")
+    sizes = [v for v in drawn if v.domain.is_size]
 
     @st.composite
     def draw_all(draw: st.DrawFn) -> dict[Variable, Any]:
         values: dict[Variable, Any] = {v: draw(st.integers(1, LONGEST)) for v in sizes}
         for variable in drawn:
             if variable not in values:
-                values[variable] = draw(_value(variable, [length(values) for length in lengths[variable]]))
+                values[variable] = draw(strategy(variable, [length(values) for length in lengths[variable]]))
         return values
 
     lengths = {v: [_length(part) for part in v.domain.shape] for v in drawn if v not in sizes}
@@ -221,26 +208,6 @@ def instances(variables: Sequence[Variable]) -> st.SearchStrategy[dict[Variable,
 def _length(part: sp.Expr) -> Callable[[Mapping[Variable, Any]], int]:
     run = _integer(part)
     return lambda values: run(Assignment(dict(values)))
-
-
-def _value(variable: Variable, shape: Sequence[int]) -> st.SearchStrategy[Any]:
-    """A number for a scalar, a tensor for a vector or matrix, with the masses of its domain."""
-    entry = _ENTRIES[variable.domain.kind]
-    if not shape:
-        return entry
-    flat = st.lists(entry, min_size=math.prod(shape), max_size=math.prod(shape))
-    tensors = flat.map(lambda numbers: torch.tensor(numbers, dtype=torch.float64).reshape(tuple(shape)))
-    if variable.domain.kind in (Kind.SIMPLEX, Kind.INTERIOR):
-        return tensors.filter(lambda x: bool(x.sum() > 0)).map(lambda x: x / x.sum())
-    if variable.domain.kind is Kind.STOCHASTIC:
-        return tensors.filter(lambda x: bool((x.sum(1) > 0).all())).map(lambda x: x / x.sum(1, keepdim=True))
-    if variable.domain.kind is Kind.UNIT:
-        return tensors.filter(_is_nonzero).map(lambda x: x / x.norm(dim=-1, keepdim=True))
-    return tensors.filter(_is_nonzero) if variable.domain.kind is Kind.NONZERO else tensors
-
-
-def _is_nonzero(rows: torch.Tensor) -> bool:
-    return bool(rows.any(-1).all())
 
 
 # ── votes ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -279,7 +246,7 @@ def _check(statement: Relation) -> Callable[[dict[Variable, Any]], Reading]:
             indexed = Assignment({**assignment.values, **dict(zip(indices, position, strict=True))}, assignment.largest)
             entries.append(run(indexed).detach())
         left = torch.stack(entries).reshape(extents)
-        size = max([1, *(value for variable, value in values.items() if variable.domain.kind is Kind.SIZE)])
+        size = max([1, *(value for variable, value in values.items() if variable.domain.is_size)])
         tolerance = tolerances.rounding(torch.float64, size**2, assignment.largest[0])
         return Reading({v.name: value for v, value in values.items()}, {"autograd": left}, tolerance)
 

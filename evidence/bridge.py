@@ -24,7 +24,7 @@ from torch import Tensor
 
 from derivations.calculus.differentiation import differentiate
 from derivations.calculus.functions import Partial
-from derivations.calculus.variables import Kind, Variable, variables_of
+from derivations.calculus.variables import Variable, variables_of
 from derivations.register.catalogue import Catalogue
 from derivations.register.entry import Entry
 
@@ -128,7 +128,7 @@ def _sum_function(expr: sp.Sum) -> tuple[str, list[sp.Symbol]]:
 
 
 def _is_vector(symbol: sp.Symbol) -> bool:
-    return isinstance(symbol, Variable) and symbol.domain.kind is not Kind.INDEX and bool(symbol.domain.shape)
+    return isinstance(symbol, Variable) and not symbol.domain.is_index and bool(symbol.domain.shape)
 
 
 @cache

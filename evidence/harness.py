@@ -22,7 +22,6 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from torch import Tensor
 
-from derivations.calculus.variables import Kind
 from derivations.records.claims import DECISIVE_OUTCOMES, Evidence, Layer, Outcome
 from derivations.records.claims import Kind as ClaimKind
 from derivations.register.catalogue import entries
@@ -189,7 +188,7 @@ def _record_instance(vote: Vote, printed: Formula, reading: Reading) -> None:
         if v.name in reading.point
     }
     vote.seen.add(tuple(map(tuple, values.values())))
-    vote.sizes = frozenset(v.name for v in printed.variables if v.domain.kind is Kind.SIZE)
+    vote.sizes = frozenset(v.name for v in printed.variables if v.domain.is_size)
     for name, numbers in values.items():
         low, high = vote.ranges.get(name, (math.inf, -math.inf))
         vote.ranges[name] = min(low, *numbers), max(high, *numbers)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from derivations.calculus.sums import alike
-from derivations.calculus.variables import Kind, Variable, variables_of
+from derivations.calculus.variables import Variable, variables_of
 from derivations.relations import (
     AtLeast,
     Differs,
@@ -81,7 +81,7 @@ class Formula:
         occurring = list(dict.fromkeys([*compared, *(v for p in self.given for v in p.variables())]))
         self.variables = [v for v in occurring if v not in moving]
         self.names = [v.name for v in compared]
-        self.indices = [v for v in self.variables if v.domain.kind is Kind.INDEX and v.name in self.names]
+        self.indices = [v for v in self.variables if v.domain.is_index and v.name in self.names]
         distinct(self.variables, about)
 
     def edited(self, side: Literal["left", "right"], expr: sp.Expr, strict: bool) -> Formula:

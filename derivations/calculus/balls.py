@@ -18,7 +18,7 @@ from flint import arb, ctx, fmpq
 from derivations.calculus.arithmetic import FUNCTIONS, Number, added, as_ball, exp, integer_power, power, undefined
 from derivations.calculus.differentiation import differentiate
 from derivations.calculus.functions import Partial, is_delta
-from derivations.calculus.variables import Kind, Variable
+from derivations.calculus.variables import Variable
 
 Value = int | Fraction | Sequence[Any]
 Point = Mapping[Variable, Value]
@@ -283,7 +283,7 @@ def _sum(expr: sp.Sum) -> Rule:
 
 
 def _factor(expr: sp.Expr) -> Factor:
-    return _rule(expr), frozenset(v for v in expr.free_symbols if isinstance(v, Variable) and v.domain.kind is Kind.INDEX)
+    return _rule(expr), frozenset(v for v in expr.free_symbols if isinstance(v, Variable) and v.domain.is_index)
 
 
 def _cheapest_first(limits: Sequence[sp.Tuple], parts: Sequence[Factor]) -> list[sp.Tuple]:
@@ -294,7 +294,7 @@ def _cheapest_first(limits: Sequence[sp.Tuple], parts: Sequence[Factor]) -> list
 def _summed(factors: Sequence[Factor], var: Variable, low: sp.Expr, high: sp.Expr) -> Factor:
     """The sum of a product over one index, cached by the values of the indices that it depends on."""
     first, last, product = _integer(low), _integer(high), _multiplied([rule for rule, _ in factors])
-    ends = {v for end in (low, high) for v in end.free_symbols if v.domain.kind is Kind.INDEX}
+    ends = {v for end in (low, high) for v in end.free_symbols if v.domain.is_index}
     free = frozenset(ends.union(*(indices for _, indices in factors)) - {var})
     own, order = object(), tuple(free)
 

@@ -13,7 +13,7 @@ import sympy as sp
 from derivations.calculus.naming import bound_in, foreign_names
 from derivations.calculus.orders import upto
 from derivations.calculus.powers import plus
-from derivations.calculus.variables import Kind, Variable
+from derivations.calculus.variables import Variable
 
 Check = Callable[[sp.Expr, bool], bool]  # whether an expression is shown to be ≥ 0, or > 0
 Bound = tuple[sp.Expr, bool]  # an expression that is ≥ 0, or > 0
@@ -147,18 +147,10 @@ def _of_log_of_sum(part: sp.Expr) -> Iterator[Bound]:
 
 
 def _of_mass(entry: sp.Indexed) -> Iterator[Bound]:
-    """p_i ≤ 1 on a simplex, |q_i| ≤ 1 for a unit vector, P_ij ≤ a_i and P_ij ≤ b_j for a plan with these marginals."""
+    """The bounds that the domain of a vector sets to its entries."""
     label = entry.base.label
-    if not isinstance(label, Variable):
-        return
-    if label.domain.kind in (Kind.SIMPLEX, Kind.INTERIOR, Kind.STOCHASTIC, Kind.COUPLING):
-        yield 1 - entry, False  # formal: rule_weight_below_one
-    if label.domain.kind is Kind.UNIT:
-        yield from ((1 - entry, False), (1 + entry, False))
-    if label.domain.kind is Kind.COUPLING:
-        yield from (
-            (marginal[index] - entry, False) for marginal, index in zip(label.domain.marginals, entry.indices, strict=True)
-        )
+    if isinstance(label, Variable):
+        yield from ((bound, False) for bound in label.domain.bounds(entry))
 
 
 def _of_sum(total: sp.Sum, expr: sp.Expr, check: Check) -> Iterator[Bound]:
@@ -184,7 +176,7 @@ def _is_of_units(body: sp.Expr, bound: Variable) -> bool:
         return False
     return all(
         isinstance(factor.base.label, Variable)
-        and factor.base.label.domain.kind is Kind.UNIT
+        and factor.base.label.domain.unit_rows
         and factor.indices[-1] == bound
         and factor.base.shape[-1] == bound.domain.shape[0]
         and not any(bound in index.free_symbols for index in factor.indices[:-1])
@@ -195,7 +187,7 @@ def _is_of_units(body: sp.Expr, bound: Variable) -> bool:
 def _indices(expr: sp.Expr, total: sp.Sum, high: sp.Expr) -> list[Variable]:
     """The free indices of an expression that have the range of a sum and are not bound in it."""
     bound = bound_in(total)
-    free = {v for v in expr.free_symbols if isinstance(v, Variable) and v.domain.kind is Kind.INDEX}
+    free = {v for v in expr.free_symbols if isinstance(v, Variable) and v.domain.is_index}
     return sorted((v for v in free - bound if v.domain.shape == (high,)), key=sp.default_sort_key)
 
 
@@ -261,7 +253,6 @@ def _of_weights(square: sp.Sum, third: sp.Sum) -> Iterator[Bound]:
     if weight == 1:
         yield high * square - third**2, False
     elif isinstance(weight, sp.Indexed) and weight.indices[-1] == bound and not any(i.has(bound) for i in weight.indices[:-1]):
-        label, axes = weight.base.label, len(weight.indices)
-        kinds = {1: (Kind.SIMPLEX, Kind.INTERIOR), 2: (Kind.STOCHASTIC,)}.get(axes, ())
-        if isinstance(label, Variable) and label.domain.kind in kinds and label.domain.shape[-1] == high:
+        label = weight.base.label
+        if isinstance(label, Variable) and label.domain.unit_mass == 1 and label.domain.shape[-1] == high:
             yield square - third**2, False

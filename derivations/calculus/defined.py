@@ -20,7 +20,7 @@ from derivations.calculus.printing import text
 from derivations.calculus.screening import Facts
 from derivations.calculus.signs import nonnegative, nonzero, strictly_positive
 from derivations.calculus.sums import normal
-from derivations.calculus.variables import Kind, Variable, Vector
+from derivations.calculus.variables import Variable, Vector
 
 _OPERATIONS = (
     sp.Add,
@@ -78,7 +78,7 @@ def strangers(expr: sp.Basic) -> Iterator[sp.Basic]:
     elif kind is sp.Sum:
         yield from strangers(expr.function)
         for var, *ends in expr.limits:
-            if type(var) is not Variable or var.domain.kind is not Kind.INDEX:
+            if type(var) is not Variable or not var.domain.is_index:
                 yield var
             for end in ends:
                 yield from strangers(end)
@@ -107,7 +107,7 @@ def _is_itself(var: Variable) -> bool:
 
 def _is_number(var: Variable) -> bool:
     """Whether a variable has one number as its value: a scalar, a size or an index, no vector."""
-    return var.domain.kind is Kind.INDEX or not var.domain.shape
+    return var.domain.is_index or not var.domain.shape
 
 
 def _is_declared(entry: sp.Indexed) -> bool:
@@ -172,7 +172,7 @@ def _of_power(base: sp.Expr, exponent: sp.Expr) -> Iterator[Condition]:
 
 
 def _in_range(index: sp.Expr, size: sp.Expr) -> Iterator[Condition]:
-    if isinstance(index, Variable) and index.domain.kind is Kind.INDEX and index.domain.shape == (size,):
+    if isinstance(index, Variable) and index.domain.is_index and index.domain.shape == (size,):
         return
     yield Condition(index, Sense.INTEGER)
     if not (nonnegative(index - 1) and nonnegative(size - index)):

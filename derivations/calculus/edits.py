@@ -12,7 +12,7 @@ from derivations.calculus.functions import Partial, kl, xlogx
 from derivations.calculus.powers import plus
 from derivations.calculus.printing import text
 from derivations.calculus.signs import strictly_positive
-from derivations.calculus.variables import Kind, Variable
+from derivations.calculus.variables import Variable
 
 LONGEST = 40  # characters of a part that a name shows
 TERMS = 4  # of a sum of terms that are edited
@@ -35,7 +35,7 @@ class Edit:
 def edits(expr: sp.Expr, names: Sequence[Variable]) -> list[Edit]:
     """Every single edit of an expression of these variables; edits of the whole expression come first."""
     expr = sp.sympify(expr)
-    indices = [v for v in names if v.domain.kind is Kind.INDEX]
+    indices = [v for v in names if v.domain.is_index]
     return [*_whole(expr, names, indices), *_inside(expr, (), indices)]
 
 
@@ -62,13 +62,13 @@ def _whole(expr: sp.Expr, names: Sequence[Variable], indices: Sequence[Variable]
     yield Edit("factor", "twice as much", (), 2 * expr)
     yield Edit("factor", "half as much", (), expr / 2)
     moving = {node.args[1] for node in expr.atoms(Partial)}
-    present = [v for v in names if v in expr.free_symbols and v.domain.kind is Kind.POSITIVE and not v.domain.shape]
+    present = [v for v in names if v in expr.free_symbols and v.domain.is_scale]
     for v in (v for v in present if v not in moving):  # ∂/∂(2v) is no derivative
         yield Edit("scalar", f"2·{v} for {v} throughout", (), expr.xreplace({v: 2 * v}))
         yield Edit("scalar", f"{v}² for {v} throughout", (), expr.xreplace({v: v**2}))
-    for v in (v for v in names if v.domain.kind in (Kind.POSITIVE, Kind.SIZE) and not v.domain.shape):
-        yield Edit("scalar" if v.domain.kind is Kind.POSITIVE else "size", f"times {v}", (), v * expr)
-        yield Edit("scalar" if v.domain.kind is Kind.POSITIVE else "size", f"divided by {v}", (), expr / v)
+    for v in (v for v in names if v.domain.is_scale or v.domain.is_size):
+        yield Edit("size" if v.domain.is_size else "scalar", f"times {v}", (), v * expr)
+        yield Edit("size" if v.domain.is_size else "scalar", f"divided by {v}", (), expr / v)
     free = [v for v in indices if v in expr.free_symbols]
     for n, v in enumerate(free):
         for other in free[n + 1 :]:
@@ -103,7 +103,7 @@ def _here(expr: sp.Expr, path: tuple[int, ...], indices: Sequence[Variable]) -> 
         yield Edit("delta", f"{text(expr)} is 1", path, sp.S.One)
     elif isinstance(expr, sp.Sum):
         yield from _of_sum(expr, path, indices)
-    elif isinstance(expr, Variable) and expr.domain.kind is Kind.POSITIVE and not expr.domain.shape and path:
+    elif isinstance(expr, Variable) and expr.domain.is_scale and path:
         yield Edit("lost", f"{expr} is lost once", path, sp.S.One)
     elif isinstance(expr, sp.Rational) and path and expr > 0 and expr != 1:
         yield Edit("coefficient", f"1 for {expr}", path, sp.S.One)

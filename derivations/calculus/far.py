@@ -18,8 +18,9 @@ import sympy as sp
 
 from derivations.calculus.balls import Point, Value
 from derivations.calculus.functions import Partial
-from derivations.calculus.points import extent, on_sphere, plan_between, shaped, with_indices
-from derivations.calculus.variables import Kind, Variable
+from derivations.calculus.points import extent, extents, with_indices
+from derivations.calculus.variables import Variable
+from derivations.domains.base import Sign, Weights
 
 Sizes = Mapping[Any, int]
 
@@ -121,40 +122,14 @@ def _spread_over(look: Look, shape: Sequence[int], signed: bool) -> list[Fractio
     return [numbers[(column - row * (axis is Axis.DIAGONAL)) % columns] for row in range(rows) for column in range(columns)]
 
 
-def _masses(numbers: Sequence[Fraction]) -> list[Fraction]:
-    total = sum(numbers, Fraction(0))
-    return [number / total for number in numbers] if total else [Fraction(1, len(numbers))] * len(numbers)
-
-
-def _positive(numbers: Sequence[Fraction]) -> list[Fraction]:
-    return [number or Fraction(1) for number in numbers]
-
-
 def looking(var: Variable, look: Look, point: Point) -> Value:
-    """A value of the variable in its domain, given the sizes and marginals at the point."""
-    kind, shape = var.domain.kind, [extent(part, point) for part in var.domain.shape]
-    if kind is Kind.COUPLING:
-        rows, columns = (point[marginal.label] for marginal in var.domain.marginals)
-        mixed = {Signs.PLUS: Fraction(1), Signs.MINUS: Fraction(0)}.get(look.signs, Fraction(1, 10 ** abs(look.exponent)))
-        return plan_between(rows, columns, mixed)
-    numbers = _spread_over(look, shape, kind in (Kind.REAL, Kind.NONZERO, Kind.UNIT))
-    if kind in (Kind.POSITIVE, Kind.INTERIOR):
-        numbers = _positive(numbers)
-    if kind in (Kind.SIMPLEX, Kind.INTERIOR):
-        return shaped(_masses(numbers), shape)
-    if kind in (Kind.STOCHASTIC, Kind.UNIT, Kind.NONZERO) and shape:
-        rows = [numbers[start : start + shape[-1]] for start in range(0, len(numbers), shape[-1])]
-        made = {Kind.STOCHASTIC: _masses, Kind.UNIT: lambda row: on_sphere(row[1:]), Kind.NONZERO: _other_than_zero}[kind]
-        return shaped(list(chain.from_iterable(map(made, rows))), shape)
-    numbers = [look.factor * number for number in numbers]
-    if kind is Kind.SLACK:
-        plan: Sequence[Fraction] = point[var.domain.marginals[0].label]  # type: ignore[assignment]
-        return [Fraction(0) if mass > 0 else number for mass, number in zip(plan, numbers, strict=True)]
-    return shaped(numbers, shape) if shape else numbers[0]
-
-
-def _other_than_zero(row: Sequence[Fraction]) -> list[Fraction]:
-    return list(row) if any(row) else [Fraction(1), *row[1:]]
+    """A value of the variable in its domain, given the sizes and marginals at the point; raises ValueError for a random one."""
+    if var.domain.is_random:
+        raise ValueError(f"domain: expected one with exact samples for {var.name}, got {var.domain.name}")
+    sizes = extents(var, point)
+    mixed = {Signs.PLUS: Fraction(1), Signs.MINUS: Fraction(0)}.get(look.signs, Fraction(1, 10 ** abs(look.exponent)))
+    numbers = _spread_over(look, sizes, var.domain.sign is Sign.ANY)
+    return var.domain.formed(Weights(numbers, look.factor, mixed), sizes, point)  # type: ignore[no-any-return]
 
 
 def looks(names: Sequence[Variable], seed: int) -> Iterator[dict[Variable, Look]]:
@@ -164,7 +139,7 @@ def looks(names: Sequence[Variable], seed: int) -> Iterator[dict[Variable, Look]
         (v, Look(pattern, exponent, signs))
         for v in names
         for pattern, exponent, signs in product((Pattern.LEVEL, Pattern.ONE), EXPONENTS, (Signs.PLUS, Signs.MINUS))
-        if exponent and not (signs is Signs.MINUS and v.domain.kind not in (Kind.REAL, Kind.NONZERO, Kind.UNIT))
+        if exponent and not (signs is Signs.MINUS and v.domain.sign is not Sign.ANY)
     ]
     rng.shuffle(alone)
 
@@ -186,7 +161,7 @@ def points_at(names: Sequence[Variable], sizes: Sizes, seed: int = 0, numbers: S
     Raises ValueError for a random variable.
     """
     rng = random.Random(seed)
-    free = [v for v in names if v.domain.kind not in (Kind.SIZE, Kind.INDEX)]
+    free = [v for v in names if not v.domain.is_integer]
     for look in looks(free, seed):
         found = list(placed(names, sizes, look, numbers))
         yield from found if len(found) <= POSITIONS or not free else rng.sample(found, POSITIONS)
@@ -199,16 +174,16 @@ def placed(
 ) -> Iterator[Point]:
     """The points of these sizes and looks, with each index at its first values and its last, and at these numbers."""
     point: dict[Variable, Value] = dict(sizes)
-    free = [v for v in names if v.domain.kind not in (Kind.SIZE, Kind.INDEX)]
-    for var in sorted(free, key=lambda v: v.domain.kind in (Kind.COUPLING, Kind.SLACK)):
+    free = [v for v in names if not v.domain.is_integer]
+    for var in sorted(free, key=lambda v: bool(v.domain.marginals)):
         point[var] = looking(var, look if isinstance(look, Look) else look[var], point)
-    indices = [v for v in names if v.domain.kind is Kind.INDEX]
+    indices = [v for v in names if v.domain.is_index]
     return with_indices(indices, point, lambda size: sorted({1, min(2, size), size, *(n for n in numbers if n < size)}))
 
 
 def ladders(names: Sequence[Variable], numbers: Sequence[int], ladder: Sequence[int] = LADDER) -> Iterator[dict[Variable, int]]:
     """Sizes to try: all the same, and each by itself among small ones; these numbers, too."""
-    sizes = [v for v in names if v.domain.kind is Kind.SIZE]
+    sizes = [v for v in names if v.domain.is_size]
     steps = sorted({*ladder, *numbers})
     if not sizes:
         yield {}
@@ -221,7 +196,7 @@ def ladders(names: Sequence[Variable], numbers: Sequence[int], ladder: Sequence[
 
 def cost(exprs: Sequence[sp.Expr], names: Sequence[Variable], sizes: Sizes) -> float:
     """The approximate number of nodes that are evaluated at one point, with what it takes to draw its entries."""
-    entries = sum(prod(extent(part, sizes) for part in v.domain.shape) for v in names if v.domain.kind is not Kind.INDEX)
+    entries = sum(prod(extent(part, sizes) for part in v.domain.shape) for v in names if not v.domain.is_index)
     return OVERHEAD + DRAWN * entries + sum(_cost(expr, sizes) for expr in exprs)
 
 

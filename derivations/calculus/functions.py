@@ -9,9 +9,7 @@ import sympy as sp
 
 from derivations.calculus.powers import bregman, bregman_is_a_divergence
 from derivations.calculus.printing import text
-from derivations.calculus.variables import Kind, Variable
-
-FREE_KINDS = (Kind.REAL, Kind.NONNEGATIVE, Kind.POSITIVE, Kind.NONZERO)
+from derivations.calculus.variables import Variable
 
 
 class xlogx(sp.Function):  # type: ignore[misc]
@@ -111,8 +109,8 @@ class Partial(sp.Expr):  # type: ignore[misc]
         label = by.base.label if isinstance(by, sp.Indexed) else by
         if not isinstance(label, Variable):
             raise ValueError(f"derivative: expected a free real variable, got {text(by)}")
-        if label.domain.kind not in FREE_KINDS:
-            raise ValueError(f"derivative: expected a free real variable, got {text(by)} {label.domain.kind.words}")
+        if not label.domain.has_slope:
+            raise ValueError(f"derivative: expected a free real variable, got {text(by)} {label.domain.words}")
         return sp.Expr.__new__(cls, sp.sympify(expr), by)  # type: ignore[no-any-return]
 
 

@@ -12,7 +12,7 @@ import sympy as sp
 
 from derivations.calculus.naming import canonical_names
 from derivations.calculus.screening import Facts
-from derivations.calculus.variables import Kind, Variable, fresh
+from derivations.calculus.variables import Variable, fresh
 
 MOST = 16  # instances of one hypothesis
 
@@ -27,7 +27,7 @@ def _instances(fact: sp.Expr, over: tuple[Variable, ...], expr: sp.Expr) -> Iter
     if not over:
         yield fact
     elif not any(v.domain.other_than for v in over):
-        free = sorted((v for v in expr.free_symbols if isinstance(v, Variable) and v.domain.kind is Kind.INDEX), key=str)
+        free = sorted((v for v in expr.free_symbols if isinstance(v, Variable) and v.domain.is_index), key=str)
         places = ([v for v in free if v.domain.shape == index.domain.shape] for index in over)
         for chosen in islice(product(*places), MOST):
             yield _renamed(_at(fact, dict(zip(over, chosen, strict=True))))

@@ -10,7 +10,7 @@ import sympy as sp
 
 from derivations.calculus.defined import strangers, undefined
 from derivations.calculus.sums import delta, normal
-from derivations.calculus.variables import Kind, Variable, fresh
+from derivations.calculus.variables import Variable, fresh
 
 
 class UnknownMomentError(ValueError):
@@ -72,14 +72,14 @@ def _random_entries(term: sp.Expr) -> list[sp.Indexed]:
         base, exponent = factor.as_base_exp()
         if _is_random(base) and exponent.is_Integer and exponent > 0:
             entries += [base] * int(exponent)
-        elif any(v.domain.kind is Kind.RANDOM for v in factor.atoms(Variable)):
+        elif any(v.domain.is_random for v in factor.atoms(Variable)):
             raise UnknownMomentError(f"expectation: expected a polynomial in the random entries, got {factor}")
     return entries
 
 
 def _is_random(expr: sp.Expr) -> bool:
     label = expr.base.label if isinstance(expr, sp.Indexed) else None
-    return isinstance(label, Variable) and label.domain.kind is Kind.RANDOM
+    return isinstance(label, Variable) and label.domain.is_random
 
 
 def _moment(entries: list[sp.Indexed]) -> sp.Expr:

@@ -7,7 +7,8 @@ from typing import Any
 
 import sympy as sp
 
-from derivations.calculus.variables import Domain, Kind, Variable
+from derivations.calculus.variables import Variable
+from derivations.domains import Index
 
 MOST = 8  # indices of one sum, whose orders are all compared: 8! of them
 
@@ -33,7 +34,7 @@ def foreign_names(bound: Iterable[Variable], expr: sp.Expr) -> dict[Variable, Va
     """Other names of bound indices, which no part of an expression binds, nor its normal form: the same ones every time."""
     used = {symbol.name for symbol in _symbols(expr)}
     names = filter(lambda name: name not in used, (f"ι{number}#" for number in count(1)))
-    return {v: Variable(name, Domain(Kind.INDEX, v.domain.shape)) for v, name in zip(bound, names, strict=False)}
+    return {v: Variable(name, Index(v.domain.shape)) for v, name in zip(bound, names, strict=False)}
 
 
 def in_scope(expr: sp.Expr, *kinds: type[sp.Basic]) -> list[sp.Basic]:
@@ -68,7 +69,7 @@ def _free_names(shapes: Iterable[tuple[sp.Expr, ...]], used: frozenset[sp.Symbol
     names: list[Variable] = []
     depth = 1
     for shape in shapes:
-        while (name := Variable(f"ι{depth}", Domain(Kind.INDEX, shape))) in used:
+        while (name := Variable(f"ι{depth}", Index(shape))) in used:
             depth += 1
         names.append(name)
         depth += 1

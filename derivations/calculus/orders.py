@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import sympy as sp
 
 from derivations.calculus.naming import bound_in
-from derivations.calculus.variables import Kind, Variable
+from derivations.calculus.variables import Variable
 
 
 class upto(sp.Function):  # type: ignore[misc]  # noqa: N801
@@ -39,7 +39,7 @@ def reversed_order(order: upto) -> sp.Expr:
 
 def within_one_range(order: sp.Expr) -> bool:
     """Whether an expression is [i ≤ j] of two indices over one range, of which the order can be reversed."""
-    ranges = [v.domain.shape if isinstance(v, Variable) and v.domain.kind is Kind.INDEX else () for v in order.args]
+    ranges = [v.domain.shape if isinstance(v, Variable) and v.domain.is_index else () for v in order.args]
     return isinstance(order, upto) and ranges[0] == ranges[1] != ()
 
 

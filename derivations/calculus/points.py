@@ -18,11 +18,11 @@ import sympy as sp
 
 from derivations.calculus.admission import completed
 from derivations.calculus.balls import Point, Sample, Value
-from derivations.calculus.variables import Kind, Variable
+from derivations.calculus.variables import Variable
+from derivations.domains.base import MASSES, Drawing, Sign, shaped
 
 CORNERS = 6  # rounds of ties and zeros at sizes 1 to 3
 SMALL = 24  # rounds, those included, of quarters at sizes 1 to 3
-MASSES = (1, 9)  # of the entries of a simplex, before they are normalized
 POSITIONS = 8  # of the indices, in a later round: a tie, then random ones
 
 
@@ -139,13 +139,13 @@ def _drawn(names: Sequence[Variable], fixed: Point, seed: int, rounds: int) -> I
     start = completed(fixed, names)
     for turn in range(rounds):
         point = dict(start)
-        sizes = [v for v in names if v.domain.kind is Kind.SIZE and v not in point]
+        sizes = [v for v in names if v.domain.is_size and v not in point]
         later = LATER[turn - SMALL] if turn >= SMALL else None
         for offset, var in enumerate(sizes):
             point[var] = later.sizes[offset % 2] if later else 1 + (turn + offset * (turn // 3)) % 3
-        indices = [v for v in names if v.domain.kind is Kind.INDEX and v not in point]
+        indices = [v for v in names if v.domain.is_index and v not in point]
         others = [v for v in names if v not in point and v not in indices]
-        others.sort(key=lambda v: v.domain.kind in (Kind.COUPLING, Kind.SLACK))
+        others.sort(key=lambda v: bool(v.domain.marginals))
         if later:
             _draw_later(later, others, point, rng)
             yield from _some(rng, list(with_indices(indices, point)))
@@ -155,30 +155,36 @@ def _drawn(names: Sequence[Variable], fixed: Point, seed: int, rounds: int) -> I
 
 
 def _draw_early(turn: int, others: Sequence[Variable], point: dict[Variable, Value], rng: random.Random) -> None:
-    faces = {v.domain.marginals[0].label for v in others if v.domain.kind is Kind.SLACK}
+    faces = _complemented(others)
     corner = turn < CORNERS
+    how = Drawing(rng, lambda sign: _quarters(sign, rng), corner=corner)
     for order, var in enumerate(others):
-        point[var] = _draw(var, point, rng, corner, _quarters)
+        sizes = extents(var, point)
+        point[var] = drawn(var, sizes, point, how)
         if not corner and var in faces:  # zeros, where the multipliers may be positive
-            point[var] = _face(extent(var.domain.shape[0], point), rng)
-        if corner and (order + turn // 3) % 2 == 0 and var.domain.kind in (Kind.REAL, Kind.NONNEGATIVE):
-            point[var] = _zeros([extent(part, point) for part in var.domain.shape])
+            point[var] = var.domain.face(sizes, rng)
+        if corner and (order + turn // 3) % 2 == 0 and var.domain.is_independent and var.domain.sign.fits(Fraction(0)):
+            point[var] = shaped([Fraction(0)] * prod(sizes), sizes)
 
 
-def _draw_later(how: Round, others: Sequence[Variable], point: dict[Variable, Value], rng: random.Random) -> None:
-    faces = {v.domain.marginals[0].label for v in others if v.domain.kind is Kind.SLACK}
-    tie = how.magnitude(rng)
+def _draw_later(later: Round, others: Sequence[Variable], point: dict[Variable, Value], rng: random.Random) -> None:
+    faces = _complemented(others)
+    tie = later.magnitude(rng)
 
-    def signed(kind: Kind, rng: random.Random) -> Fraction:
-        value = tie if how.tied else how.magnitude(rng)
-        return value if kind is not Kind.REAL or how.tied or rng.random() < 0.5 else -value
+    def number(sign: Sign) -> Fraction:
+        value = tie if later.tied else later.magnitude(rng)
+        return value if sign is not Sign.ANY or later.tied or rng.random() < 0.5 else -value
 
+    how = Drawing(rng, number, (95, 105) if later.even else MASSES)
     for var in others:
-        sparse = (how.sparse or var in faces) and var.domain.kind is Kind.SIMPLEX and len(var.domain.shape) == 1
-        if sparse:
-            point[var] = _face(extent(var.domain.shape[0], point), rng)
-        else:
-            point[var] = _draw(var, point, rng, False, signed, (95, 105) if how.even else MASSES)
+        sizes = extents(var, point)
+        face = var.domain.face(sizes, rng) if later.sparse or var in faces else None
+        point[var] = drawn(var, sizes, point, how) if face is None else face
+
+
+def _complemented(names: Sequence[Variable]) -> set[Variable]:
+    """The vectors that others among the variables are complementary to."""
+    return {vector.label for v in names for vector in v.domain.complements}
 
 
 def _some(rng: random.Random, candidates: list[dict[Variable, Value]]) -> list[dict[Variable, Value]]:
@@ -197,117 +203,31 @@ def extent(expr: sp.Expr, point: Point) -> int:
     return int(expr.xreplace({v: point[v] for v in expr.free_symbols}))
 
 
+def extents(var: Variable, point: Point) -> list[int]:
+    """The sizes of a variable at a point."""
+    return [extent(part, point) for part in var.domain.shape]
+
+
 def with_indices(
     indices: Sequence[Variable], point: Point, positions: Callable[[int], Iterable[int]] = lambda size: range(1, size + 1)
 ) -> Iterator[dict[Variable, Value]]:
     """The point with all values of some indices, or all `positions`, that the sizes at the point and `other_than` allow."""
-    known = {v for v in point if v.domain.kind is Kind.INDEX}
+    known = {v for v in point if v.domain.is_index}
     for position in product(*(positions(extent(v.domain.shape[0], point)) for v in indices)):
         full = {**point, **dict(zip(indices, position, strict=True))}
         if all(full[v] != extent(other, full) for v in (*indices, *known) for other in v.domain.other_than):
             yield full
 
 
-def _draw(
-    var: Variable,
-    point: dict[Variable, Value],
-    rng: random.Random,
-    corner: bool,
-    scalar: Callable[[Kind, random.Random], Fraction],
-    masses: tuple[int, int] = MASSES,
-) -> Value:
-    kind, shape = var.domain.kind, [extent(part, point) for part in var.domain.shape]
-    if kind is Kind.COUPLING:
-        rows, columns = (point[marginal.label] for marginal in var.domain.marginals)
-        return plan_between(rows, columns, Fraction(0 if corner else rng.randint(0, 4), 4))
-    if kind is Kind.SLACK:
-        plan: Any = point[var.domain.marginals[0].label]
-        return [Fraction(0) if entry > 0 else Fraction(rng.randint(0, 8), 4) for entry in plan]
-    if kind is Kind.STOCHASTIC:
-        return [_masses(shape[1], rng, corner) for _ in range(shape[0])]
-    if kind in (Kind.SIMPLEX, Kind.INTERIOR):
-        weights = [0 if corner and kind is Kind.SIMPLEX and i else rng.randint(*masses) for i in range(prod(shape))]
-        return shaped([Fraction(w, sum(weights)) for w in weights], shape)
-    if kind is Kind.UNIT:
-        rows = [_unit(shape[-1], rng, corner) for _ in range(prod(shape[:-1]))]
-        return rows if len(shape) == 2 else rows[0]
-    if kind is Kind.NONZERO:
-        rows = [_nonzero(shape[-1], rng, corner, scalar) for _ in range(prod(shape[:-1]))]
-        return rows if len(shape) == 2 else rows[0]
-    if kind not in (Kind.REAL, Kind.NONNEGATIVE, Kind.POSITIVE):
-        raise ValueError(f"domain: expected one with exact samples for {var.name}, got {kind.name}: take the expectation first")
-    if corner and shape:
-        return shaped([scalar(kind, rng)] * prod(shape), shape)
-    if shape:
-        return shaped([scalar(kind, rng) for _ in range(prod(shape))], shape)
-    return scalar(kind, rng)
+def drawn(var: Variable, sizes: Sequence[int], point: Point, how: Drawing) -> Value:
+    """A value of a variable; raises ValueError for a random one."""
+    if var.domain.is_random:
+        raise ValueError(
+            f"domain: expected one with exact samples for {var.name}, got {var.domain.name}: take the expectation first"
+        )
+    return var.domain.draw(sizes, point, how)  # type: ignore[no-any-return]
 
 
-def _masses(size: int, rng: random.Random, corner: bool) -> list[Fraction]:
-    """A point of the simplex of this size, a corner of it if wanted."""
-    if corner:
-        vertex = rng.randrange(size)
-        return [Fraction(int(i == vertex)) for i in range(size)]
-    weights = [rng.randint(0, 9) for _ in range(size)]
-    return [Fraction(w, sum(weights)) for w in weights] if sum(weights) else [Fraction(1, size)] * size
-
-
-def _unit(size: int, rng: random.Random, corner: bool) -> list[Fraction]:
-    """A rational vector of length 1, on an axis if wanted; projecting the sphere from a pole gives all others."""
-    sign = rng.choice((1, -1))
-    if corner or size == 1:
-        axis = rng.randrange(size)
-        return [Fraction(sign * int(i == axis)) for i in range(size)]
-    entries = on_sphere([Fraction(rng.randint(-8, 8), 4) for _ in range(size - 1)])
-    return rng.sample([*entries[:-1], sign * entries[-1]], size)
-
-
-def on_sphere(flat: Sequence[Fraction]) -> list[Fraction]:
-    """The vector of length 1 that the sphere's projection from a pole takes to this one, which has one entry less."""
-    square = sum((x * x for x in flat), Fraction(0))
-    return [*(2 * x / (square + 1) for x in flat), (square - 1) / (square + 1)]
-
-
-def _nonzero(size: int, rng: random.Random, corner: bool, scalar: Callable[[Kind, random.Random], Fraction]) -> list[Fraction]:
-    """A vector other than 0; with only one other entry, as a corner."""
-    entries = [Fraction(0) if corner else scalar(Kind.REAL, rng) for _ in range(size)]
-    if not any(entries):
-        entries[rng.randrange(size)] = scalar(Kind.POSITIVE, rng)
-    return entries
-
-
-def _face(size: int, rng: random.Random) -> list[Fraction]:
-    """A point of the simplex of this size with some zeros, as a rule."""
-    weights = [rng.choice((0, 0, 1, 2, 5)) for _ in range(size)]
-    weights[rng.randrange(size)] += 1
-    return [Fraction(w, sum(weights)) for w in weights]
-
-
-def plan_between(rows: Any, columns: Any, mixed: Fraction) -> list[list[Fraction]]:
-    """The north-west corner plan of two marginals, a vertex with many zeros, mixed with the independent plan."""
-    left, right = list(rows), list(columns)
-    plan = [[mixed * a * b for b in right] for a in left]
-    i = j = 0
-    while i < len(left) and j < len(right):
-        step = min(left[i], right[j])
-        plan[i][j] += (1 - mixed) * step
-        left[i], right[j] = left[i] - step, right[j] - step
-        i, j = (i + 1, j) if left[i] == 0 else (i, j + 1)
-    return plan
-
-
-def _zeros(shape: list[int]) -> Value:
-    return shaped([Fraction(0)] * prod(shape), shape) if shape else Fraction(0)
-
-
-def shaped(flat: list[Fraction], shape: list[int]) -> list[Any]:
-    """Numbers, row by row, as nested lists of the given lengths."""
-    if len(shape) == 1:
-        return flat
-    step = prod(shape[1:])
-    return [shaped(flat[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])]
-
-
-def _quarters(kind: Kind, rng: random.Random) -> Fraction:
-    low = {Kind.POSITIVE: 1, Kind.NONNEGATIVE: 0, Kind.REAL: -12}[kind]
+def _quarters(sign: Sign, rng: random.Random) -> Fraction:
+    low = {Sign.POSITIVE: 1, Sign.NONNEGATIVE: 0, Sign.ANY: -12}[sign]
     return Fraction(rng.randint(low, 12), 4)

@@ -14,10 +14,9 @@ from derivations.calculus.functions import is_delta, kl, lemmas_hold, pinsker, x
 from derivations.calculus.instances import instances
 from derivations.calculus.powers import bregman, plus
 from derivations.calculus.screening import Facts, refuted
-from derivations.calculus.variables import Kind, Variable
+from derivations.calculus.variables import Variable
 
 _LEVEL = ContextVar("how often a bound may ask for another sign that needs bounds", default=3)
-_MASSES = (Kind.SIMPLEX, Kind.INTERIOR, Kind.STOCHASTIC, Kind.COUPLING)
 
 
 def nonnegative(expr: sp.Expr, facts: Facts = ()) -> bool:
@@ -224,7 +223,7 @@ def _sum(term: sp.Sum, strict: bool, facts: Facts) -> bool:
     if not all(low == 1 and var.domain.shape == (high,) for var, low, high in term.limits):
         return False
     weights = [factor for factor in sp.Mul.make_args(body) if _is_mass(factor, bound)]
-    return bool(weights) and _at_least(body / weights[0], True, facts)
+    return any(_at_least(body / weight, True, facts) for weight in weights)
 
 
 def _is_mass(factor: sp.Expr, bound: list[Variable]) -> bool:
@@ -236,16 +235,11 @@ def _is_mass(factor: sp.Expr, bound: list[Variable]) -> bool:
     factor = factor.base if isinstance(factor, sp.Pow) and factor.exp.is_positive else factor
     if not isinstance(factor, sp.Indexed) or not isinstance(factor.base.label, Variable):
         return False
-    kind, axes = factor.base.label.domain.kind, list(factor.indices)
-    if kind is Kind.NONZERO and not even:
+    count = factor.base.label.domain.positive_along(bool(even))
+    row, axes = factor.indices[:-count], factor.indices[-count:]
+    if not count or any(index.free_symbols & set(axes) for index in row):  # a diagonal is no row
         return False
-    if kind is Kind.STOCHASTIC or (kind is Kind.NONZERO and len(axes) == 2):
-        row, *axes = axes
-        if row.free_symbols & set(axes):  # a diagonal is no row
-            return False
-    elif kind not in (Kind.SIMPLEX, Kind.COUPLING, Kind.NONZERO):
-        return False
-    sizes = factor.base.shape[-len(axes) :]
+    sizes = factor.base.shape[-count:]
     complete = all(axis in bound and axis.domain.shape == (size,) for axis, size in zip(axes, sizes, strict=True))
     return complete and len(set(axes)) == len(axes)
 
@@ -254,16 +248,13 @@ def _sizes_from_one(expr: sp.Expr) -> sp.Expr:
     """A lower bound: indices are put at the end of their range where the expression is least, sizes m are 1 + m′, m′ ≥ 0."""
     if not isinstance(expr, sp.Add) or expr.has(sp.Sum, sp.Indexed, sp.KroneckerDelta):
         return expr
-    for var in _of_kind(expr, Kind.INDEX):
+    names = [v for v in expr.free_symbols if isinstance(v, Variable)]
+    for var in (v for v in names if v.domain.is_index):
         slope = sp.expand(expr).coeff(var)
         if slope.is_Rational and not sp.expand(expr - slope * var).has(var):
             expr = sp.expand(expr).xreplace({var: sp.S.One if slope > 0 else var.domain.shape[0]})
-    sizes = _of_kind(expr, Kind.SIZE) + _of_kind(expr, Kind.INDEX)
+    sizes = [v for v in expr.free_symbols if isinstance(v, Variable) and v.domain.is_integer]
     return sp.expand(expr.xreplace({v: 1 + sp.Dummy(integer=True, nonnegative=True) for v in sizes}))
-
-
-def _of_kind(expr: sp.Expr, kind: Kind) -> list[Variable]:
-    return [v for v in expr.free_symbols if isinstance(v, Variable) and v.domain.kind is kind]
 
 
 def _masses_at_one(expr: sp.Expr) -> sp.Expr:
@@ -277,7 +268,7 @@ def _mass_at_one(term: sp.Expr) -> sp.Expr:
     masses = [
         f
         for f in sp.Mul.make_args(term)
-        if isinstance(f, sp.Indexed) and isinstance(f.base.label, Variable) and f.base.label.domain.kind in _MASSES
+        if isinstance(f, sp.Indexed) and isinstance(f.base.label, Variable) and f.base.label.domain.below_one
     ]
     if not masses:
         return term

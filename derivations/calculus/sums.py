@@ -18,7 +18,7 @@ from derivations.calculus.orders import counted, halved, is_turned, reversed_ord
 from derivations.calculus.parts import oriented
 from derivations.calculus.powers import bregman, plus
 from derivations.calculus.signs import nonnegative, strictly_positive
-from derivations.calculus.variables import Kind, Variable, fresh
+from derivations.calculus.variables import Variable, fresh
 
 MOST_SCALES = 6  # of a sum of exponentials that is brought to one form
 
@@ -233,8 +233,8 @@ def _is_complementary(term: sp.Expr) -> bool:
     """Whether a product contains a multiplier and a positive power of what it is complementary to."""
     powers = [factor.as_base_exp() for factor in sp.Mul.make_args(term)]
     positive = [base for base, exponent in powers if isinstance(base, sp.Indexed) and exponent.is_positive]
-    slacks = [x for x in positive if isinstance(x.base.label, Variable) and x.base.label.domain.kind is Kind.SLACK]
-    return any(x.base.label.domain.marginals[0][x.indices] in positive for x in slacks)
+    declared = [x for x in positive if isinstance(x.base.label, Variable)]
+    return any(vector[x.indices] in positive for x in declared for vector in x.base.label.domain.complements)
 
 
 def _term(term: sp.Expr) -> sp.Expr:
@@ -350,7 +350,7 @@ def _length(factor: sp.Expr, factors: list[sp.Expr], bound: list[Variable]) -> t
     """Σ_j q_j² = 1 for a unit vector, or for a row of a matrix with unit rows, when nothing else depends on the index."""
     entry, power = factor.as_base_exp()
     label = entry.base.label if isinstance(entry, sp.Indexed) else None
-    if power != 2 or not isinstance(label, Variable) or label.domain.kind is not Kind.UNIT:
+    if power != 2 or not isinstance(label, Variable) or not label.domain.unit_rows:
         return None
     *row, summed = entry.indices
     apart = summed in bound and not any(summed in index.free_symbols for index in row)
@@ -418,7 +418,7 @@ def _turned(body: sp.Expr, bound: list[Variable], named: dict[Variable, Variable
 
 def _runs_over(var: sp.Expr, size: sp.Expr) -> bool:
     """Whether an index ranges over 1…size."""
-    return isinstance(var, Variable) and var.domain.kind is Kind.INDEX and var.domain.shape == (size,)
+    return isinstance(var, Variable) and var.domain.is_index and var.domain.shape == (size,)
 
 
 def _lies_in(position: sp.Expr, size: sp.Expr) -> bool:
@@ -434,7 +434,7 @@ def _has_unit_mass(factor: sp.Expr, bound: list[Variable]) -> bool:
         return False
     axes = [(i, size) for i, size in zip(factor.indices, factor.base.shape, strict=True) if size != 1]
     complete = {i for i, _ in axes} == set(bound) and len(axes) == len(bound) and all(_lies_in(i, size) for i, size in axes)
-    return complete and factor.base.label.domain.kind in (Kind.SIMPLEX, Kind.INTERIOR)
+    return complete and factor.base.label.domain.unit_mass == len(factor.indices)
 
 
 def _marginal(factor: sp.Expr, factors: list[sp.Expr], bound: list[Variable]) -> tuple[sp.Expr, Variable] | None:
@@ -443,12 +443,10 @@ def _marginal(factor: sp.Expr, factors: list[sp.Expr], bound: list[Variable]) ->
     A plan with unit rows has Σ_j P_ij = 1 and nothing known of its columns.
     """
     label = factor.base.label if isinstance(factor, sp.Indexed) else None
-    if not isinstance(label, Variable) or label.domain.kind not in (Kind.COUPLING, Kind.STOCHASTIC):
-        return None
-    row, column = factor.indices
-    sides = ((column, row, 1), (row, column, 0)) if label.domain.kind is Kind.COUPLING else ((column, row, 1),)
-    for summed, remaining, axis in sides:  # formal: rule_marginal_rows, rule_marginal_columns
+    for axis, marginal in label.domain.line_sums if isinstance(label, Variable) else ():
+        summed, remaining = factor.indices[axis], factor.indices[1 - axis]
         apart = summed in bound and _lies_in(remaining, factor.base.shape[1 - axis]) and summed not in remaining.free_symbols
         if apart and sum(summed in f.free_symbols for f in factors) == 1 and _runs_over(summed, factor.base.shape[axis]):
-            return (label.domain.marginals[1 - axis][remaining] if label.domain.marginals else sp.S.One), summed
+            value = sp.S.One if marginal is None else marginal[remaining]
+            return value, summed  # formal: rule_marginal_rows, rule_marginal_columns
     return None

@@ -6,8 +6,6 @@ Notation  a size is a symbolic positive integer; an index runs over 1…size; th
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from enum import Enum
 from functools import lru_cache
 from itertools import count
 from typing import Any
@@ -15,120 +13,21 @@ from typing import Any
 import sympy as sp
 from sympy.core.assumptions import StdFactKB
 
-
-class Kind(Enum):
-    """The kind of set that a variable ranges over; the value is its name in files, `words` its name in texts."""
-
-    SIZE = "size"
-    INDEX = "index"
-    REAL = "real"
-    NONNEGATIVE = "nonnegative"
-    POSITIVE = "positive"
-    SIMPLEX = "simplex"
-    INTERIOR = "interior"
-    COUPLING = "coupling"
-    STOCHASTIC = "stochastic"
-    SLACK = "slack"
-    UNIT = "unit"
-    NONZERO = "nonzero"
-    RANDOM = "random"
-
-    @property
-    def words(self) -> str:
-        """The set that a variable of this kind ranges over, in words."""
-        return WORDS[self]
-
-
-WORDS = {
-    Kind.SIZE: "≥ 1",
-    Kind.INDEX: "in 1…",
-    Kind.REAL: "real",
-    Kind.NONNEGATIVE: "≥ 0",
-    Kind.POSITIVE: "> 0",
-    Kind.SIMPLEX: "≥ 0 with sum 1",
-    Kind.INTERIOR: "> 0 with sum 1",
-    Kind.COUPLING: "≥ 0 with the given marginals",
-    Kind.STOCHASTIC: "≥ 0 with rows of sum 1",
-    Kind.SLACK: "≥ 0, and 0 wherever the plan is positive",
-    Kind.UNIT: "of length 1",
-    Kind.NONZERO: "other than 0",
-    Kind.RANDOM: "independent entries, mean 0, variance 1",
-}
-
-
-@dataclass(frozen=True)
-class Domain:
-    """The set a variable ranges over.
-
-    `shape` holds the sizes of a vector or matrix, `other_than` the indices that an index differs from, `marginals`
-    the row sums and the column sums of a coupling, or the vector that a slack is complementary to.
-    """
-
-    kind: Kind
-    shape: tuple[sp.Expr, ...] = ()
-    other_than: tuple[sp.Expr, ...] = ()
-    marginals: tuple[sp.IndexedBase, ...] = ()
-
-    def __post_init__(self) -> None:
-        """Raise ValueError for a shape, excluded indices or marginals that do not go with the kind."""
-        axes = {
-            Kind.SIZE: {0},
-            Kind.INDEX: {1},
-            Kind.STOCHASTIC: {2},
-            Kind.COUPLING: {2},
-            Kind.SLACK: {1},
-            Kind.UNIT: {1, 2},
-            Kind.NONZERO: {1, 2},
-            Kind.SIMPLEX: {1, 2, 3},
-            Kind.INTERIOR: {1, 2, 3},
-        }.get(self.kind, set(range(5)))
-        if len(self.shape) not in axes:
-            raise ValueError(f"shape: expected axes like {sorted(axes)} for {self.kind.name}, got {self.shape}")
-        for part in map(sp.sympify, self.shape):  # where a range depended on an index, no sum could leave its place
-            if not (part.is_integer and part.is_positive and all(map(_is_size, part.free_symbols))):
-                raise ValueError(f"shape: expected sizes ≥ 1, got {part}")
-        for other in self.other_than:
-            if not (
-                self.kind is Kind.INDEX
-                and type(other) is Variable
-                and other.domain.kind is Kind.INDEX
-                and other.domain.shape == self.shape
-            ):
-                raise ValueError(f"other_than: expected indices in 1…{self.shape[0] if self.shape else '?'}, got {other}")
-        self._check_marginals()
-
-    def _check_marginals(self) -> None:
-        masses = {Kind.COUPLING: (Kind.SIMPLEX, Kind.INTERIOR), Kind.SLACK: (Kind.SIMPLEX,)}.get(self.kind, ())
-        for marginal in self.marginals:
-            own = marginal.label.domain if isinstance(marginal.label, Variable) else None
-            if own is None or own.kind not in masses or own.shape != marginal.shape or len(own.shape) != 1:
-                accepted = " or ".join(kind.words for kind in masses) or "none"
-                raise ValueError(f"marginals: expected {accepted}, got {marginal} {own.kind.words if own else ''}".rstrip())
-        of_marginals = tuple(size for marginal in self.marginals for size in marginal.shape)
-        if self.kind in (Kind.COUPLING, Kind.SLACK) and self.shape != of_marginals:
-            raise ValueError(f"shape: expected that of the marginals, {of_marginals}, got {self.shape}")
-
-
-def _is_size(symbol: sp.Basic) -> bool:
-    return isinstance(symbol, Variable) and symbol.domain.kind is Kind.SIZE
-
-
-_ASSUMPTIONS: dict[Kind, dict[str, bool]] = {
-    Kind.SIZE: {"integer": True, "positive": True},
-    Kind.INDEX: {"integer": True, "positive": True},
-    Kind.REAL: {"real": True},
-    Kind.NONNEGATIVE: {"nonnegative": True},
-    Kind.POSITIVE: {"positive": True},
-    Kind.SIMPLEX: {"nonnegative": True},
-    Kind.INTERIOR: {"positive": True},
-    Kind.COUPLING: {"nonnegative": True},
-    Kind.STOCHASTIC: {"nonnegative": True},
-    Kind.SLACK: {"nonnegative": True},
-    Kind.UNIT: {"real": True},
-    Kind.NONZERO: {"real": True},
-    Kind.RANDOM: {"real": True},
-}
-
+from derivations.domains import (
+    DOMAINS,
+    NAMED,
+    Coupling,
+    Domain,
+    Index,
+    Interior,
+    Positive,
+    Real,
+    Simplex,
+    Size,
+    Slack,
+    Stochastic,
+    Unit,
+)
 
 # nothing that reads like a number or a formula, or like an index that the normal form names
 NAME = re.compile(r"(?!(?:oo|zoo|nan)$)\\?[^\W\d_ι][^-+*/=<>≤≥≠()\[\]#ι]*(?<!\s)\*?")
@@ -147,11 +46,13 @@ class Variable(sp.Symbol):  # type: ignore[misc]
 
         Raises TypeError for subclasses of either, which might be shown as one and compared as another.
         """
-        if type(name) is not str or type(domain) is not Domain:
-            raise TypeError(f"variable: expected a str and a Domain, got {type(name).__name__} and {type(domain).__name__}")
+        if type(name) is not str or type(domain) not in DOMAINS:
+            raise TypeError(f"variable: expected a str and a domain, got {type(name).__name__} and {type(domain).__name__}")
         known = _KNOWN.get((name, domain))
         if known is None:
-            known = _KNOWN[name, domain] = sp.Symbol.__xnew__(cls, name, **_ASSUMPTIONS[domain.kind])
+            if not _is_of_variables(domain):
+                raise TypeError(f"variable: expected a domain made of variables, got {domain}")
+            known = _KNOWN[name, domain] = sp.Symbol.__xnew__(cls, name, **domain.assumptions())
             known._domain = domain
         return known
 
@@ -172,7 +73,7 @@ class Variable(sp.Symbol):  # type: ignore[misc]
         if not hasattr(self, "_content"):
             domain = self.domain  # as plain SymPy parts, which SymPy can hash and order
             parts = (domain.shape, domain.other_than, domain.marginals)
-            self._content = (*super()._hashable_content(), domain.kind.name, *(sp.Tuple(*part) for part in parts))
+            self._content = (*super()._hashable_content(), domain.name, *(sp.Tuple(*part) for part in parts))
         return self._content
 
 
@@ -184,16 +85,26 @@ class Vector(sp.IndexedBase):  # type: ignore[misc]
         return self[indices]
 
 
-def _variable(name: str, kind: Kind, shape: tuple[sp.Expr, ...] = (), **domain: Any) -> Variable:
-    """A variable with an author's name; raises ValueError for a name reserved for bound indices or rivals."""
+def _is_of_variables(domain: Domain) -> bool:
+    """Whether the sizes, indices and vectors that a domain is made of are variables themselves, and of no subclass."""
+    labels = (vector.label for vector in domain.marginals)
+    return all(type(v) is Variable for part in (*domain.shape, *domain.other_than, *labels) for v in part.free_symbols)
+
+
+def declared(name: str, domain: Domain) -> Any:
+    """The variable, or vector of the domain's shape, of an author's name.
+
+    Raises ValueError for a name reserved for bound indices or rivals.
+    """
     if not isinstance(name, str) or NAME.fullmatch(name) is None:
         raise ValueError(f"name: expected a word that begins with a letter and has no ι, got {name!r}")
-    return Variable(name, Domain(kind, tuple(map(sp.sympify, shape)), **domain))
+    variable = Variable(name, domain)
+    return Vector(variable, shape=domain.shape) if domain.shape and not domain.is_index else variable
 
 
 def size(name: str) -> Variable:
     """A symbolic size, any integer ≥ 1."""
-    return _variable(name, Kind.SIZE)
+    return declared(name, Size())  # type: ignore[no-any-return]
 
 
 def index(name: str, over: sp.Expr, other_than: tuple[Variable, ...] = ()) -> Variable:
@@ -202,46 +113,46 @@ def index(name: str, over: sp.Expr, other_than: tuple[Variable, ...] = ()) -> Va
     Raises ValueError for a range that may be empty or is not made of integers, for an excluded index over another range,
     and for a name that bound indices use.
     """
-    return _variable(name, Kind.INDEX, (over,), other_than=tuple(other_than))
+    return declared(name, Index((sp.sympify(over),), tuple(other_than)))  # type: ignore[no-any-return]
 
 
-def scalar(name: str, kind: Kind = Kind.REAL) -> Variable:
-    """A real scalar of the given kind; raises ValueError for a kind of vectors, sizes or indices."""
-    if kind not in (Kind.REAL, Kind.NONNEGATIVE, Kind.POSITIVE, Kind.RANDOM):
-        raise ValueError(f"kind: expected REAL, NONNEGATIVE, POSITIVE or RANDOM for {name}, got {kind}")
-    return _variable(name, kind)
+def scalar(name: str, kind: type[Domain] = Real) -> Variable:
+    """A number of the given domain; raises ValueError for a domain that is none of numbers."""
+    if kind not in DOMAINS or kind.is_size or 0 not in kind.axes:
+        raise ValueError(f"kind: expected a domain of numbers for {name}, got {getattr(kind, 'name', kind)}")
+    return declared(name, kind())  # type: ignore[no-any-return]
 
 
 def positive(name: str) -> Variable:
     """A scalar > 0."""
-    return _variable(name, Kind.POSITIVE)
+    return scalar(name, Positive)
 
 
-def vector(name: str, *shape: sp.Expr, kind: Kind = Kind.REAL) -> Vector:
-    """A vector (or matrix) of symbolic shape; read its entries as `v[j]` (or `M[i, j]`).
+def vector(name: str, *shape: sp.Expr, kind: type[Domain] = Real) -> Vector:
+    """A vector (or matrix) of symbolic shape in the given domain; read its entries as `v[j]` (or `M[i, j]`).
 
-    Raises ValueError for a kind of scalars, for no shape, and for a stochastic matrix that has not two axes.
+    Raises ValueError for a domain that is none of vectors, for no shape, and for a shape that does not go with the domain.
     """
-    if kind in (Kind.SIZE, Kind.INDEX, Kind.COUPLING, Kind.SLACK) or not shape:
-        raise ValueError(f"kind: expected a kind of vectors with a shape for {name}, got {kind} {shape}")
-    if kind is Kind.STOCHASTIC and len(shape) != 2:
-        raise ValueError(f"shape: expected rows and columns for {name}, got {shape}")
-    return Vector(_variable(name, kind, shape), shape=shape)
+    if kind not in DOMAINS or kind.is_index or not shape:
+        raise ValueError(
+            f"kind: expected a domain of vectors with a shape for {name}, got {getattr(kind, 'name', kind)} {shape}"
+        )
+    return declared(name, kind(tuple(map(sp.sympify, shape))))  # type: ignore[no-any-return]
 
 
 def simplex(name: str, *shape: sp.Expr) -> Vector:
     """A point of the closed simplex: entries ≥ 0 that sum to 1 (over all axes)."""
-    return vector(name, *shape, kind=Kind.SIMPLEX)
+    return vector(name, *shape, kind=Simplex)
 
 
 def interior(name: str, *shape: sp.Expr) -> Vector:
     """A point of the open simplex: entries > 0 that sum to 1 (over all axes)."""
-    return vector(name, *shape, kind=Kind.INTERIOR)
+    return vector(name, *shape, kind=Interior)
 
 
 def unit(name: str, *shape: sp.Expr) -> Vector:
     """A vector of length 1, or a matrix with rows of length 1."""
-    return vector(name, *shape, kind=Kind.UNIT)
+    return vector(name, *shape, kind=Unit)
 
 
 def coupling(name: str, rows: Vector, columns: Vector) -> Vector:
@@ -249,13 +160,12 @@ def coupling(name: str, rows: Vector, columns: Vector) -> Vector:
 
     Raises ValueError for marginals that are not points of simplices: masses that differ have no plan.
     """
-    shape = (*rows.shape, *columns.shape)
-    return Vector(_variable(name, Kind.COUPLING, shape, marginals=(rows, columns)), shape=shape)
+    return declared(name, Coupling((*rows.shape, *columns.shape), marginals=(rows, columns)))  # type: ignore[no-any-return]
 
 
 def stochastic(name: str, rows: sp.Expr, columns: sp.Expr) -> Vector:
     """A plan with unit rows and free columns: a nonnegative matrix whose rows sum to 1."""
-    return vector(name, rows, columns, kind=Kind.STOCHASTIC)
+    return vector(name, rows, columns, kind=Stochastic)
 
 
 def complementary(name: str, to: Vector) -> Vector:
@@ -263,18 +173,18 @@ def complementary(name: str, to: Vector) -> Vector:
 
     Raises ValueError for another kind of vector.
     """
-    return Vector(_variable(name, Kind.SLACK, to.shape, marginals=(to,)), shape=to.shape)
+    return declared(name, Slack(to.shape, marginals=(to,)))  # type: ignore[no-any-return]
 
 
-def rival(name: str, kind: Kind, *shape: sp.Expr) -> Vector:
+def rival(name: str, kind: type[Domain], *shape: sp.Expr) -> Vector:
     """A vector or matrix under a name that no author can give, so that no statement can capture it."""
-    return Vector(Variable(f"{name}#rival", Domain(kind, shape)), shape=shape)
+    return Vector(Variable(f"{name}#rival", kind(shape)), shape=shape)
 
 
-@lru_cache(maxsize=len(Kind))
-def _implied(kind: Kind) -> dict[str, bool]:
-    """What SymPy deduces from the assumptions of a kind; all symbols of one kind share it, so it is deduced once more here."""
-    return _known(StdFactKB({**_ASSUMPTIONS[kind], "commutative": True}))
+@lru_cache(maxsize=len(DOMAINS))
+def _implied(kind: str) -> dict[str, bool]:
+    """What SymPy deduces from the assumptions of a domain; all its symbols share it, so it is deduced once more here."""
+    return _known(StdFactKB({**NAMED[kind].assumptions(), "commutative": True}))
 
 
 def _known(facts: Mapping[str, bool | None]) -> dict[str, bool]:
@@ -285,7 +195,7 @@ def assumed_beyond(expr: sp.Basic) -> Iterator[sp.Basic]:
     """The variables, vectors and entries of which more or less is assumed than their domain implies."""
     for part in expr.atoms(Variable, sp.IndexedBase, sp.Indexed):
         label = part if isinstance(part, Variable) else part.label if isinstance(part, sp.IndexedBase) else part.base.label
-        if isinstance(label, Variable) and _known(part._assumptions) != _implied(label.domain.kind):
+        if isinstance(label, Variable) and _known(part._assumptions) != _implied(label.domain.name):
             yield part
 
 
@@ -294,8 +204,8 @@ _fresh = count(1)
 
 def fresh(like: Variable) -> Variable:
     """An index over the same range that occurs nowhere else, so that binding it captures nothing."""
-    plain = like.domain.kind is Kind.INDEX and not like.domain.other_than
-    domain = like.domain if plain else Domain(Kind.INDEX, like.domain.shape)
+    plain = like.domain.is_index and not like.domain.other_than
+    domain = like.domain if plain else Index(like.domain.shape)
     names = (f"{like.name.split('#')[0]}#{number}" for number in _fresh)
     return Variable(next(name for name in names if (name, domain) not in _KNOWN), domain)
 

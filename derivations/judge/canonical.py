@@ -17,9 +17,9 @@ from derivations.calculus import sums
 from derivations.calculus.balls import Point, digits, enclose
 from derivations.calculus.points import SMALL, points
 from derivations.calculus.printing import text
-from derivations.calculus.variables import Kind, Variable, variables_of
+from derivations.calculus.variables import Variable, variables_of
 from derivations.records.base import Exact, exact, from_exact
-from derivations.records.normal_form import Canonical, Domain, Form, Premise, Sample
+from derivations.records.normal_form import Canonical, Declared, Form, Premise, Sample
 from derivations.relations import Relation
 
 DIGITS = 30
@@ -39,7 +39,7 @@ def canonical(relation: Relation) -> Canonical:
         form=form,
         left=text(_normal(left)),
         right=text(_normal(right)),
-        variables={v.name: _domain(v) for v in _variables_of_statement(relation, names)},
+        variables={v.name: _declared(v) for v in _variables_of_statement(relation, names)},
         values=tuple(_samples(left, right, names)),
     )
 
@@ -91,8 +91,8 @@ def _samples(left: sp.Expr, right: sp.Expr, names: Sequence[Variable]) -> list[S
 
 def _general(names: Sequence[Variable]) -> Iterator[Point]:
     """Yield exact points beyond the corner cases and with sizes above 1, one for each draw of the entries."""
-    indices = {v for v in names if v.domain.kind is Kind.INDEX}
-    sizes = [v for v in names if v.domain.kind is Kind.SIZE]
+    indices = {v for v in names if v.domain.is_index}
+    sizes = [v for v in names if v.domain.is_size]
     drawn = groupby(points(names, seed=1, rounds=SMALL), key=lambda point: [point[v] for v in names if v not in indices])
     turns = [list(group) for _, group in drawn]
     turns = turns[len(turns) // 4 :]  # the first quarter is corners
@@ -114,11 +114,11 @@ def _value(side: sp.Expr, point: Point) -> str | None:
     return "0" if ball.contains(0) else digits(ball, DIGITS)
 
 
-def _domain(var: Variable) -> Domain:
+def _declared(var: Variable) -> Declared:
     """Return the domain of a variable as a record."""
     domain = var.domain
-    return Domain(
-        domain.kind,
+    return Declared(
+        domain.name,
         tuple(map(str, domain.shape)),
         tuple(map(str, domain.marginals)),
         tuple(sorted(map(str, domain.other_than))),

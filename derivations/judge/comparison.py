@@ -14,7 +14,7 @@ import sympy as sp
 from derivations.calculus import sums
 from derivations.calculus.admission import NotAdmittedError
 from derivations.calculus.balls import Point, enclose
-from derivations.calculus.variables import Kind, scalar, variables_of
+from derivations.calculus.variables import scalar, variables_of
 from derivations.records import rendering
 from derivations.records.claims import Witness
 from derivations.records.normal_form import Sign
@@ -46,7 +46,7 @@ def related(twin: Relation, steps: Iterable[Relation]) -> bool:
 
 def _ranging(relation: Relation) -> set[str]:
     """Return the names of the variables, not the variables themselves: a twin may differ from its claim in a domain only."""
-    return {v.name for v in relation.variables() if v.domain.kind is not Kind.INDEX}
+    return {v.name for v in relation.variables() if not v.domain.is_index}
 
 
 def repetitions(

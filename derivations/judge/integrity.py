@@ -16,6 +16,7 @@ import sympy as sp
 from sympy.core.assumptions import StdFactKB
 
 KERNEL = (
+    "derivations.domains",
     "derivations.calculus",
     "derivations.relations",
     "derivations.judge.verdicts",

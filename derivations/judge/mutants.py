@@ -21,7 +21,7 @@ from derivations.calculus.points import CORNERS
 from derivations.calculus.printing import text
 from derivations.calculus.signs import nonnegative
 from derivations.calculus.sums import alike, appearance, equal, normal
-from derivations.calculus.variables import Kind, Variable, variables_of
+from derivations.calculus.variables import Variable, variables_of
 from derivations.records import rendering
 from derivations.records.normal_form import Sign
 from derivations.relations import Relation
@@ -156,7 +156,7 @@ def _stronger(relation: Relation, old: sp.Expr, new: sp.Expr, side: Side) -> boo
 def sample(relation: Relation) -> tuple[Point, ...]:
     """Exact points of the domain where the premises hold, generic ones first and ties and zeros last."""
     anywhere = replace(relation, at={})
-    indices = {v for v in relation.variables() if v.domain.kind is Kind.INDEX}
+    indices = {v for v in relation.variables() if v.domain.is_index}
     rounds = groupby(anywhere.points(), lambda point: [id(value) for v, value in point.items() if v not in indices])
     points = [selected for _, same in rounds if (selected := _some([p for p in same if _given(relation, p)]))]
     return tuple(chain.from_iterable((*points[CORNERS:], *points[:CORNERS])))
@@ -235,7 +235,7 @@ def _tied(other: Relation, starts: Sequence[Point]) -> str:
     """Return an exact point of small sizes at which both sides of a strict inequality are equal; empty if none is found."""
 
     def extent(point: Point) -> int:
-        return sum(int(str(value)) for v, value in point.items() if v.domain.kind is Kind.SIZE)
+        return sum(int(str(value)) for v, value in point.items() if v.domain.is_size)
 
     for point in sorted(starts, key=extent)[:TIES]:
         left, right = (explicit(side, point) for side in other.sides)
@@ -293,11 +293,11 @@ def _weaker(relation: Relation, old: sp.Expr, new: sp.Expr) -> str:
         return "weaker"
     if nonnegative(normal(left - new), facts):
         return "provable too"
-    shares = [sp.Rational(1, 2), *(1 / v for v in relation.variables() if v.domain.kind is Kind.SIZE)]
+    shares = [sp.Rational(1, 2), *(1 / v for v in relation.variables() if v.domain.is_size)]
     if nonnegative(left, facts) and any(alike(new, share * old) for share in shares):
         return "weaker: a share of what is at most something ≥ 0"
     fixed = set(variables_of(sp.Tuple(left, *(side for h in (*relation.given, *relation.premises) for side in h.sides))))
     for v in set(variables_of(old)) - fixed:
-        if v.domain.kind is Kind.POSITIVE and not v.domain.shape and new in (old.xreplace({v: 2 * v}), old.xreplace({v: v**2})):
+        if v.domain.is_scale and new in (old.xreplace({v: 2 * v}), old.xreplace({v: v**2})):
             return f"the statement itself for another {v}"
     return ""

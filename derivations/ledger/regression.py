@@ -32,7 +32,7 @@ from functools import partial
 from itertools import zip_longest
 from typing import Any
 
-from derivations.calculus.variables import Kind
+from derivations.domains import NAMED
 from derivations.judge.canonical import DIGITS, SamplePoint, values_at
 from derivations.judge.mutants import WEAK
 from derivations.ledger import baseline, messages
@@ -42,7 +42,7 @@ from derivations.ledger.runs import environments
 from derivations.records import rendering
 from derivations.records.base import from_json
 from derivations.records.claims import DECISIVE_OUTCOMES, Statement
-from derivations.records.normal_form import Canonical, Domain, Form, Sample, Sign
+from derivations.records.normal_form import Canonical, Declared, Form, Sample, Sign
 from derivations.records.prints import Standing
 from derivations.register.catalogue import entries
 
@@ -51,24 +51,6 @@ NOTICEABLE = 0.1  # of the tolerance: below a tenth an error says nothing
 AGREEMENT = Decimal(10) ** (2 - DIGITS)  # of the larger value: the last two digits may be rounded
 
 Evaluate = Callable[[str, str, Sequence[SamplePoint]], list[Sample] | None]
-
-# The kinds of domains inside those of each kind.
-INSIDE = {
-    Kind.REAL: {
-        Kind.SIZE,
-        Kind.NONNEGATIVE,
-        Kind.POSITIVE,
-        Kind.SIMPLEX,
-        Kind.INTERIOR,
-        Kind.STOCHASTIC,
-        Kind.UNIT,
-        Kind.NONZERO,
-    },
-    Kind.NONZERO: {Kind.POSITIVE, Kind.INTERIOR, Kind.STOCHASTIC, Kind.UNIT},
-    Kind.NONNEGATIVE: {Kind.SIZE, Kind.POSITIVE, Kind.SIMPLEX, Kind.INTERIOR, Kind.STOCHASTIC},
-    Kind.POSITIVE: {Kind.SIZE, Kind.INTERIOR},
-    Kind.SIMPLEX: {Kind.INTERIOR},
-}
 
 
 def compare(ledger: Mapping[str, Any], recorded: Mapping[str, Kept], evaluate: Evaluate | None = None) -> Comparison:
@@ -219,11 +201,11 @@ def _is_informative(recorded: Canonical, *sides: str) -> bool:
     return any(getattr(sample, side) not in ("0", None) for sample in recorded.values for side in sides or ("left", "right"))
 
 
-def contains(wide: Domain, narrow: Domain) -> bool:
+def contains(wide: Declared, narrow: Declared) -> bool:
     """Return whether a domain is known to contain another one of the same shape."""
     excepted = set(wide.other_than) <= set(narrow.other_than)
     same_shape = (wide.shape, wide.marginals) == (narrow.shape, narrow.marginals)
-    return excepted and same_shape and (wide.kind is narrow.kind or narrow.kind in INSIDE.get(wide.kind, set()))
+    return excepted and same_shape and NAMED[wide.kind].includes(NAMED[narrow.kind])
 
 
 def _changed_sides(

@@ -9,7 +9,6 @@ from itertools import chain, islice
 from derivations.calculus.balls import enclose
 from derivations.calculus.points import points
 from derivations.calculus.signs import nonnegative
-from derivations.calculus.variables import Kind
 from derivations.judge.comparison import objections
 from derivations.judge.mutants import Mutant, mutants
 from derivations.papers.edits import versions
@@ -79,7 +78,7 @@ def _is_tight(relation: Relation) -> bool:
         return True
     left, right = relation.sides
     for point in islice(points(relation.variables()), TIGHT):
-        if all(value != 1 for v, value in point.items() if v.domain.kind is Kind.SIZE):
+        if all(value != 1 for v, value in point.items() if v.domain.is_size):
             gap = enclose(left - right, point)
             if gap.is_finite() and gap.contains(0):
                 return True

@@ -8,7 +8,7 @@ from itertools import product
 import sympy as sp
 
 from derivations.calculus.balls import Point
-from derivations.calculus.variables import Kind, variables_of
+from derivations.calculus.variables import variables_of
 from derivations.reader.meaning.notation import Notation
 from derivations.reader.meaning.statements import read
 from derivations.reader.meaning.values import Value, bound
@@ -47,15 +47,15 @@ def _is_about(latex: str, notation: Notation, point: Point) -> bool:
     values = [meaning for name in names if isinstance(meaning := notation.meanings.get(name), Value)]
     entries = [value.entry(*map(bound, value.shape)) for value in values if None not in value.shape]
     variables = {each for entry in entries for each in variables_of(entry)}
-    return any(each in point and each.domain.kind not in (Kind.SIZE, Kind.INDEX) for each in variables)
+    return any(each in point and not each.domain.is_integer for each in variables)
 
 
 def _extended(relation: Relation, point: Point) -> Iterator[Point]:
     """Yield a point with each value of the indices that a condition has besides; nothing if it has other variables."""
     missing = [each for each in relation.variables() if each not in point]
-    if any(each.domain.kind is not Kind.INDEX for each in missing):
+    if any(not each.domain.is_index for each in missing):
         return
-    sizes: Mapping[sp.Expr, object] = {each: value for each, value in point.items() if each.domain.kind is Kind.SIZE}
+    sizes: Mapping[sp.Expr, object] = {each: value for each, value in point.items() if each.domain.is_size}
     lengths = [sp.sympify(sp.sympify(each.domain.shape[0]).xreplace(sizes)) for each in missing]
     if all(length.is_Integer for length in lengths):
         for values in product(*(range(1, int(length) + 1) for length in lengths)):

@@ -9,7 +9,7 @@ import sympy as sp
 
 from derivations.calculus import sums
 from derivations.calculus.balls import digits
-from derivations.calculus.variables import Kind, Variable, variables_of
+from derivations.calculus.variables import Variable, variables_of
 from derivations.prints.expansions import differs
 from derivations.prints.expressions import Values, named, namings
 from derivations.prints.matching import LOGS, RESIDUAL, Match, by_the_table, defined_in, match, shown, statement
@@ -221,7 +221,7 @@ def _shown_at(values: Values, at: int, printed: sp.Expr, proved: sp.Expr) -> str
 
 def _quantified(names: Sequence[Variable]) -> set[str]:
     """Return the names of a statement's variables, without indices, which may be renamed freely."""
-    return {v.name for v in names if v.domain.kind is not Kind.INDEX}
+    return {v.name for v in names if not v.domain.is_index}
 
 
 def _other_terms(assertion: Expanded, steps: Sequence[Relation], known: frozenset[str]) -> str:

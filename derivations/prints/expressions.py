@@ -12,7 +12,7 @@ from flint import arb
 from derivations.calculus import sums
 from derivations.calculus.balls import Point, Value, enclose
 from derivations.calculus.points import CORNERS, SMALL, points
-from derivations.calculus.variables import Kind, Variable, Vector, variables_of
+from derivations.calculus.variables import Variable, Vector, variables_of
 from derivations.relations.base import Hypothesis
 
 NAMINGS = 24  # matchings of the free variables that are tried
@@ -35,18 +35,12 @@ def namings(printed: Sequence[sp.Expr], proved: Sequence[sp.Expr], known: frozen
         if twin is not None:
             fixed[v] = twin
             used.add(twin)
-    left = [v for v in own if v not in fixed and v.domain.kind is not Kind.SIZE]
-    spare = [w for w in other if w not in used and (w.domain.kind is Kind.INDEX or w.name not in known)]
+    left = [v for v in own if v not in fixed and not v.domain.is_size]
+    spare = [w for w in other if w not in used and (w.domain.is_index or w.name not in known)]
     groups = []
-    for shape, index in dict.fromkeys((v.domain.shape, v.domain.kind is Kind.INDEX) for v in left):
+    for shape, index in dict.fromkeys((v.domain.shape, v.domain.is_index) for v in left):
         mine, theirs = (
-            [
-                each
-                for each in names
-                if each.domain.shape == shape
-                and (each.domain.kind is Kind.INDEX) == index
-                and each.domain.kind is not Kind.SIZE
-            ]
+            [each for each in names if each.domain.shape == shape and each.domain.is_index == index and not each.domain.is_size]
             for names in (left, spare)
         )
         fitting = [dict(zip(mine, match, strict=True)) for match in permutations(theirs, len(mine))]
@@ -60,7 +54,7 @@ def namings(printed: Sequence[sp.Expr], proved: Sequence[sp.Expr], known: frozen
 
 def _of_one_sort(one: Variable, other: Variable) -> bool:
     """Return whether two variables have the same shape, and both are indices or neither is."""
-    both = {one.domain.kind is Kind.INDEX, other.domain.kind is Kind.INDEX}
+    both = {one.domain.is_index, other.domain.is_index}
     return one.domain.shape == other.domain.shape and len(both) == 1
 
 
@@ -79,10 +73,10 @@ def named(expr: sp.Expr, naming: Naming) -> sp.Expr:
 @cache
 def sample_points(names: tuple[Variable, ...], hypotheses: tuple[Hypothesis, ...] = ()) -> tuple[dict[Variable, Value], ...]:
     """Return exact points in general position where the hypotheses hold, with sizes above 1 if possible."""
-    if any(v.domain.kind is Kind.RANDOM for v in names):
+    if any(v.domain.is_random for v in names):
         return ()  # random vectors have no values, only moments
-    indices = [v for v in names if v.domain.kind is Kind.INDEX]
-    sizes = [v for v in names if v.domain.kind is Kind.SIZE]
+    indices = [v for v in names if v.domain.is_index]
+    sizes = [v for v in names if v.domain.is_size]
     groups: list[list[dict[Variable, Value]]] = []
     last: list[Value] | None = None
     for point in points(names, seed=7, rounds=SMALL + (LATER if hypotheses else 2)):

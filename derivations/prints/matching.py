@@ -15,7 +15,8 @@ import sympy as sp
 
 from derivations.calculus import sums
 from derivations.calculus.balls import Point, enclose_all
-from derivations.calculus.variables import Domain, Kind, Variable, variables_of
+from derivations.calculus.variables import Variable, variables_of
+from derivations.domains import Index
 from derivations.prints.expansions import on_ray, same_expansion
 from derivations.prints.expressions import Naming, Values, in_normal_form, named, namings
 from derivations.reader.meaning.assertions import Assertion, Link, Minimizer, Optimum, Shown, sides
@@ -246,7 +247,7 @@ def _scales(side: sp.Basic) -> Iterator[sp.Expr]:
 
 def _positive(expr: sp.Basic) -> list[Variable]:
     """Return the positive scalar variables of an expression."""
-    return [v for v in variables_of(expr) if v.domain.kind is Kind.POSITIVE and not v.domain.shape]
+    return [v for v in variables_of(expr) if v.domain.is_scale]
 
 
 def _about_nothing(one: sp.Expr, other: sp.Expr, a: sp.Expr, b: sp.Expr) -> bool:
@@ -284,9 +285,9 @@ def _same_value(assertion: Optimum, step: Relation, naming: Naming, values: Valu
             return Match(VALUE, ((objective, step.open_objective), (value, step.own_value)))
         return None
     if isinstance(step, AtLeast):  # a bound over the whole simplex
-        for label in (v for v in variables_of(sp.Tuple(*step.sides)) if v.domain.kind in (Kind.SIMPLEX, Kind.INTERIOR)):
-            own = [v for v in variables_of(objective) if v.name.endswith("#rival")]
-            if len(own) == 1 and own[0].domain.shape == label.domain.shape and label.domain.kind is Kind.SIMPLEX:
+        own = [v for v in variables_of(objective) if v.name.endswith("#rival")]
+        for label in variables_of(sp.Tuple(*step.sides)):
+            if len(own) == 1 and own[0].domain == label.domain and label.domain.is_distribution:
                 at = named(objective, {own[0]: label})
                 wide = Values(variables_of(sp.Tuple(at, value, *step.sides)), step.given)
                 gap, proved = at - value, step.sides[0] - step.sides[1]
@@ -314,7 +315,7 @@ def _occurs(body: sp.Expr, step: Relation, known: frozenset[str]) -> Match | Non
         return None
     bodies = [body]
     if isinstance(step, Expansion):
-        vectors = [v for v in variables_of(body) if len(v.domain.shape) == 1 and v.domain.kind is Kind.REAL]
+        vectors = [v for v in variables_of(body) if len(v.domain.shape) == 1 and v.domain.is_whole]
         bodies += [on_ray(body, v, step.variable) for v in vectors]
     for part in _parts(step):
         for each in bodies:
@@ -361,10 +362,10 @@ def _parts(step: Relation) -> Iterator[sp.Expr]:
 
 def _with_free_indices(part: sp.Expr) -> sp.Expr:
     """Return a part of a sum with its bound indices made free."""
-    bound = [v for v in part.free_symbols if isinstance(v, Variable) and v.domain.kind is Kind.INDEX and "#" in v.name]
+    bound = [v for v in part.free_symbols if isinstance(v, Variable) and v.domain.is_index and "#" in v.name]
     return part.xreplace(
         {
-            v: Variable(f"{v.name.split('#')[0]}of{n}", Domain(Kind.INDEX, v.domain.shape))
+            v: Variable(f"{v.name.split('#')[0]}of{n}", Index(v.domain.shape))
             for n, v in enumerate(sorted(bound, key=lambda v: v.name))
         }
     )

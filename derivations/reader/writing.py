@@ -11,7 +11,7 @@ from sympy.printing.latex import LatexPrinter
 from sympy.printing.precedence import PRECEDENCE
 
 from derivations.calculus.functions import Partial
-from derivations.calculus.variables import Kind, Variable, Vector, variables_of
+from derivations.calculus.variables import Variable, Vector, variables_of
 from derivations.reader.meaning.notation import Notation
 from derivations.relations import (
     AtLeast,
@@ -193,5 +193,5 @@ def notation_of(*exprs: sp.Expr) -> Notation:
 
 
 def _object(variable: Variable) -> sp.Basic:
-    scalar = not variable.domain.shape or variable.domain.kind is Kind.INDEX
+    scalar = not variable.domain.shape or variable.domain.is_index
     return variable if scalar else Vector(variable, shape=variable.domain.shape)

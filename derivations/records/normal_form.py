@@ -8,7 +8,7 @@ from typing import Annotated
 
 import msgspec
 
-from derivations.calculus.variables import Kind
+from derivations.domains import NAMED
 from derivations.records.base import Exact, Record
 
 Digits = Annotated[str, msgspec.Meta(pattern=r"\A(-?[0-9]+(\.[0-9]+)?(e[+-]?[0-9]{1,9})?|-?oo|zoo)\Z")]
@@ -23,10 +23,13 @@ class Sample(Record, frozen=True):
     right: Digits | None
 
 
-class Domain(Record, frozen=True, omit_defaults=True):
-    """The domain of a variable: kind, sizes, marginals, and the indices that an index must differ from."""
+DomainName = Annotated[str, msgspec.Meta(pattern=rf"\A({'|'.join(NAMED)})\Z")]
 
-    kind: Kind
+
+class Declared(Record, frozen=True, omit_defaults=True):
+    """The domain of a variable in writing: its name, sizes, marginals, and the indices that an index must differ from."""
+
+    kind: DomainName
     shape: tuple[str, ...] = ()
     marginals: tuple[str, ...] = ()
     other_than: tuple[str, ...] = ()
@@ -71,5 +74,5 @@ class Canonical(Record, frozen=True):
     form: Form
     left: str
     right: str
-    variables: Mapping[str, Domain]
+    variables: Mapping[str, Declared]
     values: tuple[Sample, ...]

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from derivations.calculus import variables
+from derivations.domains import NAMED
 from derivations.records.base import Exact
 from derivations.records.claims import Cause, CauseKind, Correction, Evidence, Survivor, Verdict, Witness
-from derivations.records.normal_form import Canonical, Domain, Form, Premise, Sign
+from derivations.records.normal_form import Canonical, Declared, Form, Premise, Sign
 from derivations.records.theorems import Theorem
 
 # ── points and witnesses ────────────────────────────────────────────────────────────────────────────────────────────
@@ -47,13 +47,9 @@ def number(digits: str) -> str:
 # ── statements ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def domain(of: Domain) -> str:
+def domain(of: Declared) -> str:
     """Render a domain with its shape and marginals, such as real [m×d]; for an index, also the indices it must differ from."""
-    shape, words = "×".join(of.shape), of.kind.words
-    if of.kind is variables.Kind.INDEX:
-        return f"{words}{shape}" + (f", other than {', '.join(of.other_than)}" if of.other_than else "")
-    marginals = f"; {', '.join(of.marginals)}" if of.marginals else ""
-    return f"{words} [{shape}{marginals}]" if shape else words
+    return NAMED[of.kind].described(of.shape, of.marginals, of.other_than)
 
 
 SIGNS = {

@@ -21,7 +21,7 @@ from derivations.calculus.points import points
 from derivations.calculus.printing import text
 from derivations.calculus.screening import Fact, Facts
 from derivations.calculus.sums import alike, normal
-from derivations.calculus.variables import NAME, Kind, Variable, apart, assumed_beyond, variables_of
+from derivations.calculus.variables import NAME, Variable, apart, assumed_beyond, variables_of
 from derivations.records import rendering
 from derivations.records.base import Exact, exact
 from derivations.records.claims import Witness
@@ -43,7 +43,6 @@ Result = TypeVar("Result", covariant=True)
 SHOWN = (12, 24, 48, 500, 5000)  # digits of two sides, as many as tell them apart
 DRAWS = 4  # samples in which points that satisfy hypotheses are looked for
 PROVED = ""  # nothing is left to explain
-MOVABLE = (Kind.REAL, Kind.NONNEGATIVE, Kind.POSITIVE)  # the scalars that can vary alone
 
 ORDERS = frozenset({Sign.AT_LEAST, Sign.GREATER})  # of plain inequalities
 ORDERED = ORDERS | {Sign.GREATER_UNLESS_EQUAL}
@@ -396,9 +395,9 @@ class Relation(ABC):
     def scope(self) -> str:
         """The free variables with their ranges and the hypotheses, in words."""
         names = self.variables()
-        sizes = [f"{v} {v.domain.kind.words}" for v in names if v.domain.kind is Kind.SIZE]
-        rest = [_described(v) for v in names if v.domain.kind not in (Kind.SIZE, Kind.INDEX)]
-        apart = [f"{v} ≠ {other}" for v in names if v.domain.kind is Kind.INDEX for other in v.domain.other_than]
+        sizes = [f"{v} {v.domain.words}" for v in names if v.domain.is_size]
+        rest = [_described(v) for v in names if not v.domain.is_integer]
+        apart = [f"{v} ≠ {other}" for v in names if v.domain.is_index for other in v.domain.other_than]
         everything = [*sizes, *rest, *apart]
         hypotheses = f", given {' and '.join(map(str, self.given))}" if self.given else ""
         return ("all " + ", ".join(everything) if everything else "no free variable") + hypotheses
@@ -490,4 +489,4 @@ def first(reasons: Iterable[str]) -> str:
 
 def _described(var: Variable) -> str:
     shape = "×".join(map(str, var.domain.shape))
-    return f"{var.name} {var.domain.kind.words}" + (f" (length {shape})" if shape else "")
+    return f"{var.name} {var.domain.words}" + (f" (length {shape})" if shape else "")

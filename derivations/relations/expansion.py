@@ -20,11 +20,12 @@ from derivations.calculus.functions import Partial
 from derivations.calculus.printing import text
 from derivations.calculus.screening import Facts
 from derivations.calculus.signs import nonzero, strictly_positive
-from derivations.calculus.variables import Domain, Kind, Variable, apart, variables_of
+from derivations.calculus.variables import Variable, apart, variables_of
+from derivations.domains import Index
 from derivations.records.claims import Witness
 from derivations.records.normal_form import Sign
 from derivations.records.theorems import IMPLICIT_FUNCTION, Theorem
-from derivations.relations.base import MOVABLE, PROVED, Entry, Exporter, Relation, Result, Side, differ, foreign, remaining
+from derivations.relations.base import PROVED, Entry, Exporter, Relation, Result, Side, differ, foreign, remaining
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Solves:
     @property
     def index(self) -> Variable:
         """The index at which the equation is written, with a name that `fresh` never produces."""
-        return Variable("a#0", Domain(Kind.INDEX, self.vector.shape))
+        return Variable("a#0", Index(self.vector.shape))
 
     def image(self) -> sp.Expr:
         """F_a(v) with canonical bound names, so that equal equations are written alike."""
@@ -152,14 +153,14 @@ class Expansion(Relation):
 
     def malformed(self) -> str:
         """Return why there are no coefficients: an invalid variable or order, or a quantity not analytic at 0; else empty."""
-        if type(self.variable) is not Variable or self.variable.domain.kind not in MOVABLE:
+        if type(self.variable) is not Variable or not self.variable.domain.is_independent:
             return f"variable: expected a free scalar, got {self.variable}"
         if any(self.variable in hypothesis.variables() for hypothesis in self.given):
             return f"given: expected hypotheses that do not depend on {self.variable}, got {self.given[0]}"
         if not all(type(unknown) is Solves and isinstance(unknown.equation, FunctionType) for unknown in self.where):
             return "where: expected equations that are functions"
         labels = [unknown.vector.label for unknown in self.where]
-        if len(set(labels)) < len(labels) or any(v.domain.kind is not Kind.REAL or len(v.domain.shape) != 1 for v in labels):
+        if len(set(labels)) < len(labels) or any(not v.domain.is_whole or len(v.domain.shape) != 1 for v in labels):
             return f"where: expected equations of different free vectors, got {', '.join(map(str, labels))}"
         if not isinstance(self.order, int | sp.Integer) or isinstance(self.order, bool) or self.order < 0:
             return f"order: expected an integer ≥ 0, got {self.order}"

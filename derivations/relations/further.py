@@ -16,9 +16,9 @@ import sympy as sp
 from derivations.calculus import far
 from derivations.calculus.balls import Close, Point, Sample, Value
 from derivations.calculus.search import along_coordinates, descent
-from derivations.calculus.variables import Kind, Variable
+from derivations.calculus.variables import Variable
 from derivations.records.claims import Witness
-from derivations.relations.base import MOVABLE, POINTWISE, Counterexample, Relation
+from derivations.relations.base import POINTWISE, Counterexample, Relation
 from derivations.relations.objectives import Height, heights, relative
 from derivations.relations.tried import Tried
 
@@ -126,10 +126,10 @@ class _Search:
 
     def along_sizes(self) -> Iterator[Point]:
         """Points of sizes ever nearer to where a function is lowest among the sizes tried, for some looks of the entries."""
-        if not any(v.domain.kind is Kind.SIZE for v in self.names):
+        if not any(v.domain.is_size for v in self.names):
             return
         ladders = self.ladders(CHEAP)
-        looks = far.PLAIN if any(v.domain.kind not in (Kind.SIZE, Kind.INDEX) for v in self.names) else far.PLAIN[:1]
+        looks = far.PLAIN if any(not v.domain.is_integer for v in self.names) else far.PLAIN[:1]
         for height, look in product(chain(*heights(self.relation)), looks):
             placed = (point for _, sizes in ladders for point in islice(far.placed(self.names, sizes, look), 1))
             if best := min(filter(self.admitted, placed), key=height, default=None):
@@ -151,13 +151,13 @@ class _Search:
 
 
 def _sizes(point: Point) -> dict[Variable, int]:
-    return {v: int(value) for v, value in point.items() if v.domain.kind is Kind.SIZE}  # type: ignore[arg-type]
+    return {v: int(value) for v, value in point.items() if v.domain.is_size}  # type: ignore[arg-type]
 
 
 def beyond(relation: Relation) -> Counterexample | None:
     """An exact point where a proved statement certifiably fails, among a few of larger sizes and skewed entries, or None."""
     relation, names = replace(relation, at={}), relation.variables()
-    if not any(v.domain.kind is Kind.SIZE for v in names):
+    if not any(v.domain.is_size for v in names):
         return None
     named = [size for size in _counts(_numbers(relation)) if size > min(far.BEYOND)]
     effort, ladder = float(BRIEF), list(far.ladders(names, named, far.BEYOND))
@@ -236,9 +236,9 @@ def _counts(numbers: Sequence[Fraction]) -> list[int]:
 
 def _values(variable: Variable, numbers: Sequence[Fraction]) -> Iterator[Value]:
     """Values of a free scalar or a free vector that a statement with these numbers may be about."""
-    kind, shape = variable.domain.kind, variable.domain.shape
-    if kind in MOVABLE and len(shape) < 2:
-        for value in _near(numbers, negative=kind is Kind.REAL):
+    shape = variable.domain.shape
+    if variable.domain.is_independent and len(shape) < 2:
+        for value in _near(numbers, negative=variable.domain.is_whole):
             if not shape:
                 yield value
             elif isinstance(shape[0], Variable):

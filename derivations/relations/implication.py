@@ -11,7 +11,7 @@ from derivations.calculus.balls import Point
 from derivations.calculus.printing import text
 from derivations.calculus.signs import nonnegative, strictly_positive
 from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, variables_of
+from derivations.calculus.variables import variables_of
 from derivations.records.claims import Witness
 from derivations.records.normal_form import Sign
 from derivations.relations.base import PROVED, Exporter, Relation, Result, Side
@@ -100,7 +100,7 @@ class Follows(Relation):
 
     def _instances(self, premise: AtLeast | ForAll) -> Iterator[sp.Expr]:
         """The gap of a premise, at all indices of the conclusion if it holds for all values of some."""
-        free = [v for v in variables_of(sp.Tuple(*self.sides)) if v.domain.kind is Kind.INDEX]
+        free = [v for v in variables_of(sp.Tuple(*self.sides)) if v.domain.is_index]
         for chosen in product({*free, *premise.ranging}, repeat=len(premise.ranging)):
             yield (premise.sides[0] - premise.sides[1]).xreplace(dict(zip(premise.ranging, chosen, strict=True)))
 

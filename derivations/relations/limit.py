@@ -24,11 +24,12 @@ from derivations.calculus.powers import bregman
 from derivations.calculus.printing import text
 from derivations.calculus.signs import nonzero
 from derivations.calculus.sums import delta
-from derivations.calculus.variables import Domain, Kind, Variable, variables_of
+from derivations.calculus.variables import Variable, variables_of
+from derivations.domains import Index
 from derivations.records import rendering
 from derivations.records.claims import Witness
 from derivations.records.normal_form import Sign
-from derivations.relations.base import MOVABLE, PROVED, Relation, Side, differ, first, remaining, witness
+from derivations.relations.base import PROVED, Relation, Side, differ, first, remaining, witness
 from derivations.relations.inequality import AtLeast
 
 POINTS = 16  # at which SymPy's limit is compared
@@ -78,7 +79,7 @@ class Limit(Relation):
         """The variable that moves; for a vector entry, a scalar that replaces it."""
         if isinstance(self.variable, sp.Indexed):
             label = self.variable.base.label
-            return Variable(f"{label.name}#moving", Domain(label.domain.kind))
+            return Variable(f"{label.name}#moving", type(label.domain)())
         return self.variable  # type: ignore[no-any-return]
 
     @property
@@ -109,7 +110,7 @@ class Limit(Relation):
     def malformed(self) -> str:
         """Return why nothing moves, or which part of the statement is none of the calculus; empty otherwise."""
         label = self._label
-        if type(label) is not Variable or label.domain.kind not in (*MOVABLE, Kind.SIZE):
+        if type(label) is not Variable or not (label.domain.is_independent or label.domain.is_size):
             return f"variable: expected a free scalar, a size or an entry of a free vector, got {self.variable}"
         if isinstance(self.variable, sp.Indexed) and (strange := next(strangers(self.variable), None)):
             return f"variable: expected an entry of a declared vector, got {strange}"
@@ -159,11 +160,10 @@ class Limit(Relation):
         return next(self.points(), None)
 
     def _outside(self) -> str:
-        kind, to = self._label.domain.kind, self.to
-        inside = {Kind.REAL: to.is_extended_real, Kind.SIZE: to == sp.oo}.get(kind, to.is_zero or to.is_extended_positive)
-        if not inside:
-            return f"to: expected an end of the domain {self.variable} {kind.words}, got {to}"
-        if kind is not Kind.REAL and to.free_symbols and not nonzero(to, self.facts()):
+        domain, to = self._label.domain, self.to
+        if not domain.is_end(to):
+            return f"to: expected an end of the domain {self.variable} {domain.words}, got {to}"
+        if not domain.is_whole and to.free_symbols and not nonzero(to, self.facts()):
             return f"to: expected an end that is shown to be other than 0, which is approached from above only, got {to}"
         return ""
 
@@ -297,7 +297,7 @@ def _sides(variable: Variable, to: sp.Expr) -> tuple[int, ...]:
     """The sides from which the variable can approach an end within its domain: 1 from above, −1 from below."""
     if to in (sp.oo, -sp.oo):
         return (-1,) if to == sp.oo else (1,)
-    return (1, -1) if to != 0 or variable.domain.kind is Kind.REAL else (1,)
+    return (1, -1) if to != 0 or variable.domain.is_whole else (1,)
 
 
 def _ends(variable: Variable, to: sp.Expr) -> Iterator[Germ]:
@@ -337,7 +337,7 @@ def _moved(expr: sp.Expr, entry: sp.Indexed, moving: Variable) -> sp.Expr:
         if (low, high) != (1, entry.base.shape[0]) or bound.domain.shape != (high,):
             raise ValueError(f"variable: expected sums over the whole range of {entry}, got {expr.limits[0]}")
         own = _moved(body.xreplace({bound: k}), entry, moving)  # no sum inside binds k or the same index: they are apart
-        rest = Variable(bound.name, Domain(Kind.INDEX, bound.domain.shape, (k,)))
+        rest = Variable(bound.name, Index(bound.domain.shape, (k,)))
         others = _moved(body.xreplace({bound: rest}), entry, moving).xreplace({rest: bound})
         return own + sp.Sum((1 - delta(bound, k)) * others, expr.limits[0])
     if isinstance(expr, sp.Indexed) and expr.base.label == label:

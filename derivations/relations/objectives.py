@@ -14,7 +14,7 @@ import sympy as sp
 
 from derivations.calculus.balls import Point, enclose, enclose_all
 from derivations.calculus.powers import plus
-from derivations.calculus.variables import Kind, Variable
+from derivations.calculus.variables import Variable
 from derivations.relations.base import Relation
 
 Height = Callable[[Point], float]
@@ -91,5 +91,5 @@ def _moving(exprs: Sequence[sp.Expr] | dict[sp.Expr, None]) -> list[sp.Expr]:
 
 def _bound(expr: sp.Expr) -> Iterator[Variable]:
     """Indices of sums around an argument, which have a value at no point: the names that the sums made."""
-    indices = (v for v in expr.free_symbols if isinstance(v, Variable) and v.domain.kind is Kind.INDEX and "#" in v.name)
+    indices = (v for v in expr.free_symbols if isinstance(v, Variable) and v.domain.is_index and "#" in v.name)
     return iter(sorted(indices, key=str))

@@ -23,7 +23,8 @@ from derivations.calculus.balls import Point, Value, enclose
 from derivations.calculus.functions import Partial
 from derivations.calculus.printing import text
 from derivations.calculus.signs import nonnegative, strictly_positive
-from derivations.calculus.variables import Domain, Kind, Variable, apart, fresh, rival, variables_of
+from derivations.calculus.variables import Variable, apart, fresh, rival, variables_of
+from derivations.domains import Index, Simplex, Stochastic
 from derivations.records.claims import Witness
 from derivations.records.normal_form import Sign
 from derivations.relations.base import PROVED, Entry, Exporter, Relation, Result, Side, first, foreign, witness
@@ -268,7 +269,7 @@ class UniqueMinimum(Problem):
     @property
     def base(self) -> sp.IndexedBase:
         """The rival, a point of the simplex."""
-        return rival("q", Kind.SIMPLEX, self.over)
+        return rival("q", Simplex, self.over)
 
     @property
     def axes(self) -> tuple[Variable, ...]:
@@ -341,7 +342,7 @@ class UniquePlan(Problem):
     @property
     def base(self) -> sp.IndexedBase:
         """The rival, a plan with unit rows."""
-        return rival("R", Kind.STOCHASTIC, self.rows, self.columns)
+        return rival("R", Stochastic, self.rows, self.columns)
 
     @property
     def axes(self) -> tuple[Variable, ...]:
@@ -403,7 +404,7 @@ class UniquePlan(Problem):
 
 def _position(name: str, size: Variable) -> Variable:
     """An index at which the candidate is shown, under a name that no author can give."""
-    return Variable(f"{name}#entry", Domain(Kind.INDEX, (size,)))
+    return Variable(f"{name}#entry", Index((size,)))
 
 
 def _flat(entries: Sequence[Any]) -> list[Any]:

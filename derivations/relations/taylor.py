@@ -16,9 +16,8 @@ from derivations.calculus.functions import Partial
 from derivations.calculus.printing import text
 from derivations.calculus.screening import Facts
 from derivations.calculus.signs import nonnegative, strictly_positive
-from derivations.calculus.variables import Kind, Variable, apart, variables_of
-
-INTERVALS = (Kind.REAL, Kind.NONNEGATIVE, Kind.POSITIVE)
+from derivations.calculus.variables import Variable, apart, variables_of
+from derivations.domains.base import Sign
 
 
 @dataclass(frozen=True)
@@ -31,24 +30,24 @@ class Taylor:
 
     def __post_init__(self) -> None:
         """Turn numbers into expressions; raises ValueError for an invalid variable, point or order."""
-        if not isinstance(self.variable, Variable) or self.variable.domain.kind not in INTERVALS or self.variable.domain.shape:
+        if not isinstance(self.variable, Variable) or not self.variable.domain.is_independent or self.variable.domain.shape:
             raise ValueError(f"variable: expected a free scalar, got {self.variable}")
         object.__setattr__(self, "at", apart(sp.sympify(self.at)))
         if self.variable in self.at.free_symbols or not self._is_inside():
-            raise ValueError(f"at: expected a point {self.variable.domain.kind.words}, got {self.at}")
+            raise ValueError(f"at: expected a point {self.variable.domain.words}, got {self.at}")
         if type(self.order) is not int or self.order < 1:
             raise ValueError(f"order: expected an integer ≥ 1, got {self.order}")
 
     def _is_inside(self) -> bool:
-        kind = self.variable.domain.kind
-        if kind is Kind.REAL:
+        sign = self.variable.domain.sign
+        if sign is Sign.ANY:
             return bool(self.at.is_real)
-        return strictly_positive(self.at) if kind is Kind.POSITIVE else nonnegative(self.at)
+        return strictly_positive(self.at) if sign is Sign.POSITIVE else nonnegative(self.at)
 
     @property
     def _forwards(self) -> bool:
         """Whether the point is the left end of the domain, so that x − a ≥ 0."""
-        return self.variable.domain.kind is Kind.NONNEGATIVE and bool(self.at.is_zero)
+        return self.variable.domain.sign is Sign.NONNEGATIVE and bool(self.at.is_zero)
 
     def remainder(self, gap: sp.Expr, strict: bool, facts: Facts) -> str:
         """Return which fact about the derivatives of `gap` is not proved; empty if `gap` is proved to be ≥ 0, or > 0."""

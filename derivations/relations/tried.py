@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from derivations.calculus.balls import Point
-from derivations.calculus.variables import Kind, Variable
+from derivations.calculus.variables import Variable
 
 
 @dataclass
@@ -23,9 +23,9 @@ class Tried:
         """Add a point."""
         self.count += 1
         for v, value in point.items():
-            if v.domain.kind is Kind.SIZE:
+            if v.domain.is_size:
                 self.sizes.setdefault(v, set()).add(int(value))  # type: ignore[arg-type]
-            elif v.domain.kind is not Kind.INDEX:
+            elif not v.domain.is_index:
                 for number in filter(None, _numbers(value)):
                     self._widen(v, abs(number))
 

@@ -8,7 +8,7 @@ import sympy as sp
 from derivations.calculus.balls import Point
 from derivations.calculus.points import with_indices
 from derivations.calculus.screening import Fact
-from derivations.calculus.variables import Kind, Variable
+from derivations.calculus.variables import Variable
 from derivations.records.claims import Witness
 from derivations.records.normal_form import Sign
 from derivations.relations.base import HYPOTHESES, Hypothesis, Relation
@@ -36,7 +36,7 @@ class ForAll(Hypothesis):
         if (
             not self.over
             or len({*self.over}) < len(self.over)
-            or any(type(v) is not Variable or v.domain.kind is not Kind.INDEX for v in self.over)
+            or any(type(v) is not Variable or not v.domain.is_index for v in self.over)
         ):
             raise ValueError(f"over: expected one or several different indices, got {self.over}")
 

@@ -16,7 +16,7 @@ from flint import arb, ctx, fmpq
 
 from derivations.calculus.balls import Point, enclose, enclose_all
 from derivations.calculus.points import with_indices
-from derivations.calculus.variables import Kind, Variable
+from derivations.calculus.variables import Variable
 from derivations.relations import Differs, Expansion, Follows, ForAll, Relation, UniqueMinimum, UniquePlan
 from derivations.rocq.export import Theorem
 from derivations.rocq.reading import Reader, Scope, real
@@ -100,7 +100,7 @@ def _quantified(text: str) -> tuple[list[str], str]:
 
 def _has_places(point: Point) -> bool:
     """Whether all indices of a point are places: two that differ are put beside a size of 1, too."""
-    indices = ((value, point.get(v.domain.shape[0], value)) for v, value in point.items() if v.domain.kind is Kind.INDEX)
+    indices = ((value, point.get(v.domain.shape[0], value)) for v, value in point.items() if v.domain.is_index)
     return all(value <= size for value, size in indices)  # type: ignore[operator]
 
 
@@ -109,9 +109,9 @@ def _scope(theorem: Theorem, point: Point) -> Scope:
 
 
 def _value(v: Variable, value: Any) -> Any:
-    if v.domain.kind is Kind.SIZE:
+    if v.domain.is_size:
         return value
-    if v.domain.kind is Kind.INDEX:
+    if v.domain.is_index:
         return value - 1
     return _numbers(value)
 

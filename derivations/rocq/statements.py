@@ -8,22 +8,12 @@ from dataclasses import dataclass, field
 
 import sympy as sp
 
-from derivations.calculus.variables import Kind, Variable
+from derivations.calculus.variables import Variable
+from derivations.domains import DOMAINS
+from derivations.domains.base import Sign
 from derivations.relations import AtLeast, Differs, Equation, ForAll, Relation
 from derivations.rocq.polynomials import alpha
 from derivations.rocq.terms import Names, NotExportedError, Term, band_of, size_of, term, written
-
-SIGN = {
-    Kind.POSITIVE: ("<", "gt0"),
-    Kind.INTERIOR: ("<", "gt0"),
-    Kind.NONNEGATIVE: ("<=", "ge0"),
-    Kind.SIMPLEX: ("<=", "ge0"),
-    Kind.STOCHASTIC: ("<=", "ge0"),
-    Kind.COUPLING: ("<=", "ge0"),
-    Kind.SLACK: ("<=", "ge0"),
-}
-MASSES = (Kind.SIMPLEX, Kind.INTERIOR)
-
 
 Scope = tuple[tuple[str, str], ...]  # names that are bound around a term, with their types
 
@@ -82,22 +72,19 @@ def opened(relation: Relation, names: Names) -> Statement:
     masses: dict[str, str] = {}
     marginals: dict[tuple[str, int], tuple[str, str]] = {}
     slacks: dict[str, str] = {}
-    order = [Kind.SIZE, *(kind for kind in Kind if kind not in (Kind.SIZE, Kind.INDEX)), Kind.INDEX]
-    for v in sorted(relation.variables(), key=lambda v: order.index(v.domain.kind)):
-        name = names.of(v)
+    for v in sorted(relation.variables(), key=lambda v: (v.domain.is_index, DOMAINS.index(type(v.domain)))):
+        name, domain = names.of(v), v.domain
         statement.binders.append((name, _type(v, names)))
         statement.hypotheses += _domain(v, name, names)
-        if v.domain.kind in (Kind.POSITIVE, Kind.INTERIOR):
+        if domain.sign is Sign.POSITIVE and not domain.is_integer:
             positive.add(name)
-        if v.domain.kind in MASSES:
+        if domain.is_distribution:
             masses[name] = f"{name}_mass"
-        if v.domain.kind is Kind.STOCHASTIC:
-            marginals[name, 1] = ("", f"{name}_rows")
-        if v.domain.kind is Kind.COUPLING:
-            a, b = (names.of(vector.label) for vector in v.domain.marginals)
-            marginals |= {(name, 1): (a, f"{name}_rows"), (name, 0): (b, f"{name}_columns")}
-        if v.domain.kind is Kind.SLACK:
-            slacks[name] = names.of(v.domain.marginals[0].label)
+        for axis, vector in domain.line_sums:
+            sums = names.of(vector.label) if vector is not None else ""
+            marginals[name, axis] = (sums, f"{name}_{'rows' if axis else 'columns'}")
+        for vector in domain.complements:
+            slacks[name] = names.of(vector.label)
     for n, hypothesis in enumerate(relation.given, start=1):
         statement.hypotheses.append((f"given{n}", assumed(hypothesis, names)))
     statement.facts = Facts(frozenset(positive), masses, marginals, slacks)
@@ -105,43 +92,25 @@ def opened(relation: Relation, names: Names) -> Statement:
 
 
 def _type(v: Variable, names: Names) -> str:
-    kind, shape = v.domain.kind, v.domain.shape
-    if kind is Kind.SIZE:
+    domain = v.domain
+    if domain.is_size:
         return "nat"
-    if kind is Kind.REAL and band_of(shape):  # nothing reads what is beyond its 2n − 1 entries
+    if domain.is_whole and band_of(domain.shape):  # nothing reads what is beyond its 2n − 1 entries
         return "nat -> R"
-    sizes = [size_of(part, names) for part in shape]
-    if kind is Kind.INDEX:
+    sizes = [size_of(part, names) for part in domain.shape]
+    if domain.is_index:
         return f"'I_{sizes[0]}"
-    if kind is Kind.RANDOM:
-        raise NotExportedError(f"the random variable {v.name}")
-    if kind in (Kind.UNIT, Kind.NONZERO):
-        raise NotExportedError(f"the length of {v.name}")
+    if domain.unexported:
+        raise NotExportedError(f"{domain.unexported} {v.name}")
     return "".join(f"'I_{size} -> " for size in sizes) + "R"
 
 
 def _domain(v: Variable, name: str, names: Names) -> Iterator[tuple[str, str]]:
     """The hypotheses that state the domain of a variable."""
-    kind, sizes = v.domain.kind, [size_of(part, names) for part in v.domain.shape if not band_of(v.domain.shape)]
-    if kind is Kind.SIZE:
-        yield f"{name}_gt0", f"(0 < {name})%N"
     for other in v.domain.other_than:
         yield f"{name}_{names.of(other)}", f"{name} != {names.of(other)}"
-    index_names = [f"i{n}" for n in range(1, len(sizes) + 1)]
-    if kind in SIGN:
-        sign, word = SIGN[kind]
-        entry = f"{name} {' '.join(index_names)}" if index_names else name
-        yield f"{name}_{word}", (f"forall {' '.join(index_names)}, " if index_names else "") + f"0 {sign} {entry}"
-    if kind in MASSES:
-        sums = "".join(f"\\Sum_({index} < {size}) " for index, size in zip(index_names, sizes, strict=True))
-        yield f"{name}_mass", f"{sums}{name} {' '.join(index_names)} = 1"
-    if kind in (Kind.STOCHASTIC, Kind.COUPLING):
-        ends = [f"{names.of(vector.label)} {index}" for vector, index in zip(v.domain.marginals, index_names, strict=False)]
-        yield f"{name}_rows", f"forall i1, \\Sum_(i2 < {sizes[1]}) {name} i1 i2 = {ends[0] if ends else '1'}"
-        if ends:
-            yield f"{name}_columns", f"forall i2, \\Sum_(i1 < {sizes[0]}) {name} i1 i2 = {ends[1]}"
-    if kind is Kind.SLACK:
-        yield f"{name}_slack", f"forall i1, {name} i1 * {names.of(v.domain.marginals[0].label)} i1 = 0"
+    sizes = [size_of(part, names) for part in v.domain.shape if not band_of(v.domain.shape)]
+    yield from v.domain.hypotheses(name, sizes, [names.of(vector.label) for vector in v.domain.marginals])
 
 
 def assumed(hypothesis: Relation, names: Names) -> str:

@@ -22,7 +22,7 @@ from derivations.calculus.functions import Partial, kl, pinsker, reciprocal, xlo
 from derivations.calculus.powers import bregman, plus
 from derivations.calculus.printing import text
 from derivations.calculus.signs import strictly_positive
-from derivations.calculus.variables import Kind, Variable
+from derivations.calculus.variables import Variable
 
 Term = tuple[Any, ...]
 LARGE = 1000  # from here on, a number is written in pieces
@@ -122,7 +122,7 @@ class Names:
 
 def size_of(shape: sp.Expr, names: Names) -> str:
     """The size of a range: a variable or a number."""
-    if isinstance(shape, Variable) and shape.domain.kind is Kind.SIZE:
+    if isinstance(shape, Variable) and shape.domain.is_size:
         return names.of(shape)
     if shape.is_Integer:
         return str(shape)
@@ -133,7 +133,7 @@ def index_of(index: sp.Expr, names: Names, bound: Mapping[Variable, str]) -> str
     """An index, bound or free."""
     if index in bound:
         return bound[index]
-    if isinstance(index, Variable) and index.domain.kind is Kind.INDEX:
+    if isinstance(index, Variable) and index.domain.is_index:
         return names.of(index)
     raise NotExportedError(f"the position {text(index)}")
 
@@ -198,12 +198,11 @@ def number(value: Fraction) -> Term:
 
 
 def _variable(expr: Variable, names: Names, bound: Mapping[Variable, str]) -> Term:
-    kind = expr.domain.kind
-    if kind is Kind.INDEX:
+    if expr.domain.is_index:
         return ("position", index_of(expr, names, bound))
-    if kind is Kind.SIZE:
+    if expr.domain.is_size:
         return ("size", names.of(expr))
-    if kind is Kind.RANDOM:
+    if expr.domain.is_random:
         raise NotExportedError(f"the random variable {expr}")
     return ("var", names.of(expr))
 

@@ -21,7 +21,8 @@ from derivations.calculus.functions import derivative
 from derivations.calculus.points import points
 from derivations.calculus.powers import plus
 from derivations.calculus.sums import delta, equal, normal, total
-from derivations.calculus.variables import Domain, Kind, Variable, Vector, apart, index, positive, scalar, size, vector
+from derivations.calculus.variables import Variable, Vector, apart, index, positive, scalar, size, vector
+from derivations.domains import Domain, Nonnegative, Positive, Random, Real
 from derivations.judge.mutants import Fate, Mutant, fate
 from derivations.ledger import incremental, ledger
 from derivations.ledger.rows import settle
@@ -160,12 +161,12 @@ def test_numbers_equal_to_numbers_of_another_type(name: str) -> None:
 
 TWO_MEANINGS: dict[str, tuple[sp.Expr, sp.Expr]] = {
     "a real and a positive scalar": (sp.Abs(x), sp.Abs(positive("x"))),
-    "a vector and a positive vector": (sp.Abs(a[j]), sp.Abs(vector("a", m, kind=Kind.POSITIVE)[j])),
+    "a vector and a positive vector": (sp.Abs(a[j]), sp.Abs(vector("a", m, kind=Positive)[j])),
     "k ≠ j and k": (delta(j, k), delta(j, index("k", m))),
     "an index over m and one over n": (total(j, 1), total(index("j", size("n")), 1)),
     "a size and a scalar": (m, positive("m")),
     "a point of a simplex and a vector": (total(l, u[l]), total(l, vector("u", m)[l])),
-    "an open and a closed simplex": (sp.Abs(u[j]), sp.Abs(Variable("u", Domain(Kind.REAL)))),
+    "an open and a closed simplex": (sp.Abs(u[j]), sp.Abs(Variable("u", Real()))),
     "a bound and a free index": (total(l, a[l]), m * a[l]),
     "a derivative and another one": (derivative(a[j] ** 2, a[j]), derivative(a[j] ** 2, a[l])),
 }
@@ -312,14 +313,14 @@ def test_cached_names_of_bound_indices() -> None:
     assert apart(quotient) == apart(quotient) == 1
 
 
-@pytest.mark.parametrize("first", [Kind.REAL, Kind.POSITIVE])
-def test_assumptions_of_vectors_with_one_name(first: Kind) -> None:
+@pytest.mark.parametrize("first", [Real, Positive])
+def test_assumptions_of_vectors_with_one_name(first: type[Domain]) -> None:
     """Assumptions of one vector's entries are not applied to another's, nor an author's assumptions about a single entry."""
-    kinds = [first, *({Kind.REAL, Kind.POSITIVE, Kind.NONNEGATIVE} - {first})]
+    kinds = [first, *({Real, Positive, Nonnegative} - {first})]
     entries_of = {kind: vector("remembered", m, kind=kind)[j] for kind in kinds}
     entries_of[first]._assumptions["zero"] = True
     again = {kind: vector("remembered", m, kind=kind)[k] for kind in kinds}
-    assert [again[kind].is_positive for kind in (Kind.REAL, Kind.POSITIVE, Kind.NONNEGATIVE)] == [None, True, None]
+    assert [again[kind].is_positive for kind in (Real, Positive, Nonnegative)] == [None, True, None]
     assert not any(entry.is_zero for entry in again.values())
 
 
@@ -358,7 +359,7 @@ def test_a_sample_at_values_equal_to_values_of_another_type() -> None:
 
 def test_a_sample_that_cannot_be_drawn() -> None:
     """The error is raised on every call, and the second call does not return an empty sample."""
-    random = vector("ξ", m, kind=Kind.RANDOM)
+    random = vector("ξ", m, kind=Random)
     for _ in range(2):
         with pytest.raises(ValueError, match="take the expectation first"):
             list(points([m, random.label]))

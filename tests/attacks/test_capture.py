@@ -12,7 +12,8 @@ from derivations.calculus.moments import UnknownMomentError, expectation
 from derivations.calculus.orders import upto
 from derivations.calculus.powers import plus
 from derivations.calculus.sums import alike, delta, total
-from derivations.calculus.variables import Kind, Variable, fresh, index, stochastic, vector
+from derivations.calculus.variables import Variable, fresh, index, stochastic, vector
+from derivations.domains import Nonnegative, Positive, Random
 from derivations.records.claims import Verdict
 from derivations.register.catalogue import examine
 from derivations.register.entry import Entry
@@ -23,7 +24,7 @@ from tests.attacks.vocabulary import RR, A, P, a, b, c, h, i, j, k, l, m, n, one
 
 inner = total(l, a[l]).bound_symbols[0]  # an index that a sum has renamed, to be bound twice
 M = vector("M", m, m)
-g, E = vector("g", m), vector("E", m, kind=Kind.RANDOM)
+g, E = vector("g", m), vector("E", m, kind=Random)
 everything = (j, 1, m)  # the index j bound, under the name that is free elsewhere
 oo, zero = sp.oo, sp.S.Zero
 
@@ -180,7 +181,7 @@ def test_an_index_is_bound_where_its_sum_says(name: str) -> None:
     assert refused(SCOPES[name])
 
 
-R, U, Q = vector("r", m, kind=Kind.NONNEGATIVE), vector("u", m, kind=Kind.POSITIVE), vector("RR", m, m, kind=Kind.NONNEGATIVE)
+R, U, Q = vector("r", m, kind=Nonnegative), vector("u", m, kind=Positive), vector("RR", m, m, kind=Nonnegative)
 other = vector("a", n)
 
 

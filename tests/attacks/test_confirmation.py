@@ -12,7 +12,8 @@ from derivations.calculus.balls import Close
 from derivations.calculus.functions import kl, xlogx
 from derivations.calculus.powers import plus
 from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import Kind, vector
+from derivations.calculus.variables import vector
+from derivations.domains import Positive
 from derivations.records.claims import SUPPORTING_VERDICTS, Evidence, Layer, Outcome, Verdict
 from derivations.register.entry import Entry
 from derivations.relations import AtLeast, Differs, Equation, Relation, further
@@ -23,7 +24,7 @@ NINTH = sp.Mul(*[m - size for size in range(1, 9)])  # 0 at every size from 1 to
 TINY, HUGE = sp.Rational(1, 10**9), sp.Integer(10**9)
 PLACE = sp.Rational(7, 59)
 R = sp.Rational
-B, C = vector("B", n, m, kind=Kind.POSITIVE), vector("C", m, m)
+B, C = vector("B", n, m, kind=Positive), vector("C", m, m)
 TRUST = Path(__file__).parents[2] / "docs" / "trust.md"
 
 RARE: dict[str, Callable[[], Relation]] = {

@@ -8,7 +8,8 @@ import sympy as sp
 from derivations.calculus.functions import Partial, derivative, kl, xlogx
 from derivations.calculus.powers import bregman, plus
 from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import Domain, Kind, Variable, index, simplex, stochastic, vector
+from derivations.calculus.variables import Variable, index, simplex, stochastic, vector
+from derivations.domains import Index, Positive
 from derivations.relations import AtLeast, Equation
 from tests.attacks import Table, refused
 from tests.attacks.vocabulary import (
@@ -220,7 +221,7 @@ NOTHING: Table = {
         vector("a", one)[index("k", one, other_than=(only,))] * delta(only, index("k", one, other_than=(only,))), 0
     ),
     "D4: three different indices of two": lambda: AtLeast(
-        vector("b", two, kind=Kind.POSITIVE)[index("e", two, other_than=(pair, second))],
+        vector("b", two, kind=Positive)[index("e", two, other_than=(pair, second))],
         1,
         because=delta(pair, index("e", two, other_than=(pair, second))),
     ),
@@ -229,8 +230,8 @@ NOTHING: Table = {
     "a vector of negative length": lambda: wherever(vector("o", -m)[1]),
     "a vector of half a length": lambda: wherever(vector("o", sp.Rational(1, 2))[1]),
     "a vector of real length": lambda: wherever(vector("o", y)[1]),
-    "an index without a range": lambda: wherever(a[Variable("e", Domain(Kind.INDEX))]),
-    "an index over another vector's range": lambda: wherever(a[Variable("e", Domain(Kind.INDEX, (n,)))]),
+    "an index without a range": lambda: wherever(a[Variable("e", Index())]),
+    "an index over another vector's range": lambda: wherever(a[Variable("e", Index((n,)))]),
     "an index that differs from what is no index": lambda: wherever(a[index("e", m, other_than=(x,))]),
     "an index that differs from one over another range": lambda: wherever(a[index("e", m, other_than=(i,))]),
     "a statement about no variable, from a false because": lambda: AtLeast(0, 1, because=total(l, r[l]) - 2),

@@ -11,7 +11,8 @@ import pytest
 import sympy as sp
 
 from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import Domain, Kind, Variable, Vector, positive, scalar, vector
+from derivations.calculus.variables import Variable, Vector, positive, scalar, vector
+from derivations.domains import Domain, Index, Positive, Real, Simplex, Size
 from derivations.records.claims import Witness
 from derivations.records.normal_form import Sign
 from derivations.relations import AtLeast, Differs, Equation, Expansion, Follows, Hypothesis, Limit, Relation
@@ -146,16 +147,12 @@ class Shown(str):
         return "x"
 
 
-class Real(Domain):
+class ShownAsReal(Positive):
     """The domain of a positive number that is shown as that of any real one."""
 
     @property
-    def kind(self) -> Kind:  # type: ignore[override]
-        return Kind.REAL if called_by("scope") else Kind.POSITIVE
-
-    @kind.setter
-    def kind(self, _: Kind) -> None:
-        pass
+    def words(self) -> str:  # type: ignore[override]
+        return Real.words if called_by("scope") else Positive.words
 
 
 def unevaluated(base: sp.Expr) -> sp.Expr:
@@ -168,16 +165,16 @@ def mutated() -> Relation:
     """A positive variable whose domain is changed to real afterwards."""
     late = positive("o")
     try:
-        late.domain = Domain(Kind.REAL)  # type: ignore[misc]
+        late.domain = Real()  # type: ignore[misc]
     except AttributeError as error:
         raise ValueError(str(error)) from None
     return AtLeast(late, 0)
 
 
-def by_hand(kind: Kind, **assumptions: bool) -> Variable:
+def by_hand(kind: type[Domain], **assumptions: bool) -> Variable:
     """A variable whose assumptions differ from those of its domain."""
     made = sp.Symbol.__xnew__(Variable, "o", **assumptions)
-    made._domain = Domain(kind)
+    made._domain = kind()
     return made  # type: ignore[no-any-return]
 
 
@@ -185,7 +182,7 @@ NODES: Table = {
     "a node that says it is a positive rational": lambda: AtLeast(Liar() * x**2, 0),
     "a node that says it is a rational, in a sum": lambda: AtLeast(x**2 + Liar(), 0, strict=True),
     "a symbol that equals every constant": lambda: AtLeast(Always("o", positive=True), 0),
-    "a variable that says it is positive": lambda: AtLeast(Signed("o", Domain(Kind.REAL)), 0),
+    "a variable that says it is positive": lambda: AtLeast(Signed("o", Real()), 0),
     "a function that says it is positive": lambda: AtLeast(lifted(x), 0),
     "a sum that says it is positive": lambda: AtLeast(Total(a[l], (l, 1, m)), 0),
     "a sum that says it is positive, as because": lambda: AtLeast(total(l, a[l]), 0, because=Total(a[l], (l, 1, m))),
@@ -234,33 +231,31 @@ NODES: Table = {
 
 VARIABLES: Table = {
     "a variable whose domain is changed": mutated,
-    "a real variable with positive assumptions": lambda: AtLeast(by_hand(Kind.REAL, positive=True), 0),
-    "a real variable with integer assumptions": lambda: AtLeast(x ** (2 * by_hand(Kind.REAL, integer=True)), 0),
+    "a real variable with positive assumptions": lambda: AtLeast(by_hand(Real, positive=True), 0),
+    "a real variable with integer assumptions": lambda: AtLeast(x ** (2 * by_hand(Real, integer=True)), 0),
     "a vector with positive assumptions": lambda: AtLeast(Vector(_vector_by_hand(), shape=(m,))[j], 0),
-    "a point of a simplex by its kind": lambda: Equation(Variable("o", Domain(Kind.SIMPLEX)) + x, 1 + x),
+    "a point of a simplex by its kind": lambda: Equation(Variable("o", Simplex()) + x, 1 + x),
     "two kinds under one name": lambda: AtLeast(x + positive("x"), x, strict=True),
-    "two kinds of a vector under one name": lambda: AtLeast(total(l, vector("a", m, kind=Kind.POSITIVE)[l]) + a[j] ** 2, 0),
-    "two ranges of an index under one name": lambda: Equation(
-        total(j, a[j]) + j, total(l, a[l]) + Variable("j", Domain(Kind.INDEX, (n,)))
-    ),
-    "a size that is none": lambda: AtLeast(Variable("o", Domain(Kind.SIZE, (m,))), 1, because=b[j]),
+    "two kinds of a vector under one name": lambda: AtLeast(total(l, vector("a", m, kind=Positive)[l]) + a[j] ** 2, 0),
+    "two ranges of an index under one name": lambda: Equation(total(j, a[j]) + j, total(l, a[l]) + Variable("j", Index((n,)))),
+    "a size that is none": lambda: AtLeast(Variable("o", Size((m,))), 1, because=b[j]),
     "a kind that is none": lambda: AtLeast(scalar("o", "POSITIVE"), 0),  # type: ignore[arg-type]
     "a hypothesis about what moves": lambda: Limit(
         (t - 5) / sp.Abs(t - 5) + t, t, sp.S.Zero, one, given=(AtLeast(t, 5, strict=True),)
     ),
-    "a scalar simplex": lambda: Equation(scalar("o", Kind.SIMPLEX), 1),
-    "a scalar size": lambda: AtLeast(scalar("o", Kind.SIZE), 1),
+    "a scalar simplex": lambda: Equation(scalar("o", Simplex), 1),
+    "a scalar size": lambda: AtLeast(scalar("o", Size), 1),
     "a name that bound indices have": lambda: AtLeast(positive("ι1"), 0),
     "no name": lambda: AtLeast(positive(""), 0),
-    "a name that is a statement": lambda: AtLeast(Variable("0 ≥ y and x", Domain(Kind.POSITIVE)), 0),
+    "a name that is a statement": lambda: AtLeast(Variable("0 ≥ y and x", Positive()), 0),
     "a name that prints as another": lambda: AtLeast(positive(Shown("o")), 0),
-    "a domain that is shown as another": lambda: AtLeast(Variable("o", Real(Kind.POSITIVE)) ** 3, 0),
+    "a domain that is shown as another": lambda: AtLeast(Variable("o", ShownAsReal()) ** 3, 0),
 }
 
 
 def _vector_by_hand() -> Variable:
-    made = by_hand(Kind.REAL, positive=True)
-    made._domain = Domain(Kind.REAL, (m,))
+    made = by_hand(Real, positive=True)
+    made._domain = Real((m,))
     return made
 
 

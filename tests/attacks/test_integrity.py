@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from derivations.calculus import defined, moments, points, powers, shorthands, signs, sums, variables
-from derivations.calculus.variables import Kind
+from derivations import domains
+from derivations.calculus import defined, moments, points, powers, shorthands, sums, variables
+from derivations.domains import Domain, Positive, Real, Simplex
+from derivations.domains.base import Sign
 from derivations.judge import integrity
 from derivations.register.catalogue import examine
 from tests.attacks.entries import HONEST, entry
@@ -18,8 +20,10 @@ from tests.attacks.entries import HONEST, entry
 CHANGES: dict[str, tuple[Any, str, object]] = {
     "a function": (sums, "equal", lambda one, other: True),
     "a method": (variables.Variable, "domain", property(lambda self: None)),
-    "the kinds that are masses": (signs, "_MASSES", tuple(Kind)),
-    "what is known of a kind": (variables, "_ASSUMPTIONS", {}),
+    "the domains whose numbers are at most 1": (Real, "below_one", True),
+    "what is known of a domain": (Real, "sign", Sign.POSITIVE),
+    "what a domain admits": (Simplex, "lacking", lambda self, value, point: ""),
+    "the domains": (domains, "DOMAINS", domains.DOMAINS[:3]),
     "the points that are far away": (points, "LATER", ()),
     "how many points are small": (points, "SMALL", 0),
     "an expectation, which nothing of the kernel itself imports": (moments, "expectation", lambda expr: expr),
@@ -41,7 +45,7 @@ def test_a_change_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert any(changed.endswith(f".{attribute}") for changed in integrity.changed_names())
 
 
-@pytest.mark.parametrize("owner", [variables.Variable, variables.Domain, powers.plus])
+@pytest.mark.parametrize("owner", [variables.Variable, Domain, powers.plus])
 def test_an_attribute_added_to_a_class_is_named(owner: type, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(owner, "is_nonnegative", True, raising=False)
     assert integrity.changed_names() == [f"{owner.__module__}.{owner.__name__}.is_nonnegative"]
@@ -59,14 +63,19 @@ def test_a_change_is_a_fault_of_every_claim(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_an_entry_added_to_a_table_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(variables._ASSUMPTIONS, Kind.REAL, {"positive": True})
-    assert integrity.changed_names() == ["derivations.calculus.variables._ASSUMPTIONS"]
+    monkeypatch.setitem(domains.NAMED, "real", Positive)
+    assert "derivations.domains.NAMED" in integrity.changed_names()
 
 
 def test_every_module_of_the_kernel_is_watched() -> None:
     """This holds whether or not the module was imported before an author's module runs."""
     folder = Path(integrity.__file__).parent
-    files = [path for part in ("calculus", "relations") for path in (folder / part).glob("*.py") if path.stem != "__init__"]
+    files = [
+        path
+        for part in ("calculus", "domains", "relations")
+        for path in (folder / part).glob("*.py")
+        if path.stem != "__init__"
+    ]
     assert {f"derivations.{path.parent.name}.{path.stem}" for path in files} <= set(integrity.MODULES)
     assert set(integrity.KERNEL) <= set(integrity.MODULES)
 

@@ -8,7 +8,8 @@ import sympy as sp
 from derivations.calculus.functions import kl, xlogx
 from derivations.calculus.powers import plus
 from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import Domain, Kind, Variable
+from derivations.calculus.variables import Variable
+from derivations.domains import Simplex
 from derivations.relations import Limit
 from tests.attacks import Table, refused, refuted
 from tests.attacks.vocabulary import K3, a, b, c, h, half, i, j, k, l, m, n, one, r, s, t, u, w, x, y, z
@@ -161,9 +162,7 @@ PATHS: Table = {
     "an entry moves to the wrong weight": lambda: Limit(weight(one), a[j], oo, zero),  # type: ignore[arg-type]
     "the winner's entry moves, the other may be it": lambda: Limit(weight(one, l), a[j], oo, zero),  # type: ignore[arg-type]
     "an entry of a range apart moves out of range": lambda: Limit(1 / a[i], a[i], oo, zero),  # type: ignore[arg-type]
-    "a scalar without sign kind moves": lambda: Limit(
-        1 / Variable("o", Domain(Kind.SIMPLEX)), Variable("o", Domain(Kind.SIMPLEX)), oo, zero
-    ),
+    "a scalar without sign kind moves": lambda: Limit(1 / Variable("o", Simplex()), Variable("o", Simplex()), oo, zero),
 }
 
 SIDES: Table = {

@@ -11,14 +11,15 @@ import sympy as sp
 from derivations.calculus.functions import kl, xlogx
 from derivations.calculus.powers import bregman
 from derivations.calculus.sums import delta, equal, total
-from derivations.calculus.variables import Kind, Variable, simplex, stochastic, variables_of, vector
+from derivations.calculus.variables import Variable, simplex, stochastic, variables_of, vector
+from derivations.domains import Positive, Simplex, Stochastic
 from derivations.relations import AtLeast, Entries, Entry, Relation, UniqueMinimum, UniquePlan
 from tests.attacks import Make, Table, refused
 from tests.attacks.vocabulary import A, a, b, half, i, j, l, m, n, one, r, s, tau, two, u, v, w, x, y, z
 
 ROUNDING = sp.Float(0.1) * 3 - sp.Rational(3, 10)
 own, theirs = simplex("q", m), stochastic("R", n, m)  # the names under which the kernel once knew its rivals
-T, S = vector("T", n, m, kind=Kind.POSITIVE), vector("S", n, m)
+T, S = vector("T", n, m, kind=Positive), vector("S", n, m)
 
 
 def entropic(p: Entry) -> sp.Expr:
@@ -39,7 +40,7 @@ def to_uniform(p: Entry) -> sp.Expr:
 
 def is_rival(value: sp.Expr) -> bool:
     """Whether an entry belongs to the kernel's rival, whatever its name."""
-    return isinstance(value, sp.Indexed) and value.base.label.domain.kind in (Kind.SIMPLEX, Kind.STOCHASTIC)
+    return isinstance(value, sp.Indexed) and type(value.base.label.domain) in (Simplex, Stochastic)
 
 
 def looking(p: Entry) -> sp.Expr:

@@ -9,7 +9,8 @@ from derivations.calculus.functions import derivative, kl
 from derivations.calculus.moments import expectation
 from derivations.calculus.powers import bregman
 from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import Domain, Kind, Variable, Vector, interior, positive, vector
+from derivations.calculus.variables import Variable, Vector, interior, positive, vector
+from derivations.domains import Coupling, Index, Positive, Random, Real
 from derivations.records.claims import SUPPORTING_VERDICTS
 from derivations.relations import (
     AtLeast,
@@ -33,7 +34,7 @@ g, d = vector("g", m), vector("d", m)
 wide = Vector(a.label, shape=(n,))
 ten, zero = sp.Integer(10), sp.S.Zero
 named, shifted = positive("x"), w - sp.Rational(5, 13)  # x itself is any real number
-noise = vector("o", m, kind=Kind.RANDOM)
+noise = vector("o", m, kind=Random)
 
 
 def growing(factor: sp.Expr = one) -> tuple[Solves, ...]:
@@ -104,12 +105,10 @@ ATTACKS: Table = {
     "A12: the same as a power": lambda: Equation((1 / x) ** -1 + y, x + y),
     "A12: a power of 0 of what has no value": lambda: Equation((1 / x) ** 0 + x, x + 1),
     "A12: in a sum": lambda: Equation(total(l, b[l] / (1 / a[l])), total(l, a[l] * b[l])),
-    "A18: a vector of no entries": lambda: Equation(Variable("f", Domain(Kind.REAL, (zero,))), x),
-    "A18: an index that differs from a scalar": lambda: Equation(a[Variable("e", Domain(Kind.INDEX, (m,), (x,)))], x),
-    "A18: a scalar that differs from an index": lambda: AtLeast(Variable("f", Domain(Kind.POSITIVE, (), (j,))), 0),
-    "A18: a plan whose marginals have no masses": lambda: Equation(
-        Variable("f", Domain(Kind.COUPLING, (m, m), marginals=(a, a))), x
-    ),
+    "A18: a vector of no entries": lambda: Equation(Variable("f", Real((zero,))), x),
+    "A18: an index that differs from a scalar": lambda: Equation(a[Variable("e", Index((m,), (x,)))], x),
+    "A18: a scalar that differs from an index": lambda: AtLeast(Variable("f", Positive((), (j,))), 0),
+    "A18: a plan whose marginals have no masses": lambda: Equation(Variable("f", Coupling((m, m), marginals=(a, a))), x),
     "A19: strict unless a point is itself": lambda: StrictUnlessEqual(y, y, y, y, y, (one, one)),
     "A19: the same in another form": lambda: StrictUnlessEqual(y, y, y * (t + 1), y * t + y, y, (one, one)),
     "C1: two variables of one name, of which one moves": lambda: Limit(x / (named + x), x, zero, zero),
@@ -198,7 +197,7 @@ def test_a21_a_formula_that_is_shown_has_no_name_that_is_captured() -> None:
 
 
 def test_c2_the_rival_and_its_indices_differ_from_the_authors_names() -> None:
-    q, B = interior("q", m), vector("B", m, m, kind=Kind.POSITIVE)
+    q, B = interior("q", m), vector("B", m, m, kind=Positive)
     own = UniqueMinimum(lambda p: total(l, kl(p(l), q[l])), lambda key: q[key], m, one)
     assert str(own) == "q[j] is the only minimizer of Σ_l(kl(q′[l] ‖ q[l]))"
     row = total(l, B[j, l])

@@ -8,14 +8,15 @@ import sympy as sp
 from derivations.calculus.functions import derivative
 from derivations.calculus.powers import plus
 from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import Domain, Kind, Variable, Vector, coupling, index, simplex, vector
+from derivations.calculus.variables import Variable, Vector, coupling, index, simplex, vector
+from derivations.domains import Coupling, Index, Positive, Simplex
 from derivations.relations import AtLeast, Equation
 from tests.attacks import Table, refused
 from tests.attacks.vocabulary import K3, QQ, RR, A, P, a, b, h, half, i, j, k, l, m, n, q, r, s, tau, u, v, w, wherever, x, y
 
 wide = Vector(r.label, shape=(n,))  # the same entries, declared as n
 bare = Vector(r.label)
-d = vector("d", m, kind=Kind.POSITIVE)
+d = vector("d", m, kind=Positive)
 outer = total(j, a[j]).bound_symbols[0]  # an index that a sum has renamed
 over_n = Vector(RR.label, shape=(m, n))
 
@@ -114,14 +115,12 @@ NAMES: Table = {
     ),
     "an index twice in a pair": lambda: Equation(total((l, l), 1), m**2),
     "two vectors of one name": lambda: Equation(total(l, a[l]), total(i, vector("a", n)[i])),
-    "two scalars of one name": lambda: Equation(x, Variable("x", Domain(Kind.POSITIVE))),
+    "two scalars of one name": lambda: Equation(x, Variable("x", Positive())),
     "an index of one name over another range": lambda: Equation(total(index("j", n), 1), total(j, 1)),
     "a derivative by an entry with the bound name": lambda: Equation(
         derivative(sp.Sum(a[j] * s[j], (j, 1, m)), a[j]), total(j, s[j])
     ),
-    "the canonical bound name, free": lambda: Equation(
-        total(l, a[l]) * Variable("ι1", Domain(Kind.INDEX, (m,))), total(l, a[l] * l)
-    ),
+    "the canonical bound name, free": lambda: Equation(total(l, a[l]) * Variable("ι1", Index((m,))), total(l, a[l] * l)),
     "the canonical bound name, by an author": lambda: Equation(total(l, a[l] * index("ι1", m)), total(l, a[l] * l)),
     "a fresh name, by an author": lambda: Equation(total(l, a[l] * index("j#1", m)), total(l, a[l] * l)),
     "bound over m, limit n": lambda: Equation(sp.Sum(u[l], (l, 1, n)) + 1, 2),
@@ -148,9 +147,9 @@ MASSES: Table = {
         total((j, l), coupling("D", a, s)[j, l] - a[j] / m), total(l, s[l]) - total(l, a[l])
     ),
     "a coupling whose shape is not its marginals'": lambda: Equation(
-        total(i, Vector(Variable("D", Domain(Kind.COUPLING, (m, n), marginals=(u, u))), shape=(m, n))[j, i]), u[j]
+        total(i, Vector(Variable("D", Coupling((m, n), marginals=(u, u))), shape=(m, n))[j, i]), u[j]
     ),
-    "a simplex without axes": lambda: Equation(Variable("p", Domain(Kind.SIMPLEX)), 1),
+    "a simplex without axes": lambda: Equation(Variable("p", Simplex()), 1),
     "a simplex of no points": lambda: AtLeast(2, 3, because=simplex("e", sp.S.Zero)[1]),
     "a simplex that is empty at m = 1": lambda: AtLeast(1, simplex("e", m - 1)[1]),
     "divided by a sum that may be 0": lambda: Equation(

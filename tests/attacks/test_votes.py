@@ -19,7 +19,8 @@ from msgspec.structs import replace as updated
 from torch import Tensor
 
 from derivations.calculus.sums import normal, total
-from derivations.calculus.variables import Kind, Variable, index, positive, scalar, simplex, size, vector
+from derivations.calculus.variables import Variable, index, positive, scalar, simplex, size, vector
+from derivations.domains import Index, Nonnegative
 from derivations.records.claims import Layer, Outcome
 from derivations.register.catalogue import entries, examine
 from derivations.relations import AtLeast, Equation, Fails, Relation
@@ -28,7 +29,7 @@ from evidence.harness import Formula, Reading, Vote, assert_sound, compare_round
 from evidence.registry import CASES, confirms, load
 from evidence.rounds import Rounds
 
-x, y, z = scalar("x"), positive("y"), scalar("z", Kind.NONNEGATIVE)
+x, y, z = scalar("x"), positive("y"), scalar("z", Nonnegative)
 m = size("m")
 j, l = index("j", m), index("l", m)  # noqa: E741
 k = index("k", m, other_than=(j,))
@@ -481,4 +482,4 @@ def test_one_formula_has_one_variable_of_a_name() -> None:
     with pytest.raises(ValueError, match="x"):
         Formula(Equation(x * positive("x"), 1))
     with pytest.raises(ValueError, match="j"):
-        Formula(Equation(a[j], Variable("j", j.domain.__class__(Kind.INDEX, (size("n"),)))))
+        Formula(Equation(a[j], Variable("j", j.domain.__class__(Index, (size("n"),)))))

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.calculus.variables import Kind, coupling, index, interior, positive, scalar, simplex, size, stochastic, vector
+from derivations.calculus.variables import coupling, index, interior, positive, scalar, simplex, size, stochastic, vector
+from derivations.domains import Nonnegative, Positive
 from derivations.relations import Equation
 
 m, n = size("m"), size("n")
 i, j, l, h = index("i", n), index("j", m), index("l", m), index("h", m)  # noqa: E741
 k = index("k", m, other_than=(j,))
 x, w, y, t, tau = scalar("x"), scalar("w"), positive("y"), positive("t"), positive("tau")
-z = scalar("z", Kind.NONNEGATIVE)
-a, s, b = vector("a", m), vector("s", m), vector("b", m, kind=Kind.POSITIVE)
-c = vector("c", m, kind=Kind.NONNEGATIVE)
+z = scalar("z", Nonnegative)
+a, s, b = vector("a", m), vector("s", m), vector("b", m, kind=Positive)
+c = vector("c", m, kind=Nonnegative)
 u, v, r, q = interior("u", m), interior("v", n), simplex("r", m), simplex("q", m)
 A, QQ = vector("A", n, m), simplex("QQ", m, m)
 RR, P = stochastic("RR", m, m), coupling("P", v, u)

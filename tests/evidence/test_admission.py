@@ -10,7 +10,6 @@ import torch
 
 from derivations.calculus.sums import total
 from derivations.calculus.variables import (
-    Kind,
     complementary,
     coupling,
     index,
@@ -23,6 +22,7 @@ from derivations.calculus.variables import (
     unit,
     vector,
 )
+from derivations.domains import Nonnegative, Nonzero
 from derivations.records.claims import Layer
 from derivations.relations import AtLeast, Differs, Equation, Follows, Relation
 from evidence.admission import admit, settled
@@ -31,11 +31,11 @@ from evidence.harness import Formula, NotAReadingError, Reading, Vote, compare_r
 m, n = size("m"), size("n")
 j, l = index("j", m), index("l", m)  # noqa: E741
 k = index("k", m, other_than=(j,))
-x, y, w = scalar("x"), positive("y"), scalar("w", Kind.NONNEGATIVE)
+x, y, w = scalar("x"), positive("y"), scalar("w", Nonnegative)
 s, p, u = vector("s", m), simplex("p", m), interior("u", m)
 mu, R = complementary("mu", p), stochastic("R", m, n)
 e, E = unit("e", m), unit("E", m, n)
-F = vector("F", m, n, kind=Kind.NONZERO)
+F = vector("F", m, n, kind=Nonzero)
 a, b = simplex("a", m), simplex("b", n)
 P = coupling("P", a, b)
 i = index("i", n)

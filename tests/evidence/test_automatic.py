@@ -15,7 +15,6 @@ from derivations.calculus.functions import Partial, derivative, kl, reciprocal, 
 from derivations.calculus.powers import plus
 from derivations.calculus.sums import total
 from derivations.calculus.variables import (
-    Kind,
     Variable,
     complementary,
     index,
@@ -28,6 +27,7 @@ from derivations.calculus.variables import (
     unit,
     vector,
 )
+from derivations.domains import Nonnegative, Nonzero
 from derivations.records.claims import Kind as ClaimKind
 from derivations.records.claims import Layer, Outcome
 from derivations.register.entry import Entry
@@ -137,10 +137,10 @@ def test_other_cases_cannot_pose_as_automatic(monkeypatch: pytest.MonkeyPatch) -
 
 # ── node by node ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-n, y, z = size("n"), positive("y"), scalar("z", Kind.NONNEGATIVE)
+n, y, z = size("n"), positive("y"), scalar("z", Nonnegative)
 i = index("i", n)
 A, R, u, E = vector("A", m, n), stochastic("R", m, n), interior("u", m), unit("E", m, n)
-F = vector("F", m, n, kind=Kind.NONZERO)
+F = vector("F", m, n, kind=Nonzero)
 MATRIX = torch.tensor([[1.0, -2.0], [3.0, 4.0], [-0.5, 6.0]], dtype=torch.float64)
 AT: dict[Variable, Any] = {
     m: 3,

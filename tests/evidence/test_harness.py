@@ -15,7 +15,8 @@ from torch import Tensor
 
 from derivations.calculus.balls import enclose
 from derivations.calculus.functions import derivative
-from derivations.calculus.variables import Kind, positive, scalar
+from derivations.calculus.variables import positive, scalar
+from derivations.domains import Nonnegative
 from derivations.records.claims import Layer, Outcome
 from derivations.register.catalogue import _ENTRIES, claim, entries
 from derivations.register.entry import Entry
@@ -388,4 +389,4 @@ def test_a_reading_by_hand_needs_no_number_of_instances() -> None:
 
 
 def test_kinds_are_part_of_a_variable() -> None:
-    assert scalar("x") != scalar("x", Kind.NONNEGATIVE)
+    assert scalar("x") != scalar("x", Nonnegative)

@@ -11,7 +11,8 @@ import pytest
 import sympy as sp
 import torch
 
-from derivations.calculus.variables import Kind, index, positive, scalar, size, vector
+from derivations.calculus.variables import index, positive, scalar, size, vector
+from derivations.domains import Nonnegative
 from derivations.records.claims import Evidence, Layer, Outcome
 from derivations.relations import AtLeast, Differs, Equation
 from evidence import harness
@@ -33,7 +34,7 @@ from evidence.registry import CASES, load
 
 m = size("m")
 j = index("j", m)
-x, y, w = scalar("x"), positive("y"), scalar("w", Kind.NONNEGATIVE)
+x, y, w = scalar("x"), positive("y"), scalar("w", Nonnegative)
 s = vector("s", m)
 TELLING = {True: Scale(telling=1)}
 

@@ -12,7 +12,8 @@ from torch import Tensor
 from derivations.calculus.functions import derivative, kl, reciprocal, xlogx
 from derivations.calculus.parts import plus
 from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import Kind, index, positive, scalar, size, vector
+from derivations.calculus.variables import index, positive, scalar, size, vector
+from derivations.domains import Nonnegative
 from derivations.relations import AtLeast, Differs, Equation, Fails, Follows, Limit, Relation
 from evidence.bridge import clashes, evaluate
 from evidence.harness import float64
@@ -21,7 +22,7 @@ from evidence.readings import MARGIN, REFUTING_FACTOR, Comparison, Formula, Miss
 m = size("m")
 j, l = index("j", m), index("l", m)  # noqa: E741
 k = index("k", m, other_than=(j,))
-x, y, z = scalar("x"), positive("y"), scalar("z", Kind.NONNEGATIVE)
+x, y, z = scalar("x"), positive("y"), scalar("z", Nonnegative)
 s = vector("s", m)
 NAN, INF = math.nan, math.inf
 TOLERANCE = 1e-9

@@ -14,15 +14,16 @@ SECTION = '''"""Section 2: claims to be changed."""
 
 import sympy as sp
 
+from derivations.domains import Positive
 from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, index, scalar, size, vector
+from derivations.calculus.variables import index, scalar, size, vector
 from derivations.register.catalogue import Steps, Undecidable, claim
 from derivations.records.claims import Severity
 from derivations.relations import AtLeast, Equation, Fails
 
 m = size("m")
 i, j, k = index("i", m), index("j", m), index("k", m)
-x, y, z, v = scalar("x"), scalar("y"), scalar("z", Kind.POSITIVE), vector("v", m)
+x, y, z, v = scalar("x"), scalar("y"), scalar("z", Positive), vector("v", m)
 
 
 def twins(entry, left):
@@ -209,7 +210,7 @@ SCOPE = [
     (
         "8",
         "Equation((x + 1) * (x + 1), x**2 + 2 * x + 1)",
-        'Equation((scalar("x", Kind.POSITIVE) + 1) ** 2, scalar("x", Kind.POSITIVE) ** 2 + 2 * scalar("x", Kind.POSITIVE) + 1)',
+        'Equation((scalar("x", Positive) + 1) ** 2, scalar("x", Positive) ** 2 + 2 * scalar("x", Positive) + 1)',
         "domain of x\n      before real\n      after  > 0",
     ),
     (

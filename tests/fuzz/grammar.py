@@ -6,18 +6,27 @@ import random
 import re
 from fractions import Fraction
 
-from derivations.calculus.variables import Kind
+from derivations.domains import (
+    Coupling,
+    Index,
+    Interior,
+    Nonnegative,
+    Nonzero,
+    Positive,
+    Real,
+    Simplex,
+    Size,
+    Slack,
+    Stochastic,
+    Unit,
+)
 from tests.fuzz.nodes import Node, entry, leaf, make, number, over
 from tests.fuzz.vocabulary import APART, AXES, SCALARS, SIZES, VECTORS
 
-POSITIVE = (Kind.POSITIVE, Kind.INTERIOR, Kind.SIZE, Kind.INDEX)
+POSITIVE = (Positive, Interior, Size, Index)
 REAL_VECTORS, NONNEGATIVE_VECTORS, POSITIVE_VECTORS = (
-    [name for name, base in VECTORS.items() if base.label.domain.kind in kinds]
-    for kinds in (
-        (Kind.REAL, Kind.UNIT, Kind.NONZERO),
-        (Kind.NONNEGATIVE, Kind.SIMPLEX, Kind.COUPLING, Kind.STOCHASTIC, Kind.SLACK),
-        POSITIVE,
-    )
+    [name for name, base in VECTORS.items() if type(base.label.domain) in kinds]
+    for kinds in ((Real, Unit, Nonzero), (Nonnegative, Simplex, Coupling, Stochastic, Slack), POSITIVE)
 )
 BOUND = ["j", "l", "i", "h", "g", "k", "j", "l", "h", "e", "f", "one", "o"]
 WILD_EXPONENTS = [leaf("x"), leaf("m"), leaf("2*m"), leaf("j - 1"), *map(number, map(Fraction, ("3/2", "-1", "2/3")))]
@@ -29,8 +38,8 @@ def sign_of(node: Node) -> str:
     op = node.op
     if op == "leaf":
         if node.text in SCALARS or node.text in SIZES:
-            kind = {**SCALARS, **SIZES}[node.text].domain.kind
-            return "positive" if kind in POSITIVE else "nonnegative" if kind is Kind.NONNEGATIVE else "real"
+            kind = type({**SCALARS, **SIZES}[node.text].domain)
+            return "positive" if kind in POSITIVE else "nonnegative" if kind is Nonnegative else "real"
         if not re.fullmatch(r"\d+|sp\.Rational\(\d+, \d+\)", node.text):
             return "real"
         return "nonnegative" if node.text == "0" else "positive"

@@ -15,7 +15,22 @@ from typing import Any
 
 import sympy as sp
 
-from derivations.calculus.variables import Kind, Variable
+from derivations.calculus.variables import Variable
+from derivations.domains import (
+    Coupling,
+    Domain,
+    Index,
+    Interior,
+    Nonnegative,
+    Nonzero,
+    Positive,
+    Real,
+    Simplex,
+    Size,
+    Slack,
+    Stochastic,
+    Unit,
+)
 
 SIMPLE = [Fraction(p, q) for p, q in ((1, 1), (2, 1), (1, 2), (3, 1), (1, 3), (3, 2), (5, 4), (7, 3))]
 ODD = [
@@ -28,7 +43,7 @@ ODD = [
     Fraction(41, 1),
 ]
 EXTREME = [Fraction(1, 10**9), Fraction(10**9), Fraction(10**9 + 1, 10**9), Fraction(1, 10**4), Fraction(10**4)]
-CONSTRAINED = (Kind.COUPLING, Kind.SLACK)
+CONSTRAINED = (Coupling, Slack)
 
 
 def names_of(exprs: Iterable[sp.Basic]) -> list[Variable]:
@@ -68,10 +83,10 @@ def draw(names: Sequence[Variable], rng: random.Random, largest: int = 7) -> dic
     point: dict[Variable, Any] = {}
     mood = rng.choice(("simple", "simple", "simple", "odd", "extreme", "tied", "near"))
     for name in names:
-        if name.domain.kind is Kind.SIZE:
+        if name.domain.is_size:
             sizes = (8, 9, 12) if largest > 7 and rng.random() < 0.7 else (1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 5, 6, 7)
             point[name] = rng.choice(sizes[: 2 * largest - 1 if largest < 7 else 13])
-    indices = [v for v in names if v.domain.kind is Kind.INDEX]
+    indices = [v for v in names if v.domain.is_index]
     for name in sorted(indices, key=lambda v: (len(v.domain.other_than), v.name)):
         forbidden = {point.get(other) for other in name.domain.other_than}
         allowed = [i for i in range(1, _integer(name.domain.shape[0], point) + 1) if i not in forbidden]
@@ -80,7 +95,7 @@ def draw(names: Sequence[Variable], rng: random.Random, largest: int = 7) -> dic
         point[name] = rng.choice(allowed)
     shared = [_magnitude(mood, rng) for _ in range(2)]
     rest = [v for v in names if v not in point]
-    for name in sorted(rest, key=lambda v: CONSTRAINED.index(v.domain.kind) + 1 if v.domain.kind in CONSTRAINED else 0):
+    for name in sorted(rest, key=lambda v: CONSTRAINED.index(type(v.domain)) + 1 if type(v.domain) in CONSTRAINED else 0):
         point[name] = _value(name, point, mood, shared, rng)
     return point
 
@@ -93,35 +108,35 @@ def _magnitude(mood: str, rng: random.Random) -> Fraction:
     return rng.choice(SIMPLE)
 
 
-def _number(kind: Kind, mood: str, shared: list[Fraction], rng: random.Random) -> Fraction:
+def _number(kind: type[Domain], mood: str, shared: list[Fraction], rng: random.Random) -> Fraction:
     size = rng.choice(shared) if mood == "tied" else _magnitude(mood, rng)
     if mood == "near":
         size = shared[0] + rng.choice((0, 1, -1, 2)) * Fraction(1, 10**12)
-    if kind is Kind.POSITIVE:
+    if kind is Positive:
         return size
     if rng.random() < 0.15:
         return Fraction(0)
-    return size * rng.choice((1, -1)) if kind is Kind.REAL else size
+    return size * rng.choice((1, -1)) if kind is Real else size
 
 
 def _value(name: Variable, point: dict[Variable, Any], mood: str, shared: list[Fraction], rng: random.Random) -> Any:
-    kind, shape = name.domain.kind, [_integer(part, point) for part in name.domain.shape]
-    if kind is Kind.COUPLING:
+    kind, shape = type(name.domain), [_integer(part, point) for part in name.domain.shape]
+    if kind is Coupling:
         rows, columns = (point[base.label] for base in name.domain.marginals)
         return _coupling(rows, columns, rng)
-    if kind is Kind.SLACK:
+    if kind is Slack:
         plan = point[name.domain.marginals[0].label]
-        return [Fraction(0) if entry > 0 else _number(Kind.NONNEGATIVE, mood, shared, rng) for entry in plan]
-    if kind is Kind.STOCHASTIC:
+        return [Fraction(0) if entry > 0 else _number(Nonnegative, mood, shared, rng) for entry in plan]
+    if kind is Stochastic:
         return [_masses(shape[1], True, mood, rng) for _ in range(shape[0])]
-    if kind is Kind.UNIT:
+    if kind is Unit:
         rows = [_reflected(shape[-1], mood, rng) for _ in range(prod(shape[:-1]))]
         return rows if len(shape) == 2 else rows[0]
-    if kind is Kind.NONZERO:
+    if kind is Nonzero:
         rows = [_nonzero(shape[-1], mood, shared, rng) for _ in range(prod(shape[:-1]))]
         return rows if len(shape) == 2 else rows[0]
-    if kind in (Kind.SIMPLEX, Kind.INTERIOR):
-        return _shaped(_masses(prod(shape), kind is Kind.SIMPLEX, mood, rng), shape)
+    if kind in (Simplex, Interior):
+        return _shaped(_masses(prod(shape), kind is Simplex, mood, rng), shape)
     if not shape:
         return _number(kind, mood, shared, rng)
     if rng.random() < 0.2:
@@ -131,7 +146,7 @@ def _value(name: Variable, point: dict[Variable, Any], mood: str, shared: list[F
 
 def _nonzero(size: int, mood: str, shared: list[Fraction], rng: random.Random) -> list[Fraction]:
     """A vector other than 0, with few other entries in some cases."""
-    entries = [_number(Kind.REAL, mood, shared, rng) * rng.choice((0, 1, 1)) for _ in range(size)]
+    entries = [_number(Real, mood, shared, rng) * rng.choice((0, 1, 1)) for _ in range(size)]
     return entries if any(entries) else [Fraction(int(i == size - 1)) for i in range(size)]
 
 
@@ -196,33 +211,33 @@ def outside(point: dict[Variable, Any]) -> str | None:
 
 
 def _outside(name: Variable, value: Any, point: dict[Variable, Any]) -> str | None:
-    kind, domain = name.domain.kind, name.domain
-    if kind in (Kind.SIZE, Kind.INDEX):
+    kind, domain = type(name.domain), name.domain
+    if kind in (Size, Index):
         if not isinstance(value, Rational) or value.denominator != 1 or value < 1:
             return "no integer ≥ 1"
-        if kind is Kind.INDEX and value > _integer(domain.shape[0], point):
+        if kind is Index and value > _integer(domain.shape[0], point):
             return "out of range"
         return "not different" if any(_integer(other, point) == value for other in domain.other_than) else None
     flat = list(_flat(value, [_integer(part, point) for part in domain.shape]))
     if None in flat:
         return "wrong shape"
-    if kind is Kind.UNIT:
+    if kind is Unit:
         rows = [list(row) for row in value] if len(domain.shape) == 2 else [flat]
         return None if all(sum(entry**2 for entry in row) == 1 for row in rows) else "a length that is not 1"
-    if kind is Kind.NONZERO:
+    if kind is Nonzero:
         rows = [list(row) for row in value] if len(domain.shape) == 2 else [flat]
         return None if all(map(any, rows)) else "a zero vector"
-    if kind is not Kind.REAL and any(entry < 0 or (entry == 0 and kind in (Kind.POSITIVE, Kind.INTERIOR)) for entry in flat):
+    if kind is not Real and any(entry < 0 or (entry == 0 and kind in (Positive, Interior)) for entry in flat):
         return "wrong sign"
-    if kind in (Kind.SIMPLEX, Kind.INTERIOR) and sum(flat) != 1:
+    if kind in (Simplex, Interior) and sum(flat) != 1:
         return "sum not 1"
-    if kind is Kind.STOCHASTIC and any(sum(row) != 1 for row in value):
+    if kind is Stochastic and any(sum(row) != 1 for row in value):
         return "a row with sum not 1"
-    if kind is Kind.COUPLING:
+    if kind is Coupling:
         rows, columns = (list(point[base.label]) for base in domain.marginals)
         if [sum(row) for row in value] != rows or [sum(column) for column in zip(*value, strict=True)] != columns:
             return "wrong marginals"
-    if kind is Kind.SLACK and any(x * y for x, y in zip(value, point[domain.marginals[0].label], strict=True)):
+    if kind is Slack and any(x * y for x, y in zip(value, point[domain.marginals[0].label], strict=True)):
         return "not complementary"
     return None
 

@@ -10,7 +10,7 @@ import pytest
 import sympy as sp
 
 from derivations.calculus import balls, points, series, signs, sums
-from derivations.calculus.variables import Kind
+from derivations.domains import Stochastic
 from derivations.relations import base, inequality
 from tests.fuzz.campaign import examine
 from tests.fuzz.statements import KINDS
@@ -42,7 +42,7 @@ def any_index_is_summed(marginal: Any) -> Any:
 
     def wrong(factor: sp.Expr, factors: list[sp.Expr], bound: list[Any]) -> Any:
         label = factor.base.label if isinstance(factor, sp.Indexed) else None
-        if getattr(getattr(label, "domain", None), "kind", None) is Kind.STOCHASTIC and factor.indices[1] in bound:
+        if getattr(getattr(label, "domain", None), "kind", None) is Stochastic and factor.indices[1] in bound:
             return sp.S.One, factor.indices[1]
         return marginal(factor, factors, bound)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import sympy as sp
 
-from derivations.calculus.variables import Kind, Variable, index
+from derivations.calculus.variables import Variable, index
 from derivations.relations import (
     AtLeast,
     Differs,
@@ -131,7 +131,7 @@ def _(relation: Follows, point: Point, rng: random.Random) -> Answer:
 @holds.register
 def _(relation: Limit, point: Point, rng: random.Random) -> Answer:
     """Whether the path approaches the limit far out, from every side; slow convergence gives no answer."""
-    within = relation.to not in (0, sp.oo, -sp.oo) or relation.moving.domain.kind is Kind.REAL
+    within = relation.to not in (0, sp.oo, -sp.oo) or relation.moving.domain.is_whole
     answers = [_approaches(relation, point, side) for side in ((1, -1) if within and relation.to.is_finite else (1,))]
     return next((answer for answer in answers if answer[0] is not True), answers[0])
 

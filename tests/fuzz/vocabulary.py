@@ -14,7 +14,6 @@ from derivations.calculus.functions import derivative, kl, pinsker, xlogx
 from derivations.calculus.powers import bregman, plus
 from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import (
-    Kind,
     Variable,
     complementary,
     coupling,
@@ -28,6 +27,7 @@ from derivations.calculus.variables import (
     unit,
     vector,
 )
+from derivations.domains import Nonnegative, Nonzero, Positive
 from derivations.relations import (
     AtLeast,
     Differs,
@@ -46,18 +46,18 @@ k, o = index("k", m, other_than=(j,)), index("o", m, other_than=(i, j))
 h, g = index("h", n), index("g", n)
 e = index("e", n, other_than=(h,))
 f, one = index("f", three), index("one", sp.S.One)
-x, v, s = scalar("x"), scalar("v"), scalar("s", Kind.NONNEGATIVE)
+x, v, s = scalar("x"), scalar("v"), scalar("s", Nonnegative)
 y, t, theta = positive("y"), positive("t"), positive("theta")
 a, d = vector("a", m), vector("d", m)
-b, u = vector("b", m, kind=Kind.POSITIVE), interior("u", m)
-z = vector("z", m, kind=Kind.NONNEGATIVE)
+b, u = vector("b", m, kind=Positive), interior("u", m)
+z = vector("z", m, kind=Nonnegative)
 c, w, p = vector("c", n), interior("w", n), simplex("p", n)
-B, C, D = vector("B", m, m), vector("C", m, n), vector("D", m, n, kind=Kind.POSITIVE)
+B, C, D = vector("B", m, m), vector("C", m, n), vector("D", m, n, kind=Positive)
 q, r, S = simplex("q", m), simplex("r", m), simplex("S", m, m)
 P, G, T = coupling("P", q, w), coupling("G", u, p), coupling("T", q, r)
 R, U = stochastic("R", m, n), stochastic("U", m, m)
 N, O = unit("N", m), unit("O", m, m)  # noqa: E741
-K, W = vector("K", m, kind=Kind.NONZERO), vector("W", n, m, kind=Kind.NONZERO)
+K, W = vector("K", m, kind=Nonzero), vector("W", n, m, kind=Nonzero)
 mu = complementary("mu", q)
 E3, Q3, V1 = vector("E3", three), simplex("Q3", three), simplex("V1", sp.S.One)
 

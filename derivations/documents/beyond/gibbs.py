@@ -22,7 +22,7 @@ from derivations.vocabulary import *
 p = softmax(s, tau)
 q, u = simplex("q", m), interior("u", m)
 S, R = vector("S", n, m), stochastic("R", n, m)
-rho = vector("rho", n, kind=Kind.POSITIVE)
+rho = vector("rho", n, kind=Positive)
 
 
 def objective(of: Entry, scores: Entry = s) -> sp.Expr:
@@ -257,7 +257,7 @@ near_attention.twin("half of it", lambda: at_most_renyi(tau / 2))
 near_attention.twin("τ is lost", lambda: at_most_renyi(sp.S.One))
 
 
-excess, level = vector("d", m, kind=Kind.NONNEGATIVE), scalar("c")
+excess, level = vector("d", m, kind=Nonnegative), scalar("c")
 
 
 def residual_scores(key: sp.Expr) -> sp.Expr:

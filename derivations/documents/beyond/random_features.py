@@ -24,8 +24,8 @@ from derivations.vocabulary import *
 
 outcomes, columns = size("N"), size("M")
 o, other = index("o", outcomes), index("h", outcomes)
-p, F = simplex("p", outcomes), vector("F", outcomes, m, kind=Kind.POSITIVE)
-V, Z = vector("V", m), vector("Z", outcomes, kind=Kind.POSITIVE)
+p, F = simplex("p", outcomes), vector("F", outcomes, m, kind=Positive)
+V, Z = vector("V", m), vector("Z", outcomes, kind=Positive)
 g, L, c = stochastic("g", outcomes, columns), positive("L"), scalar("c")
 
 FINITE_LAW = "the features have finitely many outcomes"

@@ -219,7 +219,7 @@ mean_smooth.twin("a fifth", lambda: rougher(sp.Rational(1, 5)))
 
 # ── one divergence ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-columns, omega = size("N"), scalar("ω", Kind.NONNEGATIVE)
+columns, omega = size("N"), scalar("ω", Nonnegative)
 G = stochastic("g", n, columns)
 
 
@@ -304,7 +304,7 @@ hoeffding.twin("the fourth power", lambda: AtLeast(omega**4 / 8, relative_entrop
 r, v, v2 = simplex("r", n), simplex("v", n), simplex("v'", n)
 x, y = positive("x"), positive("y")
 k = index("k", n)
-spare = vector("e", n, n, kind=Kind.NONNEGATIVE)
+spare = vector("e", n, n, kind=Nonnegative)
 
 
 def plan(first: sp.Expr, second: sp.Expr) -> sp.Expr:

@@ -101,7 +101,7 @@ tangent.twin("the divergence the other way round", lambda: Equation(tangent_gap(
 
 k, n = size("k"), size("n")
 top, low = index("j", k), index("i", n)
-a, b = vector("a", k, kind=Kind.NONNEGATIVE), vector("b", n, kind=Kind.NONNEGATIVE)
+a, b = vector("a", k, kind=Nonnegative), vector("b", n, kind=Nonnegative)
 level, gamma, gap = scalar("c"), positive("γ"), positive("D")
 
 

@@ -162,7 +162,7 @@ ot_objective_bound.twin("a fifth less", lambda: of_objective(sp.Rational(4, 5)))
 
 # ── what the prior becomes without evidence ─────────────────────────────────────────────────────────────────────────
 
-Delta, B = positive("Δ"), vector("B", N, N, kind=Kind.NONNEGATIVE)
+Delta, B = positive("Δ"), vector("B", N, N, kind=Nonnegative)
 
 
 def share(to: sp.Expr, of: sp.Expr) -> sp.Expr:

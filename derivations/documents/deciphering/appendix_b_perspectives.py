@@ -25,7 +25,7 @@ sigma, eta = positive("sigma"), positive("eta")
 p, q = interior("p", n), simplex("x", n)
 r, s, b, h = vector("r", d), vector("s", d), vector("b", d), vector("h", d)
 center = vector("mu", d)
-g = vector("g", d, kind=Kind.RANDOM)
+g = vector("g", d, kind=Random)
 N = size("N")
 J, seen = interior("J", n, N), index("l", N)
 
@@ -207,7 +207,7 @@ def above(bound: sp.Expr) -> AtLeast:
     )
 
 
-reach, most, mass = positive("R"), scalar("κ", Kind.NONNEGATIVE), scalar("C")
+reach, most, mass = positive("R"), scalar("κ", Nonnegative), scalar("C")
 
 
 @claim(

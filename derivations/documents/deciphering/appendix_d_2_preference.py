@@ -42,7 +42,7 @@ from derivations.documents.deciphering.notation_transport import (
 from derivations.vocabulary import *
 
 gap = positive("δ")
-spare = vector("s", N, kind=Kind.NONNEGATIVE)
+spare = vector("s", N, kind=Nonnegative)
 
 
 def printed(cost: Entries) -> Entry:

@@ -37,7 +37,7 @@ LINE: dict[Variable, Value] = {N: 2, d: 1, T.label: [[0], [1]], gamma: 1, j: 1}
 FLAT: dict[Variable, Value] = {**LINE, u.label: [1, 0]}
 NEAR = [[sp.Rational(3, 4), sp.Rational(1, 4)], [sp.Rational(1, 4), sp.Rational(3, 4)]]
 s = positive("s")
-v, mass = vector("v", d), vector("Z", N, kind=Kind.POSITIVE)
+v, mass = vector("v", d), vector("Z", N, kind=Positive)
 
 
 def along(entry: sp.Expr) -> sp.Expr:

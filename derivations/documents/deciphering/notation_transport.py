@@ -18,7 +18,7 @@ N = size("N")
 i, j, k, l = index("i", N), index("j", N), index("k", N), index("l", N)  # noqa: E741
 gamma = positive("gamma")
 T, u = vector("T", N, d), simplex("u", N)
-M, S = vector("M", N, N), vector("S", N, N, kind=Kind.NONNEGATIVE)
+M, S = vector("M", N, N), vector("S", N, N, kind=Nonnegative)
 R, Q = stochastic("R", N, N), stochastic("Q", N, N)
 nu, g = vector("nu", d), vector("g", N)
 Y, W = vector("Y", N), vector("W", N)

@@ -25,7 +25,7 @@ p = simplex("p", n)
 v, h, center = vector("v", d), vector("h", d), vector("mu", d)
 peak = scalar("m")
 sigma = positive("sigma")
-g = vector("g", d, kind=Kind.RANDOM)
+g = vector("g", d, kind=Random)
 
 
 # ── (1) and (2): the mean of an unknown distribution ────────────────────────────────────────────────────────────────
@@ -94,7 +94,7 @@ def mirrored(right: sp.Expr) -> Equation:
 
 
 far, value = positive("R"), scalar("H")
-upper, lower = (vector(name, n, kind=Kind.NONNEGATIVE) for name in ("r", "q"))
+upper, lower = (vector(name, n, kind=Nonnegative) for name in ("r", "q"))
 
 
 @claim(

@@ -80,7 +80,7 @@ words_so_far.twin("by the whole distance", lambda: errors(total(k, (p[k] - q[k])
 words_so_far.twin("by three quarters of it", lambda: errors(3 * total(k, (p[k] - q[k]) ** 2) / 4))
 
 
-confined, spilled = interior("s", m), scalar("t", Kind.NONNEGATIVE)
+confined, spilled = interior("s", m), scalar("t", Nonnegative)
 line, away = vector("x", m), scalar("w")
 
 

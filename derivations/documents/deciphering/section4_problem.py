@@ -39,10 +39,10 @@ from derivations.vocabulary import *
 
 q = simplex("q", n)
 SETUP = ("u has masses on t_1, …, t_M, as in the setup",)
-share, weight = interior("x", n), vector("w", n, kind=Kind.POSITIVE)
+share, weight = interior("x", n), vector("w", n, kind=Positive)
 t, eps, end, number = positive("t"), positive("eps"), positive("R"), scalar("c")
 step = positive("s")
-r1, r2, k1, k2 = (scalar(name, Kind.NONNEGATIVE) for name in ("r₁", "r₂", "k₁", "k₂"))
+r1, r2, k1, k2 = (scalar(name, Nonnegative) for name in ("r₁", "r₂", "k₁", "k₂"))
 
 
 def stationary(at: Entry) -> Entry:

@@ -16,7 +16,7 @@ from derivations.vocabulary import *
 r = size("r")
 e, f = index("e", r), index("f", r)
 A, m, nu, mu = vector("A", d, r), vector("m", r), vector("nu", d), vector("mu", d)
-K = scalar("K", Kind.NONNEGATIVE)
+K = scalar("K", Nonnegative)
 
 
 def covariance_times(at: Entry) -> Entry:

@@ -40,7 +40,7 @@ from derivations.vocabulary import *
 
 mu, b, h, nu = vector("mu", d), vector("b", d), vector("h", d), vector("nu", d)
 x, y = vector("x", d), vector("y", d)
-K = scalar("K", Kind.NONNEGATIVE)
+K = scalar("K", Nonnegative)
 odds = positive("t")
 first, second = interior("x", n), simplex("y", n)
 

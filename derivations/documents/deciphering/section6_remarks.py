@@ -105,7 +105,7 @@ def longest(right: sp.Expr) -> AtLeast:
 
 def for_any_law() -> Follows:
     """‖λ*‖ ≤ α‖z‖ for any u, from the concavity of the dual along the segment from 0 to λ*."""
-    jensen = scalar("J", Kind.NONNEGATIVE)
+    jensen = scalar("J", Nonnegative)
     pairing, size = total(a, z[a] * lam[a]), total(a, lam[a] ** 2)
     leaning = AtLeast(pairing, size / alpha + jensen)
     return Follows(

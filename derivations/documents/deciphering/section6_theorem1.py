@@ -70,7 +70,7 @@ def residual(at: Entry) -> sp.Expr:
 # ── any preference distribution ─────────────────────────────────────────────────────────────────────────────────────
 
 h, m, free, goal = vector("h", d), vector("m", d), vector("y", d), vector("b", d)
-gain, log_mgf = scalar("K", Kind.NONNEGATIVE), scalar("L")
+gain, log_mgf = scalar("K", Nonnegative), scalar("L")
 
 
 def information(average: sp.IndexedBase, excess: sp.Expr) -> sp.Expr:
@@ -238,7 +238,7 @@ def law_without_steepness() -> Steps:
     yield Limit(mass_so_far, K, sp.oo, sp.S.One, reason="to mass 1")
     yield Equation(mean_so_far - before(mean_so_far), K * pi, reason="k π_k telescopes")
     yield Limit(mean_so_far, K, sp.oo, center, reason="to mean 3/2: D'(1⁻) = μ + z − 1/α − 3/2 = s > 0 and M(λ) = ∞ for λ > 1")
-    x, y, w = positive("x"), scalar("y", Kind.NONNEGATIVE), positive("w")
+    x, y, w = positive("x"), scalar("y", Nonnegative), positive("w")
     mixed = (x + r * y) / (1 + r)
     yield AtLeast(
         (kl(x, w) + r * kl(y, w)) / (1 + r),

@@ -45,14 +45,14 @@ from derivations.documents.deciphering.section8_heads import (
 )
 from derivations.vocabulary import *
 
-w = vector("w", n, kind=Kind.POSITIVE)
+w = vector("w", n, kind=Positive)
 G = vector("G", d, d)
 p = simplex("p", n)
 heads = size("H")
 h = index("h", heads)
 many = {name: vector(name, heads, e, d) for name in ("K", "Q", "V")}
 priors = stochastic("U", heads, n)
-positive_priors = vector("w", heads, n, kind=Kind.POSITIVE)
+positive_priors = vector("w", heads, n, kind=Positive)
 
 
 def closed(strength: sp.Expr = alpha) -> Entry:

@@ -21,7 +21,7 @@ from derivations.vocabulary import *
 
 x, t = positive("x"), positive("t")
 S, G = vector("S", d, d), vector("G", d, d, d)
-wide, content = simplex("u", n), vector("w", n, kind=Kind.POSITIVE)
+wide, content = simplex("u", n), vector("w", n, kind=Positive)
 outside_support = complementary("s", wide)
 
 

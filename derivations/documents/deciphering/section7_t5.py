@@ -44,7 +44,7 @@ from derivations.documents.deciphering.section8_heads import (
 )
 from derivations.vocabulary import *
 
-blank = vector("g", n, kind=Kind.NONNEGATIVE)
+blank = vector("g", n, kind=Nonnegative)
 SOME_WORD = "Z normalizes, so some word is not masked"
 BLANKS = "the masked words are those to be filled in, as in the running example: word j is the k-th of them"
 hidden = complementary("s", shown)

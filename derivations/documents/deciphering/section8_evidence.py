@@ -56,7 +56,7 @@ far_away: Place = {
 }
 
 level, along = scalar("c"), positive("y")
-shift_size, dual_size = scalar("N", Kind.NONNEGATIVE), positive("D")
+shift_size, dual_size = scalar("N", Nonnegative), positive("D")
 """‖ĥ − μ‖² and ‖λ‖², before anything is added to the evidence."""
 
 

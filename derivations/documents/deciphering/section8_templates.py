@@ -20,9 +20,9 @@ from derivations.documents.deciphering.section7_attention import heads, layer_is
 from derivations.documents.deciphering.section8_heads import e
 from derivations.vocabulary import *
 
-entries_of_input = vector("x", d, kind=Kind.RANDOM)
+entries_of_input = vector("x", d, kind=Random)
 split = index("f", e)
-per_head = vector("x", heads, e, kind=Kind.RANDOM)
+per_head = vector("x", heads, e, kind=Random)
 fixed, rest = vector("w", d), vector("v", d)
 order = size("r")
 

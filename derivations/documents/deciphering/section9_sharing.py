@@ -40,7 +40,7 @@ from derivations.documents.deciphering.notation_transport import conditional as 
 from derivations.vocabulary import *
 
 source, other = index("l", n), index("h", N)
-K, y, prior = vector("K", N, n, kind=Kind.NONNEGATIVE), vector("y", N), notation.u
+K, y, prior = vector("K", N, n, kind=Nonnegative), vector("y", N), notation.u
 G = size("G")
 inside, member = index("g", G), index("k", G)
 s, level, v = vector("s", G), scalar("m"), positive("v")

@@ -49,7 +49,7 @@ p = simplex("p", N)
 P, R0 = coupling("P", p, u), coupling("R", p, u)
 rows, columns = simplex("A", N), simplex("B", N)
 new_rows, new_columns = complementary("x", rows), complementary("y", columns)
-D = vector("D", N, N, kind=Kind.NONNEGATIVE)
+D = vector("D", N, N, kind=Nonnegative)
 rho, gap, far, t = (positive(name) for name in ("rho", "δ", "D", "t"))
 f, x, y = vector("f", N), vector("x", N), vector("y", N)
 

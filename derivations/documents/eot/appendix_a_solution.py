@@ -18,7 +18,7 @@ from derivations.documents.eot.notation import eps, i, j, k, l, m, n, tau
 from derivations.vocabulary import *
 
 a = positive("a")
-W, Z = vector("W", n, m, kind=Kind.POSITIVE), vector("Z", n, kind=Kind.POSITIVE)
+W, Z = vector("W", n, m, kind=Positive), vector("Z", n, kind=Positive)
 lam = vector("lam", n)
 A = softmax(similarity, tau)
 

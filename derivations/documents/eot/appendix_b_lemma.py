@@ -35,7 +35,7 @@ from derivations.documents.eot.section3_existence import scalar_convexity
 from derivations.vocabulary import *
 
 c, step = scalar("c"), scalar("h")
-w, inside = vector("w", m, kind=Kind.POSITIVE), interior("y", m)
+w, inside = vector("w", m, kind=Positive), interior("y", m)
 EVEN: dict[Variable, Value] = {m: 2, s.label: [0, 0], tau: 1, j: 1}
 
 

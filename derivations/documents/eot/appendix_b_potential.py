@@ -31,8 +31,8 @@ from derivations.documents.eot.notation import K, Q, j, k, l, lam, m, partition,
 from derivations.documents.eot.section6_theorem import deeper_reason
 from derivations.vocabulary import *
 
-w = vector("p", m, kind=Kind.POSITIVE)
-any_weights = vector("x", m, kind=Kind.NONNEGATIVE)
+w = vector("p", m, kind=Positive)
+any_weights = vector("x", m, kind=Nonnegative)
 mu = scalar("μ")
 Z = partition(s, tau)
 

@@ -28,7 +28,7 @@ from derivations.documents.eot.appendix_b_conjugate import (
 from derivations.documents.eot.notation import j, m, s, tau
 from derivations.vocabulary import *
 
-a, beyond = scalar("a", Kind.NONNEGATIVE), scalar("v", Kind.NONNEGATIVE)
+a, beyond = scalar("a", Nonnegative), scalar("v", Nonnegative)
 b, c = positive("b"), scalar("c")
 inside = interior("y", m)
 point, rival = vector("p", m), vector("x", m)

@@ -16,7 +16,7 @@ from derivations.vocabulary import *
 Regularizer = Callable[[Entry], sp.Expr]
 
 a, theta = positive("a"), scalar("theta")
-b, t, w = positive("b"), positive("t"), scalar("w", Kind.NONNEGATIVE)
+b, t, w = positive("b"), positive("t"), scalar("w", Nonnegative)
 alpha = 1 + a
 p = simplex("p", m)
 mu = complementary("mu", p)

@@ -25,7 +25,7 @@ p = softmax(s, tau)
 i = index("i", m)
 ties, below, top = size("r"), size("n"), scalar("s")
 best, lower = index("x", ties), index("y", below)
-gap = vector("g", below, kind=Kind.POSITIVE)
+gap = vector("g", below, kind=Positive)
 share = 1 / (ties + total(lower, sp.exp(-gap[lower] / tau)))
 
 

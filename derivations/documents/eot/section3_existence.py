@@ -22,7 +22,7 @@ alpha = softmax(similarity, tau)
 x, y = simplex("x", m), simplex("y", m)
 odds = positive("t")
 t, rest = odds / (1 + odds), 1 / (1 + odds)
-a, b, w = positive("a"), positive("b"), scalar("w", Kind.NONNEGATIVE)
+a, b, w = positive("a"), positive("b"), scalar("w", Nonnegative)
 mu = scalar("mu")
 
 

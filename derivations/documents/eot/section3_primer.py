@@ -154,7 +154,7 @@ def distance() -> Steps:
 
 second, third = interior("b", n), interior("c", n)
 first_leg, second_leg = coupling("P", a, second), coupling("Q", second, third)
-D = vector("D", n, n, kind=Kind.NONNEGATIVE)
+D = vector("D", n, n, kind=Nonnegative)
 g = index("g", n)
 
 

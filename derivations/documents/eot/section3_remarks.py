@@ -17,7 +17,7 @@ import sympy as sp
 from derivations.documents.eot.notation import cost, d, entropy, eps, j, l, m, objective, r, similarity, softmax, tau
 from derivations.vocabulary import *
 
-x, y = vector("x", d, kind=Kind.RANDOM), vector("y", d, kind=Kind.RANDOM)
+x, y = vector("x", d, kind=Random), vector("y", d, kind=Random)
 dot = total(r, x[r] * y[r])
 other = index("s", d)
 INDEPENDENCE = ("the entries of q and k_j are jointly independent, with mean 0 and variance 1",)
@@ -171,7 +171,7 @@ free_target.twin("the uniform plan", lambda: Equation(total(source, held[source,
 free_target.twin("all mass to each key", lambda: Equation(total(source, held[source, j]), 1))
 
 
-keys = vector("k", m, d, kind=Kind.RANDOM)
+keys = vector("k", m, d, kind=Random)
 p = simplex("p", m)
 
 

@@ -17,7 +17,7 @@ from derivations.documents.eot.notation import cost, j, k, l, lam, m, objective,
 from derivations.vocabulary import *
 
 alpha = softmax(similarity, tau)
-p = vector("p", m, kind=Kind.POSITIVE)
+p = vector("p", m, kind=Positive)
 Z = positive("Z")
 weight = sp.exp(similarity(j) / tau)
 

@@ -16,7 +16,7 @@ from derivations.vocabulary import *
 a, b = simplex("a", n), simplex("b", m)
 P, R = coupling("P", a, b), coupling("R", a, b)
 f, g = vector("f", n), vector("g", m)
-c = vector("c", n, m, kind=Kind.NONNEGATIVE)
+c = vector("c", n, m, kind=Nonnegative)
 HALF = sp.S.Half
 
 

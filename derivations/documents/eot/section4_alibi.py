@@ -19,8 +19,8 @@ from derivations.vocabulary import *
 
 i = index("i", m)
 apart = index("h", m, other_than=(i,))
-S, P = vector("S", m, m), vector("P", m, m, kind=Kind.POSITIVE)
-gamma = scalar("gamma", Kind.NONNEGATIVE)
+S, P = vector("S", m, m), vector("P", m, m, kind=Positive)
+gamma = scalar("gamma", Nonnegative)
 q = simplex("q", m)
 
 

@@ -34,9 +34,9 @@ from derivations.documents.eot.regularizers import (
 )
 from derivations.vocabulary import *
 
-v = vector("v", m, kind=Kind.POSITIVE)
+v = vector("v", m, kind=Positive)
 b, t, x = positive("b"), positive("t"), scalar("x")
-w, c = scalar("w", Kind.NONNEGATIVE), scalar("c", Kind.NONNEGATIVE)
+w, c = scalar("w", Nonnegative), scalar("c", Nonnegative)
 two = sp.Integer(2)
 
 
@@ -178,7 +178,7 @@ def lagrangian(values: Entry, scores: Entry, multiplier: sp.Expr) -> sp.Expr:
 
 
 multiplier_at_optimum = -theta - 1 / (a * alpha)
-rival = vector("q", m, kind=Kind.NONNEGATIVE)
+rival = vector("q", m, kind=Nonnegative)
 
 
 @claim(

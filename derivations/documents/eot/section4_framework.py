@@ -143,7 +143,7 @@ local_is_global.twin(
 )
 
 
-first, second = scalar("p", Kind.NONNEGATIVE), scalar("q", Kind.NONNEGATIVE)
+first, second = scalar("p", Nonnegative), scalar("q", Nonnegative)
 
 
 def half_parabola(value: sp.Expr) -> sp.Expr:
@@ -265,7 +265,7 @@ other_convex_functions.twin("a weight squared", lambda: entropy_gap(-1, t**2))
 # ── softmax ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-v = vector("v", m, kind=Kind.POSITIVE)
+v = vector("v", m, kind=Positive)
 
 
 def slope_along() -> sp.Expr:

@@ -31,7 +31,7 @@ from derivations.documents.eot.regularizers import (
 )
 from derivations.vocabulary import *
 
-v, nu = vector("v", m, kind=Kind.POSITIVE), vector("nu", m, kind=Kind.NONNEGATIVE)
+v, nu = vector("v", m, kind=Positive), vector("nu", m, kind=Nonnegative)
 two = sp.Integer(2)
 
 

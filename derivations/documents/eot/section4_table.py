@@ -74,7 +74,7 @@ alibi_form.twin("divided, not multiplied", lambda: corresponds(-bias / tau**2))
 
 
 slope, position = positive("slope"), scalar("h")
-back = vector("D", m, kind=Kind.NONNEGATIVE)
+back = vector("D", m, kind=Nonnegative)
 heads, head = size("n"), size("x")
 
 

@@ -18,7 +18,7 @@ from derivations.documents.eot.notation import V, c, expect, g, j, k, l, m, othe
 from derivations.vocabulary import *
 
 p = softmax(s, tau)
-free = vector("p", m, kind=Kind.POSITIVE)
+free = vector("p", m, kind=Positive)
 Z = partition(s, tau)
 
 

@@ -22,12 +22,12 @@ from derivations.vocabulary import *
 
 i = index("i", n)
 f, G, v = scalar("f"), scalar("G"), scalar("v")
-multiplier, multiplier_too = vector("λ", m, kind=Kind.NONNEGATIVE), vector("λ′", m, kind=Kind.NONNEGATIVE)
+multiplier, multiplier_too = vector("λ", m, kind=Nonnegative), vector("λ′", m, kind=Nonnegative)
 nu, nu_too = vector("ν", n), vector("ν′", n)
-slack = vector("w", m, kind=Kind.NONNEGATIVE)
+slack = vector("w", m, kind=Nonnegative)
 c, h = vector("c", m), vector("h", n)
 odds = positive("odds")
-q = vector("p", m, kind=Kind.NONNEGATIVE)
+q = vector("p", m, kind=Nonnegative)
 
 
 # ── the one-sided problem as the instance ───────────────────────────────────────────────────────────────────────────
@@ -279,8 +279,8 @@ tight_for_convex.twin(
 inside, outside = positive("a"), positive("b")
 f_in, f_out, f_between = scalar("f_y"), scalar("f_x"), scalar("f_z")
 c_in, c_out = vector("c_y", m), vector("c_x", m)
-between = scalar("w", Kind.NONNEGATIVE)
-chosen = scalar("λ", Kind.NONNEGATIVE)
+between = scalar("w", Nonnegative)
+chosen = scalar("λ", Nonnegative)
 
 
 def at_z(at_x: sp.Expr, at_y: sp.Expr) -> sp.Expr:

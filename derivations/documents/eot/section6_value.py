@@ -37,7 +37,7 @@ from derivations.vocabulary import *
 
 star = softmax(s, tau)
 p, x, y = simplex("p", m), simplex("x", m), simplex("y", m)
-free = vector("p", m, kind=Kind.POSITIVE)
+free = vector("p", m, kind=Positive)
 lse = tau * sp.log(partition(s, tau))
 t = positive("t")
 

@@ -26,7 +26,7 @@ p = softmax(s, tau)
 pi = policy.pi
 q = simplex("q", m)
 i = index("i", m)
-w = vector("w", m, kind=Kind.POSITIVE)
+w = vector("w", m, kind=Positive)
 HALF = sp.S.Half
 
 

@@ -18,10 +18,10 @@ from derivations.documents.eot.notation import j, k, l, m
 from derivations.documents.geometric.notation import p, soft, uniform, x
 from derivations.vocabulary import *
 
-age = vector("A", m, kind=Kind.NONNEGATIVE)
-noise = vector("z", m, kind=Kind.RANDOM)
+age = vector("A", m, kind=Nonnegative)
+noise = vector("z", m, kind=Random)
 kernel = vector("w", m)
-slack, peak = vector("s", m, kind=Kind.NONNEGATIVE), scalar("peak")
+slack, peak = vector("s", m, kind=Nonnegative), scalar("peak")
 gamma, shift = positive("gamma"), scalar("t")
 
 

@@ -18,7 +18,7 @@ from derivations.documents.geometric.notation import V, c, d, p, uniform
 from derivations.vocabulary import *
 
 v, g = vector("v", d), vector("g", d)
-height, slack = scalar("bound"), vector("s", m, kind=Kind.NONNEGATIVE)
+height, slack = scalar("bound"), vector("s", m, kind=Nonnegative)
 
 
 def context(coordinate: sp.Expr) -> sp.Expr:

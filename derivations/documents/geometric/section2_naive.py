@@ -18,7 +18,7 @@ from derivations.documents.eot.notation import j, k, m
 from derivations.documents.geometric.notation import D, best, corner, cosine, inner, magnitude, nonzero, p, r, x
 from derivations.vocabulary import *
 
-slack, extra = vector("s", m, kind=Kind.NONNEGATIVE), vector("h", m, kind=Kind.NONNEGATIVE)
+slack, extra = vector("s", m, kind=Nonnegative), vector("h", m, kind=Nonnegative)
 top, margin = scalar("top"), positive("margin")
 
 

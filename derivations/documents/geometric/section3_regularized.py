@@ -194,10 +194,10 @@ unique_inside.twin("at most the uniform weight", lambda: inside(sp.S.One, 1 / (1
 # ── the direction ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 scale, Z = positive("t"), positive("Z")
-share, nonnegative = simplex("w", m), vector("y", m, kind=Kind.NONNEGATIVE)
+share, nonnegative = simplex("w", m), vector("y", m, kind=Nonnegative)
 x1, x2 = scalar("x₁"), scalar("x₂")
 first, second = (sp.exp(value) / (sp.exp(x1) + sp.exp(x2)) for value in (x1, x2))
-peak = scalar("top", Kind.NONNEGATIVE)
+peak = scalar("top", Nonnegative)
 
 
 @claim(
@@ -251,8 +251,8 @@ def centred(of: Entry) -> sp.Expr:
     return total(j, (of(j) - 1 / m) * (x[j] - mean(x)))
 
 
-top_weight, low_weight, top_data, low_data = (scalar(name, Kind.NONNEGATIVE) for name in "ABCD")
-product, spare_weights, spare_data = (scalar(name, Kind.NONNEGATIVE) for name in ("N", "g", "h"))
+top_weight, low_weight, top_data, low_data = (scalar(name, Nonnegative) for name in "ABCD")
+product, spare_weights, spare_data = (scalar(name, Nonnegative) for name in ("N", "g", "h"))
 high, low, own = scalar("high"), scalar("low"), vector("v", m)
 APART = (AtLeast((m - 1) * product, m * top_weight * top_data), AtLeast((m - 1) * product, m * low_weight * low_data))
 lengths = m**2 * top_weight * low_weight * top_data * low_data / ((1 + spare_weights) * (1 + spare_data))

@@ -31,7 +31,7 @@ g, xi = vector("g", m), vector("xi", m)
 query, keys = vector("Q", M), vector("K", m, M)
 vanishing = positive("t")
 start_theta = vector("start", M)
-age, kernel = vector("A", m, kind=Kind.NONNEGATIVE), vector("κ", m, M, kind=Kind.POSITIVE)
+age, kernel = vector("A", m, kind=Nonnegative), vector("κ", m, M, kind=Positive)
 gamma, level = positive("gamma"), scalar("theta0")
 
 

@@ -32,7 +32,7 @@ t, mu, theta1, c, v, b, s, y = (
     positive("v"),
     positive("b"),
     positive("s"),
-    scalar("y", Kind.NONNEGATIVE),
+    scalar("y", Nonnegative),
 )
 half = sp.Rational(1, 2)
 
@@ -166,7 +166,7 @@ gaussian_is_optimal.twin("A without its logarithm", lambda: gap_form(mu, v, mu**
 
 d = size("d")
 axis = index("a", d)
-mean, variances, center = vector("mu", d), vector("v", d, kind=Kind.POSITIVE), vector("c", d)
+mean, variances, center = vector("mu", d), vector("v", d, kind=Positive), vector("c", d)
 
 
 @cache
@@ -334,7 +334,7 @@ ridge_regression.twin("twice the penalty's curvature", lambda: excess_is(2 * rid
 
 # ── continuous sparsemax ────────────────────────────────────────────────────────────────────────────────────────────
 
-level, inside, outside = scalar("lam"), scalar("x", Kind.NONNEGATIVE), scalar("w", Kind.NONNEGATIVE)
+level, inside, outside = scalar("lam"), scalar("x", Nonnegative), scalar("w", Nonnegative)
 
 
 def no_better(right: sp.Expr, because: sp.Expr | None = None) -> AtLeast:

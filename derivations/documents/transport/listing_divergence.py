@@ -249,7 +249,7 @@ value.twin("twice the value", lambda: with_entropy(2 * dual_value(scaling_plan) 
 
 # ── compute_attention_ot_divergence ─────────────────────────────────────────────────────────────────────────────────
 
-a, key, inner = vector("a", n, kind=Kind.INTERIOR), index("j", n), index("l", n)
+a, key, inner = interior("a", n), index("j", n), index("l", n)
 P = coupling("P", a, a)
 
 

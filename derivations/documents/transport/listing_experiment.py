@@ -16,7 +16,7 @@ from derivations.vocabulary import *
 
 H = size("H")
 head = index("g", H)
-W = vector("A", H, m, kind=Kind.POSITIVE)
+W = vector("A", H, m, kind=Positive)
 QUARTER = sp.Rational(1, 4)
 
 # ── OTAttentionExperiment ───────────────────────────────────────────────────────────────────────────────────────────
@@ -74,8 +74,8 @@ experiment.twin("twice the mean", lambda: at_least(2 * mean_of_all() + 1))
 
 # ── run_ot_attention_experiment ─────────────────────────────────────────────────────────────────────────────────────
 
-B, X = vector("B", m, kind=Kind.POSITIVE), vector("X", m)
-P = vector("P", m, kind=Kind.POSITIVE)
+B, X = vector("B", m, kind=Positive), vector("X", m)
+P = vector("P", m, kind=Positive)
 first, second = scalar("w"), scalar("y")
 
 

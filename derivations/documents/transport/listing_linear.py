@@ -19,7 +19,7 @@ import sympy as sp
 from derivations.documents.transport.listing_notation import GUARD, entropy, expense, f, i, j, k, l, m, n, softmax, t, w
 from derivations.vocabulary import *
 
-X, Y = vector("X", n, w, kind=Kind.NONNEGATIVE), vector("Y", m, w, kind=Kind.NONNEGATIVE)
+X, Y = vector("X", n, w, kind=Nonnegative), vector("Y", m, w, kind=Nonnegative)
 V = vector("V", m)
 
 # ── LinearAttentionAsOT ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -63,7 +63,7 @@ linear_attention.twin(
 )
 linear_attention.twin("not normalized", lambda: in_linear_time(2 * total(j, affinity(i, j) * V[j])))
 
-G = vector("G", n, m, kind=Kind.POSITIVE)
+G = vector("G", n, m, kind=Positive)
 
 
 def solves(candidate: Entries) -> UniquePlan:

@@ -16,7 +16,7 @@ j, l = index("j", m), index("l", m)  # noqa: E741
 r, f = index("r", d), index("f", w)
 eps, t = positive("eps"), scalar("t")
 a, b = interior("a", n), interior("b", m)
-u, v = vector("u", n, kind=Kind.POSITIVE), vector("v", m, kind=Kind.POSITIVE)
+u, v = vector("u", n, kind=Positive), vector("v", m, kind=Positive)
 C, S = vector("C", n, m), vector("S", n, m)
 Q, K = vector("Q", n, d), vector("K", m, d)
 GUARD = sp.Rational(1, 10**8)

@@ -36,7 +36,7 @@ from derivations.documents.transport.listing_notation import (
 )
 from derivations.vocabulary import *
 
-A, W = vector("A", n, m, kind=Kind.POSITIVE), stochastic("W", n, m)
+A, W = vector("A", n, m, kind=Positive), stochastic("W", n, m)
 QUARTER, THIRD, SIXTH = (sp.Rational(1, part) for part in (4, 3, 6))
 
 
@@ -230,7 +230,7 @@ learned.twin("at least log 2", lambda: above(sp.log(2) + QUARTER))
 learned.twin("at least y + 1", lambda: above(y + 1))
 
 only = index("i", sp.S.One)
-row = vector("A", sp.S.One, m, kind=Kind.POSITIVE)
+row = vector("A", sp.S.One, m, kind=Positive)
 
 
 def one_query(guard: sp.Expr) -> Entries:
@@ -427,7 +427,7 @@ def forgets() -> Steps:
 
 ratio, others = positive("ρ"), size("others")
 other = index("k", others)
-weight, more = positive("a"), vector("s", others, kind=Kind.NONNEGATIVE)
+weight, more = positive("a"), vector("s", others, kind=Nonnegative)
 HIGHEST = AtLeast(ratio / m, weight)
 ALIKE: dict[Variable, Value] = {ratio: 1, others: 1, m: 2, weight: HALF, more.label: [0]}
 

@@ -25,8 +25,8 @@ O = vector("S", n, n)  # noqa: E741
 SQUARE: dict[Variable, Value] = {n: 2, O.label: [[0, 1], [0, 0]], eps: 1}
 second = index("j", n)
 inner = index("l", n)
-start = vector("v", n, kind=Kind.POSITIVE)
-low = vector("b", n, kind=Kind.NONNEGATIVE)
+start = vector("v", n, kind=Positive)
+low = vector("b", n, kind=Nonnegative)
 
 
 def similarity(query: sp.Expr, key: sp.Expr) -> sp.Expr:

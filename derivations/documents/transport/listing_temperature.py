@@ -121,7 +121,7 @@ def entropy_grows() -> Steps:
 entropy_grows.twin("the sign", lambda: slope(-total(i, row_variance(i)) / (n * eps**3)))
 entropy_grows.twin("one power of ε too few", lambda: slope(total(i, row_variance(i)) / (2 * n * eps**2)))
 
-positive_weights = vector("A", n, m, kind=Kind.POSITIVE)
+positive_weights = vector("A", n, m, kind=Positive)
 
 
 def guarded(query: sp.Expr) -> sp.Expr:
@@ -171,7 +171,7 @@ def reported_entropy() -> Steps:
 reported_entropy.twin("more than the entropy", lambda: reported(plain() + sp.Rational(1, 10)))
 reported_entropy.twin("twice the entropy", lambda: reported(2 * plain() + 1))
 
-gap = vector("g", m, kind=Kind.NONNEGATIVE)
+gap = vector("g", m, kind=Nonnegative)
 
 
 def largest(right_side: sp.Expr) -> Equation:
@@ -201,7 +201,7 @@ max_attention.twin("the sign", lambda: largest(drop(2)))
 max_attention.twin("one power of ε too few", lambda: largest(-drop(1) / 2))
 
 TWO: dict[Variable, Value] = {n: 1, m: 2, A.label: [[HALF, HALF]]}
-heads = scalar("H", Kind.POSITIVE)
+heads = scalar("H", Positive)
 
 
 def counted(bound: sp.Expr) -> AtLeast:

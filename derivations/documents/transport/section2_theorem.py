@@ -43,7 +43,7 @@ from derivations.documents.transport.notation import (
 )
 from derivations.vocabulary import *
 
-W = vector("W", n, m, kind=Kind.POSITIVE)
+W = vector("W", n, m, kind=Positive)
 lam = vector("lam", n)
 
 

@@ -20,11 +20,11 @@ from derivations.vocabulary import *
 
 F = size("F")
 r = index("r", F)
-f, g = vector("f", n, F, kind=Kind.POSITIVE), vector("g", m, F, kind=Kind.POSITIVE)
+f, g = vector("f", n, F, kind=Positive), vector("g", m, F, kind=Positive)
 x, y = vector("x", n, F), vector("y", m, F)
 W, omega = vector("W", F, d), vector("ω", d)
 z = vector("z", n)
-kappa = vector("κ", n, m, kind=Kind.POSITIVE)
+kappa = vector("κ", n, m, kind=Positive)
 
 
 def kernel(query: sp.Expr, key: sp.Expr) -> sp.Expr:

@@ -22,9 +22,9 @@ from derivations.documents.transport.notation import d, eps, j, l, m
 from derivations.documents.transport.section5_temperature import at_infinity, nearly_one_hot
 from derivations.vocabulary import *
 
-u, v = vector("u", m, kind=Kind.NONNEGATIVE), vector("v", m, kind=Kind.POSITIVE)
-tilt = vector("r", m, kind=Kind.POSITIVE)
-kappa, diameter = scalar("κ", Kind.NONNEGATIVE), positive("D")
+u, v = vector("u", m, kind=Nonnegative), vector("v", m, kind=Positive)
+tilt = vector("r", m, kind=Positive)
+kappa, diameter = scalar("κ", Nonnegative), positive("D")
 constant, spread = positive("L"), positive("ω")
 x1, x2 = scalar("x1"), positive("x2")
 
@@ -117,7 +117,7 @@ radius, displacement = positive("R"), positive("δ")
 axis = index("c", d)
 old, new = vector("y", d), vector("x", d)  # a difference of keys before, and the query after
 move, turn = vector("w", d), vector("q", d)  # by how much the difference of keys, and the query, move
-spare = vector("e", m, kind=Kind.NONNEGATIVE)
+spare = vector("e", m, kind=Nonnegative)
 rise = positive("κ")  # where κ = 0 nothing changes
 SPREAD = AtLeast(4 * radius * displacement, 2 * eps * sp.log(1 + rise))
 TANH = AtLeast(radius * displacement / eps, rise / (2 + rise))

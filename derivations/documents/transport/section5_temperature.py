@@ -20,7 +20,7 @@ from derivations.documents.transport.notation import TOGETHER, A, S, attention, 
 from derivations.vocabulary import *
 
 P, R = stochastic("P", n, m), stochastic("R", n, m)
-below = vector("w", m, kind=Kind.NONNEGATIVE)
+below = vector("w", m, kind=Nonnegative)
 lead, t = positive("δ"), positive("t")
 weight = notation.softmax(s, eps)(j)
 

@@ -91,7 +91,7 @@ def design() -> Undecidable:
 f, g = vector("f", n), vector("g", m)
 a, b = simplex("a", n), simplex("b", m)
 P = coupling("P", a, b)
-z = vector("z", n, m, kind=Kind.NONNEGATIVE)
+z = vector("z", n, m, kind=Nonnegative)
 steepness, bound = positive("L"), positive("γ")
 
 

@@ -8,9 +8,10 @@ from itertools import combinations, product
 import sympy as sp
 
 from derivations.calculus.differentiation import differentiate
-from derivations.calculus.functions import FREE_KINDS, Partial, derivative
+from derivations.calculus.functions import Partial, derivative
 from derivations.calculus.sums import appearance
-from derivations.calculus.variables import Domain, Kind, Variable, Vector, variables_of
+from derivations.calculus.variables import Variable, Vector, variables_of
+from derivations.domains import Real
 from derivations.reader.meaning.notation import Definition
 from derivations.reader.meaning.reader import Reader
 from derivations.reader.meaning.values import Value, at, bound, is_index, scalar, transposed
@@ -177,7 +178,7 @@ def operand(reader: Reader, operator: Node, rest: list[Node]) -> Value:
 
 def _is_number(body: Value) -> bool:
     """Return whether only sizes occur, as in the factor 1/m of d/dx 1/m Σ_i f(x), which is not differentiated."""
-    return not body.shape and all(v.domain.kind is Kind.SIZE for v in variables_of(body.number))
+    return not body.shape and all(v.domain.is_size for v in variables_of(body.number))
 
 
 def slopes(reader: Reader, sign: Node, under: Node, body: Value) -> Value:
@@ -221,10 +222,10 @@ def primed(reader: Reader, meaning: Definition, primes: int, point: Node | None)
     name, arguments = meaning.pattern.name, meaning.pattern.arguments
     declared = reader.notation.meanings.get(arguments[0]) if len(arguments) == 1 and not meaning.pattern.indices else None
     own = declared.entry() if isinstance(declared, Value) and not declared.shape else None
-    if not isinstance(own, Variable) or own.domain.kind not in FREE_KINDS:
+    if not isinstance(own, Variable) or not own.domain.has_slope:
         raise LatexError(f"{name}': expected a function of one real number, got one of ({', '.join(arguments)})")
     here = point is None or spelled(point) == arguments[0]
-    moving = own if here else Variable(f"{own.name}#point", Domain(Kind.REAL))
+    moving = own if here else Variable(f"{own.name}#point", Real())
     body = reader.fresh().within(**{arguments[0]: scalar(moving)}).value(meaning.body).number
     if moving is not own and own in body.free_symbols:
         raise LatexError(f"{name}': expected all of {arguments[0]} in the definition of {name} itself, got some elsewhere")
@@ -250,11 +251,11 @@ def slope(body: Value, by: Value) -> Value:
 
 def _through(expr: sp.Expr, by: sp.Sum) -> sp.Expr:
     """Differentiate by a defined number S_ij = Σ_r q_ir k_jr on which an expression depends through the entries of S alone."""
-    axes = sorted((v for v in by.free_symbols if isinstance(v, Variable) and v.domain.kind is Kind.INDEX), key=str)
+    axes = sorted((v for v in by.free_symbols if isinstance(v, Variable) and v.domain.is_index), key=str)
     swapped = [by.xreplace({one: other, other: one}) for one, other in combinations(axes, 2)]
-    behind = {v for v in variables_of(by) if v.domain.kind not in (Kind.INDEX, Kind.SIZE)}
+    behind = {v for v in variables_of(by) if not v.domain.is_integer}
     shape = tuple(each.domain.shape[0] for each in axes)
-    free = Vector(Variable(f"{by}#through", Domain(Kind.REAL, shape)), shape=shape)
+    free = Vector(Variable(f"{by}#through", Real(shape)), shape=shape)
 
     def lifted(part: sp.Expr) -> sp.Expr:
         positions = {each for entry in part.atoms(sp.Indexed) for each in entry.indices} - {*part.bound_symbols}

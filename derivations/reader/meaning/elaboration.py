@@ -13,7 +13,7 @@ import sympy as sp
 
 from derivations.calculus.defined import Condition, Sense
 from derivations.calculus.powers import plus as positive_part
-from derivations.calculus.variables import Kind, Variable, index
+from derivations.calculus.variables import Variable, index
 from derivations.reader.meaning import cases, derivatives, functions, operators, sums, symbols
 from derivations.reader.meaning.derivatives import PARTIAL, TRANSPOSED, starts_function
 from derivations.reader.meaning.notation import Meaning, Notation
@@ -344,7 +344,7 @@ class Elaborator:
             return meaning.at
         if isinstance(meaning, Value) and not meaning.shape and isinstance(meaning.entry(), Variable):
             variable = meaning.entry()
-            if variable.domain.kind is Kind.INDEX:
+            if variable.domain.is_index:
                 return variable
         return self.index_of(name, f"subscript {name}")
 

@@ -17,7 +17,7 @@ from derivations.calculus.functions import kl, xlogx
 from derivations.calculus.points import points
 from derivations.calculus.signs import strictly_positive
 from derivations.calculus.sums import equal, normal, total
-from derivations.calculus.variables import Kind, Variable, variables_of
+from derivations.calculus.variables import Variable, variables_of
 from derivations.reader.meaning.problems import without
 from derivations.reader.meaning.values import Value, bound
 
@@ -64,13 +64,12 @@ def _jensen(mean: sp.Sum) -> Iterator[sp.Expr]:
 def _laws(opened: sp.Expr, difference: sp.Expr, vectors: Sequence[Value]) -> list[tuple[sp.Expr, Law]]:
     """Return sizes and entries of the distributions that may be compared."""
     bases = {each.base for each in opened.atoms(sp.Indexed)}
-    kinds = Kind.SIMPLEX, Kind.INTERIOR
-    simplices = [q for q in sorted(bases, key=str) if len(q.shape) == 1 and q.label.domain.kind in kinds]
+    simplices = [q for q in sorted(bases, key=str) if len(q.shape) == 1 and q.label.domain.is_distribution]
     laws: list[tuple[sp.Expr, Law]] = [(q.shape[0], q.__getitem__) for q in simplices]
     names = set(variables_of(difference))
     for each in vectors:
         i = bound(each.shape[0])
-        free = {v for v in variables_of(each.entry(i)) if v.domain.kind is not Kind.INDEX}
+        free = {v for v in variables_of(each.entry(i)) if not v.domain.is_index}
         if free <= names and equal(total(i, each.entry(i)), sp.S.One):
             laws.append((each.shape[0], each.entry))
     seen: list[sp.Sum] = []
@@ -93,7 +92,7 @@ def _uniform(size: sp.Expr) -> Law:
 
 def _scales(opened: sp.Expr) -> list[sp.Expr]:
     """Return the numbers c that may stand before a divergence: coefficients of logarithms, scalars and their inverses."""
-    scalars = [v for v in variables_of(opened) if v.domain.kind is Kind.POSITIVE and not v.domain.shape]
+    scalars = [v for v in variables_of(opened) if v.domain.is_scale]
     logs = [sp.Abs(term.coeff(log)) for term in sp.Add.make_args(opened) for log in term.atoms(sp.log)]
     plain = [each for each in logs if each != 0 and not each.has(sp.Sum, sp.log, sp.Indexed)]
     return list(dict.fromkeys((sp.S.One, *plain, *scalars, *(1 / v for v in scalars))))

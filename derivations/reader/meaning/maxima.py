@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import sympy as sp
 
 from derivations.calculus import variables
-from derivations.calculus.variables import Kind, Variable, index
+from derivations.calculus.variables import Variable, index
+from derivations.domains import Nonnegative
 from derivations.reader.meaning.derivatives import put_at
 from derivations.reader.meaning.membership import check_member
 from derivations.reader.meaning.ranges import printed_ranges
@@ -88,11 +89,11 @@ def reached(reader: Reader, side: Node, *, above: bool) -> tuple[Reader, Node, P
         raise LatexError(f"{name}: expected a bound over all indices, got {spelled(sub)}")
     entry = reader.within(**{letter: scalar(over)}).value(body)
     expr = entry.entry() if not entry.shape else None
-    if not isinstance(expr, sp.Indexed) or expr.indices != (over,) or expr.base.label.domain.kind is not Kind.REAL:
+    if not isinstance(expr, sp.Indexed) or expr.indices != (over,) or not expr.base.label.domain.is_whole:
         raise LatexError(f"{name}: expected the greatest entry of a vector of real numbers as a bound, got {spelled(body)}")
     vector, shown = expr.base, str(expr.base.label.name)
     most = variables.scalar(f"{name[1:]}{shown}")
-    apart = variables.vector(f"gap{shown}", *vector.shape, kind=Kind.NONNEGATIVE)
+    apart = variables.vector(f"gap{shown}", *vector.shape, kind=Nonnegative)
     below = -1 if name in GREATEST else 1
     shifted = Value(tuple(vector.shape), lambda i: most + below * apart[i])
     own = Value(tuple(vector.shape), lambda i: vector[i])
@@ -126,7 +127,7 @@ def _is_point(reader: Reader, letter: str) -> bool:
     meaning = reader.meaning(letter)
     first = meaning.entry(*(sp.S.One for _ in meaning.shape)) if isinstance(meaning, Value) else None
     label = first.base.label if isinstance(first, sp.Indexed) else first
-    return isinstance(label, Variable) and label.domain.kind is not Kind.INDEX
+    return isinstance(label, Variable) and not label.domain.is_index
 
 
 def _check_domain(reader: Reader, sub: Node) -> None:

@@ -6,7 +6,7 @@ import sympy as sp
 
 from derivations.calculus import sums
 from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, Variable
+from derivations.calculus.variables import Variable
 from derivations.reader.meaning.reader import Reader
 from derivations.reader.meaning.values import Value, at, bound
 from derivations.reader.syntax.names import parts
@@ -57,6 +57,6 @@ def _check_whole(reader: Reader, left: Node, right: Node) -> None:
     meaning = reader.meaning(spelled(left)) if spelled(right).startswith("\\mathbb{R}") else None
     first = meaning.entry(*map(bound, meaning.shape)) if isinstance(meaning, Value) and None not in meaning.shape else None
     label = first.base.label if isinstance(first, sp.Indexed) else first
-    if isinstance(label, Variable) and label.domain.kind not in (Kind.REAL, Kind.INDEX):
-        declared = label.domain.kind.words
+    if isinstance(label, Variable) and not (label.domain.is_whole or label.domain.is_index):
+        declared = label.domain.words
         raise LatexError(f"{spelled(left)}: expected any point of {spelled(right)}, got one declared as {declared}")

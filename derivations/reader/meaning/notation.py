@@ -32,7 +32,9 @@ from typing import Any
 import sympy as sp
 
 from derivations.calculus import variables
-from derivations.calculus.variables import Kind, Variable
+from derivations.calculus.variables import Variable
+from derivations.domains import DOMAINS, Domain, Interior, Real
+from derivations.domains.base import Sign
 from derivations.reader.meaning.values import SYMMETRIC, Value, scalar, symmetric, transposed
 from derivations.reader.syntax.names import Pattern, called, index_parts, pattern, plain, signature, split, styled, thin
 from derivations.reader.syntax.overloads import crowded, indices_of, is_label, key, matching
@@ -61,9 +63,9 @@ OPERATORS = (
 )
 
 DENIED, QUALIFIED = STANCES = ("not asserted", "qualified")  # lines of local meanings with the text's words about an equation
-SCALARS = {"real": Kind.REAL, "positive": Kind.POSITIVE, "nonnegative": Kind.NONNEGATIVE}
-ENTRIES = {**SCALARS, "random": Kind.RANDOM, "unit": Kind.UNIT, "nonzero": Kind.NONZERO}
-ARRAYS = {"simplex": Kind.SIMPLEX, "interior": Kind.INTERIOR, "stochastic": Kind.STOCHASTIC}
+SCALARS = {domain.name: domain for domain in DOMAINS if domain.is_independent}
+ENTRIES = {domain.name: domain for domain in DOMAINS if domain.adjective}
+ARRAYS = {domain.name: domain for domain in DOMAINS if domain.noun}
 ACCEPTED = (
     "size, [fixed] index M, real, positive, nonnegative (with bounds, size >= 2, size = 2, positive < 1, real != 1), "
     "[positive|nonnegative|nonzero|random|unit] vector M, [positive|nonnegative|nonzero|random|unit] matrix N M, "
@@ -71,6 +73,11 @@ ACCEPTED = (
     "simplex [N] M, interior [N] M, stochastic N M, coupling A B, complement of p, normal m (of a density u(a)), fixed, "
     "= definition, or an operator: " + ", ".join(OPERATORS)
 )
+
+
+def _may_vanish(domain: Domain) -> bool:
+    """Whether a domain is a closed simplex, whose points have zeros."""
+    return domain.is_distribution and domain.sign is Sign.NONNEGATIVE
 
 
 @dataclass(frozen=True)
@@ -163,10 +170,10 @@ class Notation:
         name = pattern(symbol).name if "(" in symbol else spelled(parse(symbol))
         if isinstance(meaning, Variable | sp.IndexedBase):
             self.taken.setdefault(str(meaning), name)
-        if isinstance(meaning, Variable) and meaning.domain.kind is Kind.SIZE:
+        if isinstance(meaning, Variable) and meaning.domain.is_size:
             self.sizes[name] = meaning
             self.meanings[name] = scalar(meaning)
-        elif isinstance(meaning, Variable) and meaning.domain.kind is Kind.INDEX:
+        elif isinstance(meaning, Variable) and meaning.domain.is_index:
             self.indices[name] = meaning
         elif isinstance(meaning, sp.IndexedBase):
             self.meanings[name] = Value(tuple(meaning.shape), lambda *indices: meaning[indices])
@@ -291,7 +298,7 @@ class Notation:
         """A nonnegative vector that is 0 wherever a point of a simplex is positive."""
         value = self.meanings.get(spelled(parse(of)))
         entry = value.entry(sp.S.One) if isinstance(value, Value) and len(value.shape) == 1 else None
-        if not isinstance(entry, sp.Indexed) or entry.base.label.domain.kind is not Kind.SIMPLEX:
+        if not isinstance(entry, sp.Indexed) or not _may_vanish(entry.base.label.domain):
             raise LatexError(f"expected the complement of a point of a simplex, got {of}")
         base = variables.complementary(self.called(name), entry.base)
         return Value(tuple(base.shape), lambda *indices: base[indices])
@@ -367,13 +374,13 @@ class Notation:
             return self._coupling(name, words[1:])
         if words[0] in SYMMETRIC and words[1:2] == ["matrix"]:
             return symmetric(name, words[0], *self._shape(words[2:], 2))
-        kind = ENTRIES.get(words[0], Kind.REAL)
+        kind = ENTRIES.get(words[0], Real)
         words = words[1:] if words[0] in ENTRIES else words
-        axes = {"vector": 1, "matrix": 2, "simplex": 1, "interior": 1, "stochastic": 2}.get(words[0] if words else "")
-        if axes is None:
+        nouns = {"vector": (1,), "matrix": (2,), **{name: domain.noun for name, domain in ARRAYS.items()}}
+        accepted = nouns.get(words[0] if words else "")
+        if accepted is None:
             raise LatexError(f"expected {ACCEPTED}, got {meaning!r}")
-        if words[0] in ("simplex", "interior") and len(words) == 3:  # a joint distribution
-            axes = 2
+        axes = len(words) - 1 if len(words) - 1 in accepted else accepted[0]
         base = variables.vector(name, *self._shape(words[1:], axes), kind=ARRAYS.get(words[0], kind))
         plain_one = thin(printed)
         other = self.meanings.get(plain_one)
@@ -409,7 +416,7 @@ class Notation:
         if not axes:
             raise LatexError(f"expected an index among its arguments, got {', '.join(shown.arguments)}")
         sizes = tuple(self.indices[name].domain.shape[0] for name in axes)
-        kinds = {**SCALARS, **ARRAYS, "distribution": Kind.INTERIOR}
+        kinds = {**SCALARS, **ARRAYS, "distribution": Interior}
         if meaning not in kinds:
             raise LatexError(f"expected {', '.join(kinds)} for a function of indices, got {meaning!r}")
         name = re.sub(r"[(),|]", "", signature(symbol)) if symbol else shown.name

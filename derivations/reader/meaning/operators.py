@@ -9,7 +9,7 @@ import sympy as sp
 from derivations.calculus.functions import xlogx
 from derivations.calculus.powers import plus as positive_part
 from derivations.calculus.sums import delta, equal, total
-from derivations.calculus.variables import Kind, Variable
+from derivations.calculus.variables import Variable
 from derivations.reader.meaning import randoms
 from derivations.reader.meaning.notation import Named
 from derivations.reader.meaning.reader import Reader
@@ -321,7 +321,7 @@ def _weighed(value: Value, over: Sequence[Variable], names: Sequence[str]) -> Va
         return Value(value.shape[len(over) :], lambda *positions: value.entry(*over, *positions))
     if not value.shape:
         sizes = [each.domain.shape[0] for each in over]
-        free = [v for v in value.number.free_symbols if isinstance(v, Variable) and v.domain.kind is Kind.INDEX]
+        free = [v for v in value.number.free_symbols if isinstance(v, Variable) and v.domain.is_index]
         if indices := [v for v in free if v.domain.shape[0] in sizes and "#" not in v.name]:
             raise LatexError(
                 f"expectation: can be the mean over {indices[0]} or that of a number for one {indices[0]}; "
@@ -341,7 +341,7 @@ def _constant(reader: Reader, operator: str, sub: Node | None, sup: Node | None)
     value = CONSTANTS[operator]
     if sub is not None:
         size = reader.value(sub).number
-        if not all(isinstance(v, Variable) and v.domain.kind is Kind.SIZE for v in size.free_symbols):
+        if not all(isinstance(v, Variable) and v.domain.is_size for v in size.free_symbols):
             raise LatexError(f"{operator}: expected a size as subscript, got {spelled(sub)}")
         value = Value((size,) * len(value.shape), value.entry)
     return reader.scripts(value, None, sup, operator)

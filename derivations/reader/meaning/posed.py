@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from derivations.calculus.variables import Kind, Variable, rival, vector
+from derivations.calculus.variables import Variable, rival, vector
+from derivations.domains import Simplex, Stochastic
 from derivations.reader.meaning.notation import Definition
 from derivations.reader.meaning.reader import Reader
 from derivations.reader.meaning.values import Value
@@ -53,7 +54,7 @@ def posed(reader: Reader, node: Node, *, open_: bool = False) -> PosedProblem | 
         return None
     rest = product_node(factors[2:] if argument else factors[1:])
     name, entries, axes = _any_vector(reader, head.sub) or _feasible(reader, head.sub)
-    free = entries if kind_of(entries) is Kind.REAL else None
+    free = entries if is_free(entries) else None
     body = Sum((("+", rest), *others)) if others else rest
     objective = sense * (reader if open_ else reader.within(**{name: entries})).value(body).number
     return PosedProblem(objective, axes, sense, not argument and names[0] not in ARGUMENTS, free)
@@ -71,17 +72,17 @@ def _any_vector(reader: Reader, sub: Node) -> tuple[str, Value, tuple[sp.Expr, .
     variable = sub.parts[0] if isinstance(sub, Chain) else sub
     value = reader.meaning(spelled(variable))
     domain = spelled(sub.parts[1]) if isinstance(sub, Chain) else "\\mathbb{R}"
-    if not isinstance(value, Value) or kind_of(value) is not Kind.REAL or not domain.startswith("\\mathbb{R}"):
+    if not isinstance(value, Value) or not is_free(value) or not domain.startswith("\\mathbb{R}"):
         return None
     other = vector(f"other {plain(spelled(variable))}", *value.shape)
     return spelled(variable), Value(value.shape, lambda i: other[i]), value.shape
 
 
-def kind_of(value: Value) -> Kind | None:
-    """Return the kind of a vector variable; None for any other value."""
+def is_free(value: Value) -> bool:
+    """Return whether a value is a vector variable that may be any vector."""
     entry = value.entry(sp.S.One) if len(value.shape) == 1 else None
     label = entry.base.label if isinstance(entry, sp.Indexed) and len(entry.base.shape) == 1 else None
-    return label.domain.kind if isinstance(label, Variable) else None
+    return isinstance(label, Variable) and label.domain.is_whole
 
 
 def _feasible(reader: Reader, sub: Node) -> tuple[str, Value, tuple[sp.Expr, ...]]:
@@ -101,20 +102,20 @@ def _feasible(reader: Reader, sub: Node) -> tuple[str, Value, tuple[sp.Expr, ...
     if not isinstance(value, Value) or not value.shape:
         raise LatexError(f"min: expected a point of a simplex that the notation declares, got {spelled(variable)}")
     base = getattr(value.entry(*(sp.Integer(1) for _ in value.shape)), "base", None)
-    kind = base.label.domain.kind if base is not None else None
-    plans = kind is Kind.STOCHASTIC
+    own = base.label.domain if base is not None else None
+    plans = own is not None and own.line_sums == ((1, None),)
     sets = (
         (ROWS,) if plans and row is None else ("\\Delta", *(["\\mathbb{R}"] if INDICATOR in reader.notation.meanings else []))
     )
-    if kind not in (Kind.SIMPLEX, Kind.INTERIOR, Kind.STOCHASTIC) or (domain and not domain.startswith(tuple(sets))):
+    if own is None or not own.unit_mass or (domain and not domain.startswith(tuple(sets))):
         raise LatexError(f"min: expected a minimum over a simplex, q \\in \\Delta, got {spelled(sub)}")
     if plans and row is None:
-        matrix = rival("R", Kind.STOCHASTIC, *value.shape)
+        matrix = rival("R", Stochastic, *value.shape)
         return name, Value(value.shape, lambda *indices: matrix[indices]), value.shape
     size = value.shape[-1]
     if isinstance(sub, Chain):
         check_dimension(reader, sub.parts[1], size)
-    vector = rival("q", Kind.SIMPLEX, size)
+    vector = rival("q", Simplex, size)
     if row is None:
         return name, Value((size,), lambda i: vector[i]), (size,)
     at = reader.subscript(row, value.shape[0])

@@ -15,7 +15,8 @@ import sympy as sp
 
 from derivations.calculus.functions import kl, xlogx
 from derivations.calculus.sums import equal, normal, total
-from derivations.calculus.variables import Kind, Variable, index, rival, variables_of
+from derivations.calculus.variables import Variable, index, rival, variables_of
+from derivations.domains import Simplex
 from derivations.reader.meaning.reader import Reader
 from derivations.reader.meaning.values import Value, bound
 from derivations.reader.syntax.names import pattern
@@ -85,9 +86,9 @@ def _feasible(reader: Reader, sub: Node) -> tuple[str, Variable]:
     if not isinstance(value, Value) or len(value.shape) != 1:
         raise LatexError(f"min: expected a point of a simplex that the notation declares, got {name}")
     label = getattr(value.entry(sp.Integer(1)), "base", None)
-    kind = label.label.domain.kind if label is not None else None
-    if kind not in (Kind.SIMPLEX, Kind.INTERIOR):
-        raise LatexError(f"min: expected {name} to be declared a simplex, got {kind.words if kind else 'something else'}")
+    own = label.label.domain if label is not None else None
+    if own is None or not own.is_distribution:
+        raise LatexError(f"min: expected {name} to be declared a simplex, got {own.words if own else 'something else'}")
     dimension = chain.sup or chain.sub if isinstance(chain, Scripted) else None
     if dimension is not None and spelled(dimension) not in _dimensions(reader, value.shape[0]):
         raise LatexError(f"min: expected the simplex of {value.shape[0]} entries, that of {name}, got {spelled(chain)}")
@@ -119,7 +120,7 @@ def minimizer(reader: Reader, left: Node, problem: Problem) -> Iterator[Relation
 
 
 def _rival(problem: Problem) -> sp.IndexedBase:
-    return rival("q", Kind.SIMPLEX, problem.size)
+    return rival("q", Simplex, problem.size)
 
 
 def strength(objective: sp.Expr, q: sp.IndexedBase) -> tuple[sp.Expr, bool]:
@@ -246,7 +247,7 @@ def divergence(difference: sp.Expr, weights_of: Sequence[Value]) -> sp.Expr | No
     names = set(variables_of(difference))
     factors = [Value((q.shape[0],), q.__getitem__) for q in _distributions(difference)]
     own = [each for each in (*weights_of, *factors) if _named(each) <= names]
-    scales = [v for v in variables_of(difference) if v.domain.kind is Kind.POSITIVE and not v.domain.shape]
+    scales = [v for v in variables_of(difference) if v.domain.is_scale]
     for p, q in ((p, q) for p in own for q in own if p is not q and p.shape == q.shape):
         i = bound(p.shape[0])
         gap = total(i, kl(p.entry(i), q.entry(i)))
@@ -259,7 +260,7 @@ def divergence(difference: sp.Expr, weights_of: Sequence[Value]) -> sp.Expr | No
 
 def _named(weights: Value) -> set[Variable]:
     """Return the variables on which a distribution depends."""
-    return {v for v in variables_of(weights.entry(bound(weights.shape[0]))) if v.domain.kind is not Kind.INDEX}
+    return {v for v in variables_of(weights.entry(bound(weights.shape[0]))) if not v.domain.is_index}
 
 
 def squares(difference: sp.Expr) -> sp.Expr | None:
@@ -303,4 +304,4 @@ def spread(difference: sp.Expr) -> sp.Expr | None:
 def _distributions(expr: sp.Expr) -> list[sp.IndexedBase]:
     """The points of simplices that occur in an expression, by name."""
     bases = {each.base for each in expr.atoms(sp.Indexed)}
-    return sorted((q for q in bases if len(q.shape) == 1 and q.label.domain.kind in (Kind.SIMPLEX, Kind.INTERIOR)), key=str)
+    return sorted((q for q in bases if len(q.shape) == 1 and q.label.domain.is_distribution), key=str)

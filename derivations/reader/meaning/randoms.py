@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from derivations.calculus import moments
-from derivations.calculus.variables import Kind, Variable
+from derivations.calculus.variables import Variable
 from derivations.reader.meaning.reader import Reader
 from derivations.reader.meaning.values import Value, scalar
 from derivations.reader.syntax.tree import LatexError, Node, Operator, spelled
@@ -20,6 +20,6 @@ def moment(reader: Reader, operator: str, rest: list[Node]) -> Value:
     if rest and not isinstance(rest[0], Operator):
         raise LatexError(f"{operator}: expected brackets around what follows, got {spelled(first)} {spelled(rest[0])}")
     names = argument.number.atoms(Variable) if not argument.shape else set()
-    if not any(each.domain.kind is Kind.RANDOM for each in names):
+    if not any(each.domain.is_random for each in names):
         raise LatexError(f"{operator}: expected a distribution as subscript, or a random vector of the notation")
     return scalar(OF[operator](argument.number))

@@ -12,7 +12,7 @@ from itertools import pairwise
 import sympy as sp
 
 from derivations.calculus.printing import text
-from derivations.calculus.variables import Kind, Variable
+from derivations.calculus.variables import Variable
 from derivations.reader.meaning.reader import Reader
 from derivations.reader.meaning.values import Value, bound
 from derivations.reader.syntax.tree import (
@@ -112,7 +112,7 @@ def _small(value: Value, what: str) -> Variable:
     for factor in factors:
         label = factor.base.label if isinstance(factor, sp.Indexed) else factor
         others = set().union(*(each.free_symbols for each in factors if each is not factor))
-        if not isinstance(label, Variable) or label.domain.kind not in (Kind.REAL, Kind.POSITIVE, Kind.NONNEGATIVE):
+        if not isinstance(label, Variable) or not label.domain.is_independent:
             continue
         if len(label.domain.shape) == len(indices) and not others & {label, *indices}:
             return label
@@ -154,7 +154,7 @@ def _without_dots(reader: Reader, node: Node) -> tuple[Node, Remainder | None]:
         return node, None
     rest = Sum(node.terms[:-1]) if len(node.terms) > 2 or node.terms[0][0] == "-" else node.terms[0][1]
     series = reader.value(rest).number
-    names = [v for v in series.free_symbols if isinstance(v, Variable) and v.domain.kind is Kind.REAL]
+    names = [v for v in series.free_symbols if isinstance(v, Variable) and v.domain.is_whole]
     if len(names) != 1 or not series.is_polynomial(names[0]):
         raise LatexError(f"⋯: expected the terms of a power series in one number, got {spelled(rest)}")
     return rest, Remainder(names[0], int(sp.degree(series, names[0])))

@@ -17,7 +17,7 @@ from derivations.calculus.defined import conditions
 from derivations.calculus.functions import xlogx
 from derivations.calculus.signs import nonnegative
 from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, Variable, index, positive
+from derivations.calculus.variables import Variable, index, positive
 from derivations.reader.meaning.circles import circle
 from derivations.reader.meaning.clauses import APART, clauses
 from derivations.reader.meaning.elaboration import Elaborator
@@ -78,11 +78,11 @@ def _check_cancelled(reader: Reader, relations: Sequence[Relation]) -> None:
 
 def _given(relation: Relation, hypotheses: Sequence[Hypothesis], bounds: Sequence[Hypothesis]) -> Relation:
     """Attach the hypotheses about a relation's variables; raises LatexError for one with an index foreign to the relation."""
-    own = {v for v in relation.variables() if v.domain.kind is not Kind.SIZE}
+    own = {v for v in relation.variables() if not v.domain.is_size}
     relevant = []
     for each in hypotheses:
-        names = {v for v in each.variables() if v.domain.kind is not Kind.SIZE}
-        if strange := [v for v in names - own if v.domain.kind is Kind.INDEX and names & own]:
+        names = {v for v in each.variables() if not v.domain.is_size}
+        if strange := [v for v in names - own if v.domain.is_index and names & own]:
             if not isinstance(each, AtLeast):
                 raise LatexError(f"{each}: expected indices of the statement, got {strange[0].name}")
             each, names = ForAll(each, tuple(strange)), names - {*strange}
@@ -204,7 +204,7 @@ def limits(reader: Reader, left: Node, right: Node) -> Iterator[Relation]:
         raise LatexError(f"\\lim: expected a limit from both sides or at 0, got {spelled(head)}")
     if end == 0 and below:
         raise LatexError(f"\\lim: expected a limit from both sides or from above at 0, got {spelled(head)}")
-    if isinstance(x, Variable) and (below or (above and x.domain.kind is Kind.REAL)):
+    if isinstance(x, Variable) and (below or (above and x.domain.is_whole)):
         side = positive(x.name)  # the kernel's limit of a real variable is from both sides
         path, x, end = path.xreplace({x: side if above else end - side}), side, sp.S.Zero
     yield Limit(path, x, end, value)

@@ -11,7 +11,8 @@ import sympy as sp
 from derivations.calculus.differentiation import differentiate
 from derivations.calculus.signs import strictly_positive
 from derivations.calculus.sums import equal, total
-from derivations.calculus.variables import Domain, Kind, Variable, Vector
+from derivations.calculus.variables import Variable, Vector
+from derivations.domains import Real
 from derivations.reader.meaning.ranges import UNEQUAL, Pair, ordered_pair, printed_ranges
 from derivations.reader.meaning.reader import Reader
 from derivations.reader.meaning.values import RangeError, Value, bound, product_of, scalar
@@ -116,7 +117,7 @@ def _law(reader: Reader, name: str, factors: Sequence[Node]) -> tuple[Value, Seq
 
 def _normal_mean(reader: Reader, name: str, mean: Value, factors: Sequence[Node]) -> Value:
     """Return E e^{⟨a, c⟩ + k} = e^{⟨m, c⟩ + ‖c‖²/2 + k} under N(m, I); raises LatexError for another function."""
-    label = Variable(f"{plain(name)}#integral", Domain(Kind.REAL, mean.shape))
+    label = Variable(f"{plain(name)}#integral", Real(mean.shape))
     of = Vector(label, shape=mean.shape)
     function = reader.within(**{name: Value(mean.shape, lambda i: of[i])}).product(factors).number if factors else sp.S.One
     exponent = function.args[0] if isinstance(function, sp.exp) else sp.S.Zero if function == 1 else None

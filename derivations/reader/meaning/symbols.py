@@ -8,7 +8,8 @@ from itertools import pairwise
 
 import sympy as sp
 
-from derivations.calculus.variables import Domain, Kind, Variable, Vector
+from derivations.calculus.variables import Variable, Vector
+from derivations.domains import Real
 from derivations.reader.meaning import derivatives, operators
 from derivations.reader.meaning.notation import Definition, Meaning, Named
 from derivations.reader.meaning.reader import Reader
@@ -283,7 +284,7 @@ def _is_hidden(reader: Reader, meaning: Definition, argument: str, shape: tuple[
         label = first.base.label if isinstance(first, sp.Indexed) else first
     if None in shape or not (isinstance(label, Variable) or letters):
         return False
-    domain = label.domain if isinstance(label, Variable) else Domain(Kind.REAL, shape)
+    domain = label.domain if isinstance(label, Variable) else Real(shape)
     other = Variable("x#other", domain)
     renamed = Value(shape, lambda *indices: Vector(other, shape=shape)[indices] if indices else other)
     body = reader.fresh().within(**{argument: renamed}).value(meaning.body)

@@ -16,8 +16,9 @@ import sympy as sp
 
 from derivations.calculus.functions import xlogx
 from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import Domain, Kind, Variable, vector
+from derivations.calculus.variables import Variable, vector
 from derivations.calculus.variables import scalar as variable
+from derivations.domains import Index, Positive
 from derivations.reader.syntax.tree import LatexError, Node, spelled
 
 Size = Any  # a SymPy integer or size; None for any length
@@ -85,7 +86,7 @@ def symmetric(name: str, kind: str, rows: Size, columns: Size) -> Value:
     root = vector(f"{name}root", rows, columns)
     if kind == "symmetric":
         return Value((rows, columns), lambda i, j: root[i, j] + root[j, i])
-    least = variable(f"{name}least", Kind.POSITIVE) if kind == "definite" else sp.S.Zero
+    least = variable(f"{name}least", Positive) if kind == "definite" else sp.S.Zero
 
     def entry(i: sp.Expr, j: sp.Expr) -> sp.Expr:
         l = bound(rows)  # noqa: E741
@@ -98,7 +99,7 @@ def bound(size: Size, name: str = "l", other_than: tuple[Variable, ...] = ()) ->
     """Return a fresh index over a size, distinct from all others."""
     if size is None:
         raise LatexError("expected a vector whose length is known, got only ones or an identity matrix")
-    return Variable(f"{name}#{next(_numbers)}r", Domain(Kind.INDEX, (size,), other_than))
+    return Variable(f"{name}#{next(_numbers)}r", Index((size,), other_than))
 
 
 def fits(one: Sequence[Size], other: Sequence[Size]) -> bool:
@@ -109,7 +110,7 @@ def fits(one: Sequence[Size], other: Sequence[Size]) -> bool:
 def is_index(value: Value | None) -> bool:
     """Return whether a value is an index."""
     each = value.entry() if value is not None and not value.shape else None
-    return isinstance(each, Variable) and each.domain.kind is Kind.INDEX
+    return isinstance(each, Variable) and each.domain.is_index
 
 
 def common(one: Value, other: Value, what: str) -> tuple[Size, ...]:

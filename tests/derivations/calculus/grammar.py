@@ -13,12 +13,13 @@ import sympy as sp
 
 from derivations.calculus.functions import kl, xlogx
 from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import Kind, coupling, index, interior, positive, scalar, simplex, size, stochastic, vector
+from derivations.calculus.variables import coupling, index, interior, positive, scalar, simplex, size, stochastic, vector
+from derivations.domains import Nonnegative, Positive
 
 m, n = size("m"), size("n")
 i, j, l, h = index("i", m), index("j", m), index("l", m), index("h", n)  # noqa: E741
 k = index("k", m, other_than=(j,))
-a, b, z = vector("a", m), vector("b", m, kind=Kind.POSITIVE), vector("z", m, kind=Kind.NONNEGATIVE)
+a, b, z = vector("a", m), vector("b", m, kind=Positive), vector("z", m, kind=Nonnegative)
 B, C, c = vector("B", m, m), vector("C", m, n), vector("c", n)
 q, w, S = simplex("q", m), interior("w", n), simplex("S", m, m)
 P, R = coupling("P", q, w), stochastic("R", m, n)

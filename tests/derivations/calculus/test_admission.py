@@ -10,8 +10,6 @@ import sympy as sp
 
 from derivations.calculus.admission import NotAdmittedError, admit, completed
 from derivations.calculus.variables import (
-    Domain,
-    Kind,
     Variable,
     complementary,
     coupling,
@@ -25,18 +23,19 @@ from derivations.calculus.variables import (
     unit,
     vector,
 )
+from derivations.domains import Nonnegative, Nonzero, Positive, Random
 
 m, n = size("m"), size("n")
 j = index("j", m)
 k, e = index("k", m, other_than=(j,)), index("e", m + 1)
-x, y, z = scalar("x"), positive("y"), scalar("z", Kind.NONNEGATIVE)
-a, b, c, A = vector("a", m), vector("b", m, kind=Kind.POSITIVE), vector("c", m, kind=Kind.NONNEGATIVE), vector("A", n, m)
+x, y, z = scalar("x"), positive("y"), scalar("z", Nonnegative)
+a, b, c, A = vector("a", m), vector("b", m, kind=Positive), vector("c", m, kind=Nonnegative), vector("A", n, m)
 q, u, S, R = simplex("q", m), interior("u", m), simplex("S", n, m), stochastic("R", n, m)
 d, D = unit("d", m), unit("D", n, m)
-f, F = vector("f", m, kind=Kind.NONZERO), vector("F", n, m, kind=Kind.NONZERO)
+f, F = vector("f", m, kind=Nonzero), vector("F", n, m, kind=Nonzero)
 P, mu = coupling("P", interior("v", n), u), complementary("mu", q)
 v = interior("v", n)
-random_variable = Variable("some", Domain(Kind.RANDOM))
+random_variable = Variable("some", Random())
 half, third, tiny = Fraction(1, 2), Fraction(1, 3), Fraction(1, 10**12)
 PLAN = {n: 2, m: 2, v.label: [half, half], u.label: [third, 1 - third]}
 

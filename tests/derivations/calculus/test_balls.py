@@ -15,23 +15,13 @@ from derivations.calculus.balls import PRECISION, digits, enclose, explicit
 from derivations.calculus.functions import derivative, kl, xlogx
 from derivations.calculus.points import points
 from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import (
-    Kind,
-    coupling,
-    index,
-    interior,
-    positive,
-    scalar,
-    simplex,
-    size,
-    variables_of,
-    vector,
-)
+from derivations.calculus.variables import coupling, index, interior, positive, scalar, simplex, size, variables_of, vector
+from derivations.domains import Nonnegative, Random
 
 m, n = size("m"), size("n")
 j, l, h = index("j", m), index("l", m), index("h", n)  # noqa: E741
 k = index("k", m, other_than=(j,))
-a, z, B = vector("a", m), vector("z", m, kind=Kind.NONNEGATIVE), vector("B", m, n)
+a, z, B = vector("a", m), vector("z", m, kind=Nonnegative), vector("B", m, n)
 q, w = simplex("q", m), interior("w", n)
 P = coupling("P", q, w)
 x, y = scalar("x"), positive("y")
@@ -211,7 +201,7 @@ def test_fixed_values_are_respected_and_the_seed_decides_the_others() -> None:
 
 def test_a_random_vector_has_no_exact_sample() -> None:
     with pytest.raises(ValueError, match="RANDOM"):
-        next(points([m, vector("r", m, kind=Kind.RANDOM).label]))
+        next(points([m, vector("r", m, kind=Random).label]))
 
 
 def test_digits_shows_the_midpoint() -> None:

@@ -15,7 +15,6 @@ from derivations.calculus.shorthands import maximum, minimum, norm, sigmoid, sof
 from derivations.calculus.signs import nonnegative, strictly_positive
 from derivations.calculus.sums import equal, normal, total
 from derivations.calculus.variables import (
-    Kind,
     coupling,
     index,
     positive,
@@ -28,12 +27,13 @@ from derivations.calculus.variables import (
     vector,
 )
 from derivations.calculus.variables import interior as inner_simplex
+from derivations.domains import Nonnegative, Positive
 from derivations.relations import AtLeast, Equation
 
 m, n = size("m"), size("n")
 i, j, k, l = index("i", n), index("j", m), index("k", m), index("l", m)  # noqa: E741
-x, y, t, w = scalar("x"), scalar("y"), positive("t"), scalar("w", Kind.NONNEGATIVE)
-s, b, v, u = vector("s", m), vector("b", m), vector("v", m, kind=Kind.POSITIVE), vector("u", m, kind=Kind.NONNEGATIVE)
+x, y, t, w = scalar("x"), scalar("y"), positive("t"), scalar("w", Nonnegative)
+s, b, v, u = vector("s", m), vector("b", m), vector("v", m, kind=Positive), vector("u", m, kind=Nonnegative)
 p, q, a = simplex("p", m), inner_simplex("q", m), simplex("a", n)
 P, R, D, S = coupling("P", a, p), stochastic("R", n, m), stochastic("D", m, m), vector("S", n)
 e, U, W = unit("e", m), unit("U", n, m), unit("W", m, m)

@@ -15,7 +15,8 @@ from derivations.calculus.functions import derivative, kl, xlogx
 from derivations.calculus.points import points
 from derivations.calculus.signs import nonnegative, strictly_positive
 from derivations.calculus.sums import delta, equal, normal, total
-from derivations.calculus.variables import Kind, Variable, coupling, index, positive, scalar, simplex, size, unit, vector
+from derivations.calculus.variables import Variable, coupling, index, positive, scalar, simplex, size, unit, vector
+from derivations.domains import Nonzero
 from tests.derivations.calculus.grammar import NAMES, B, C, Grammar, P, R, S, a, b, c, h, i, j, k, l, m, n, q, w, x, y, z
 
 Z = total(l, sp.exp(a[l] / y))
@@ -195,7 +196,7 @@ def test_unit_length_needs_the_last_axis_and_the_square() -> None:
 
 
 def test_the_length_of_a_vector_other_than_0_is_positive() -> None:
-    own, rows, square = (vector(name, *shape, kind=Kind.NONZERO) for name, shape in (("o", (m,)), ("O", (n, m)), ("Q", (m, m))))
+    own, rows, square = (vector(name, *shape, kind=Nonzero) for name, shape in (("o", (m,)), ("O", (n, m)), ("Q", (m, m))))
     for right in (
         total(j, own[j] ** 2),
         total(l, rows[h, l] ** 2),

@@ -15,13 +15,14 @@ from derivations.calculus.powers import plus
 from derivations.calculus.shorthands import relative
 from derivations.calculus.signs import nonnegative, strictly_positive
 from derivations.calculus.sums import normal, total
-from derivations.calculus.variables import Kind, index, interior, scalar, simplex, size, stochastic, variables_of, vector
+from derivations.calculus.variables import index, interior, scalar, simplex, size, stochastic, variables_of, vector
+from derivations.domains import Nonnegative, Positive
 
 m, n = size("m"), size("n")
 i, h, l = index("i", n), index("h", m), index("l", m)  # noqa: E741
-a, s, b, c = vector("a", m), vector("s", m), vector("b", m, kind=Kind.POSITIVE), vector("c", m, kind=Kind.NONNEGATIVE)
+a, s, b, c = vector("a", m), vector("s", m), vector("b", m, kind=Positive), vector("c", m, kind=Nonnegative)
 q, r, u, x = simplex("q", m), simplex("r", m), interior("u", m), scalar("x")
-R, B = stochastic("R", m, n), vector("B", m, n, kind=Kind.POSITIVE)
+R, B = stochastic("R", m, n), vector("B", m, n, kind=Positive)
 
 GAPS = {
     "a quadratic form": total(l, q[l] * a[l] ** 2) - total(l, q[l] * a[l]) ** 2 + total(l, a[l] * s[l]),

@@ -14,17 +14,18 @@ from derivations.calculus.functions import kl, xlogx
 from derivations.calculus.powers import plus
 from derivations.calculus.shorthands import relative
 from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import Kind, index, interior, positive, scalar, simplex, size, stochastic, vector
+from derivations.calculus.variables import index, interior, positive, scalar, simplex, size, stochastic, vector
+from derivations.domains import Nonnegative, Positive
 from derivations.relations import AtLeast, Equation, ForAll, Relation
 
 m, n, d = size("m"), size("n"), size("d")
 i, j, k, l, h, e = index("i", n), index("j", m), index("k", m), index("l", m), index("h", m), index("e", d)  # noqa: E741
 x, w, y, t, tau, M, L = scalar("x"), scalar("w"), positive("y"), positive("t"), positive("tau"), scalar("M"), scalar("L")
 s1, s2, m1, m2 = positive("s1"), positive("s2"), scalar("m1"), scalar("m2")
-a, s, b, c = vector("a", m), vector("s", m), vector("b", m, kind=Kind.POSITIVE), vector("c", m, kind=Kind.NONNEGATIVE)
+a, s, b, c = vector("a", m), vector("s", m), vector("b", m, kind=Positive), vector("c", m, kind=Nonnegative)
 q, u, v = simplex("q", m), interior("u", m), interior("v", m)
-W, C = stochastic("W", m, n), vector("C", m, n, kind=Kind.POSITIVE)
-S1, S2, M1, M2 = vector("S1", d, kind=Kind.POSITIVE), vector("S2", d, kind=Kind.POSITIVE), vector("M1", d), vector("M2", d)
+W, C = stochastic("W", m, n), vector("C", m, n, kind=Positive)
+S1, S2, M1, M2 = vector("S1", d, kind=Positive), vector("S2", d, kind=Positive), vector("M1", d), vector("M2", d)
 half, third = sp.Rational(1, 2), sp.Rational(1, 3)
 others = index("g", m, other_than=(j,))
 

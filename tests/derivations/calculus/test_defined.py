@@ -9,7 +9,8 @@ from derivations.calculus.defined import Condition, Sense, conditions, shown, st
 from derivations.calculus.functions import Partial, derivative, kl, pinsker, reciprocal, xlogx
 from derivations.calculus.powers import bregman, plus
 from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import Domain, Kind, Variable, Vector, index, interior, positive, scalar, size, vector
+from derivations.calculus.variables import Variable, Vector, index, interior, positive, scalar, size, vector
+from derivations.domains import Real
 from tests.derivations.calculus.grammar import B, C, a, b, c, h, i, j, k, l, m, n, q, x, y, z
 
 v, t, u = scalar("v"), positive("t"), interior("u", m)
@@ -150,7 +151,7 @@ def test_a_variable_is_identified_by_name_and_domain() -> None:
     other = sp.Symbol.__xnew__(Impostor, "x", positive=True)
     other._domain = x.domain
     assert list(strangers(other)) == [other]
-    assert list(strangers(sp.Integer(3) * Variable("x", Domain(Kind.REAL)))) == []
+    assert list(strangers(sp.Integer(3) * Variable("x", Real()))) == []
     double = sp.Symbol.__xnew__(Variable, "x", positive=True)  # not the one that is known, and with other assumptions
     double._domain = x.domain
     assert list(strangers(double)) == [double]

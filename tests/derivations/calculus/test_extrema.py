@@ -10,14 +10,15 @@ from derivations.calculus.functions import xlogx
 from derivations.calculus.points import points
 from derivations.calculus.shorthands import relative
 from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, index, positive, scalar, simplex, size, variables_of, vector
+from derivations.calculus.variables import index, positive, scalar, simplex, size, variables_of, vector
 from derivations.calculus.variables import interior as inner_simplex
+from derivations.domains import Nonnegative, Positive
 from derivations.relations import AtLeast, Entries, Entry, Limit, Relation, UniqueMaximum, UniqueMinimum, UniquePlan
 
 m, n = size("m"), size("n")
 i, j, l = index("i", n), index("j", m), index("l", m)  # noqa: E741
 s, S, rho = vector("s", m), vector("S", n, m), inner_simplex("rho", m)
-q, u, w = simplex("q", m), vector("u", m, kind=Kind.NONNEGATIVE), vector("w", n, kind=Kind.POSITIVE)
+q, u, w = simplex("q", m), vector("u", m, kind=Nonnegative), vector("w", n, kind=Positive)
 x, t = scalar("x"), positive("t")
 
 

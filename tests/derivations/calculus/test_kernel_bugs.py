@@ -11,13 +11,14 @@ from derivations.calculus.balls import enclose
 from derivations.calculus.functions import derivative, kl, pinsker
 from derivations.calculus.powers import plus
 from derivations.calculus.sums import normal, total
-from derivations.calculus.variables import Kind, index, interior, positive, scalar, size, vector
+from derivations.calculus.variables import index, interior, positive, scalar, size, vector
+from derivations.domains import Positive
 from derivations.relations import AtLeast, Equation, Expansion, Limit, Solves, StrictUnlessEqual, UniqueMinimum
 
 m = size("m")
 i, j, l = (index(name, m) for name in "ijl")  # noqa: E741
 x, v, y, t = scalar("x"), scalar("v"), positive("y"), positive("t")
-b, u = vector("b", m, kind=Kind.POSITIVE), interior("u", m)
+b, u = vector("b", m, kind=Positive), interior("u", m)
 
 
 def test_1_both_sides_of_a_strict_inequality_are_defined_at_its_points() -> None:

@@ -13,7 +13,8 @@ from derivations.calculus.balls import enclose, explicit
 from derivations.calculus.functions import reciprocal
 from derivations.calculus.moments import UnknownMomentError, expectation, variance
 from derivations.calculus.sums import delta, equal, total
-from derivations.calculus.variables import Kind, index, scalar, size, vector
+from derivations.calculus.variables import index, scalar, size, vector
+from derivations.domains import Random
 
 
 def named(value: object) -> str:
@@ -24,7 +25,7 @@ def named(value: object) -> str:
 d = size("d")
 r, s, t = index("r", d), index("s", d), index("t", d)
 other = index("s", d, other_than=(r,))
-x, y, X = (vector("x", d, kind=Kind.RANDOM), vector("y", d, kind=Kind.RANDOM), vector("X", d, d, kind=Kind.RANDOM))
+x, y, X = (vector("x", d, kind=Random), vector("y", d, kind=Random), vector("X", d, d, kind=Random))
 a, B = vector("a", d), vector("B", d, d)
 dot, weighted = total(r, x[r] * y[r]), total(r, a[r] * x[r])
 form = total((r, s), x[r] * B[r, s] * y[s])
@@ -123,8 +124,8 @@ def test_higher_moments_are_refused(expr: Any) -> None:
         1 / weighted,
         total(r, sp.exp(x[r])),
         a[r] / (1 + x[r]),
-        scalar("u", Kind.RANDOM),
-        x[r] * scalar("u", Kind.RANDOM),
+        scalar("u", Random),
+        x[r] * scalar("u", Random),
         weighted * dot,
         weighted * total(r, B[r, s] * x[r]),  # known, but two different sums are not opened
     ],

@@ -9,7 +9,8 @@ import sympy as sp
 
 from derivations.calculus.naming import bound_in, canonical_names, foreign_names, in_scope
 from derivations.calculus.sums import delta, normal, total
-from derivations.calculus.variables import Domain, Kind, Variable, fresh, index, size, vector
+from derivations.calculus.variables import Variable, fresh, index, size, vector
+from derivations.domains import Index
 from tests.derivations.calculus.grammar import B, a, b, h, i, j, k, l, q, x
 
 n = size("n")
@@ -35,7 +36,7 @@ def first_sorted_product(body: sp.Expr, bound: list[Variable]) -> sp.Expr:
         names: dict[Variable, Variable] = {}
         depth = 1
         for v in order:
-            while (name := Variable(f"ι{depth}", Domain(Kind.INDEX, v.domain.shape))) in used:
+            while (name := Variable(f"ι{depth}", Index(v.domain.shape))) in used:
                 depth += 1
             names[v] = name
             depth += 1

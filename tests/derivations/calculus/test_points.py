@@ -15,8 +15,6 @@ import sympy as sp
 from derivations.calculus.admission import NotAdmittedError, admit
 from derivations.calculus.points import CORNERS, LATER, POSITIONS, SMALL, points
 from derivations.calculus.variables import (
-    Domain,
-    Kind,
     Variable,
     complementary,
     coupling,
@@ -30,16 +28,17 @@ from derivations.calculus.variables import (
     unit,
     vector,
 )
+from derivations.domains import Nonnegative, Nonzero, Positive, Random
 
 m, n, d = size("m"), size("n"), size("d")
 i, j, h = index("i", m), index("j", m), index("h", n)
 k = index("k", m, other_than=(j,))
-x, y, z = scalar("x"), positive("y"), scalar("z", Kind.NONNEGATIVE)
-a, b, c, A = vector("a", m), vector("b", m, kind=Kind.POSITIVE), vector("c", m, kind=Kind.NONNEGATIVE), vector("A", n, m)
+x, y, z = scalar("x"), positive("y"), scalar("z", Nonnegative)
+a, b, c, A = vector("a", m), vector("b", m, kind=Positive), vector("c", m, kind=Nonnegative), vector("A", n, m)
 q, u, v, S = simplex("q", m), interior("u", m), interior("v", n), simplex("S", n, m)
 P, R, T, mu = coupling("P", v, u), stochastic("R", n, m), coupling("T", q, q), complementary("mu", q)
 e, E = unit("e", m), unit("E", n, m)
-f, F = vector("f", m, kind=Kind.NONZERO), vector("F", n, m, kind=Kind.NONZERO)
+f, F = vector("f", m, kind=Nonzero), vector("F", n, m, kind=Nonzero)
 EVERYTHING = [m, n, i, j, h, k, x, y, z, *(base.label for base in (a, b, c, A, q, u, v, S, P, R, T, mu, e, E, f, F))]
 SEEDS = range(60)
 ALL = range(SMALL + len(LATER))
@@ -258,5 +257,5 @@ def test_the_sample_is_the_same_in_every_process() -> None:
 
 
 def test_random_variables_have_no_samples() -> None:
-    with pytest.raises(ValueError, match=r"^domain: expected one with exact samples for w, got RANDOM"):
-        next(points([Variable("w", Domain(Kind.RANDOM))]))
+    with pytest.raises(ValueError, match=r"^domain: expected one with exact samples for w, got random"):
+        next(points([Variable("w", Random())]))

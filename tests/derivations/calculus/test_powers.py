@@ -18,26 +18,16 @@ from derivations.calculus.powers import bregman, bregman_is_a_divergence, plus
 from derivations.calculus.printing import text
 from derivations.calculus.signs import nonnegative
 from derivations.calculus.sums import delta, equal, normal, total
-from derivations.calculus.variables import (
-    Kind,
-    complementary,
-    index,
-    interior,
-    positive,
-    scalar,
-    simplex,
-    size,
-    variables_of,
-    vector,
-)
+from derivations.calculus.variables import complementary, index, interior, positive, scalar, simplex, size, variables_of, vector
+from derivations.domains import Nonnegative
 from derivations.relations import AtLeast, Entry, Equation, StrictUnlessEqual, UniqueMinimum
 from evidence.bridge import evaluate
 
 m = size("m")
 j, k = index("j", m), index("k", m)
 p, q, s = simplex("p", m), simplex("r", m), vector("s", m)
-mu, nu = complementary("mu", p), vector("nu", m, kind=Kind.NONNEGATIVE)
-x, y, a, w = scalar("x"), positive("y"), positive("a"), scalar("w", Kind.NONNEGATIVE)
+mu, nu = complementary("mu", p), vector("nu", m, kind=Nonnegative)
+x, y, a, w = scalar("x"), positive("y"), positive("a"), scalar("w", Nonnegative)
 two = sp.Integer(2)
 
 TRUE = [

@@ -11,15 +11,16 @@ import pytest
 
 from derivations import index, interior, positive, scalar, simplex, size, vector
 from derivations.calculus.search import along_coordinates, descent
-from derivations.calculus.variables import Kind, Variable, complementary, coupling, unit
+from derivations.calculus.variables import Variable, complementary, coupling, unit
+from derivations.domains import Nonnegative, Nonzero, Stochastic
 
 n, m = size("n"), size("m")
 a, b, q, r = simplex("a", n), simplex("b", m), simplex("q", m), interior("r", m)
-slack, plan, rows = complementary("c", q), coupling("P", a, b), vector("K", n, m, kind=Kind.STOCHASTIC)
-x, y, z, s, S = positive("x"), scalar("y"), scalar("z", Kind.NONNEGATIVE), vector("s", m), vector("S", n, m)
+slack, plan, rows = complementary("c", q), coupling("P", a, b), vector("K", n, m, kind=Stochastic)
+x, y, z, s, S = positive("x"), scalar("y"), scalar("z", Nonnegative), vector("s", m), vector("S", n, m)
 THIRD, FINEST = Fraction(1, 3), Fraction(1, 10**12)
 e, E = unit("e", m), unit("E", n, m)
-f, F = vector("f", m, kind=Kind.NONZERO), vector("F", n, m, kind=Kind.NONZERO)
+f, F = vector("f", m, kind=Nonzero), vector("F", n, m, kind=Nonzero)
 SIZES = {n: 2, m: 3, index("i", n): 1}
 
 

@@ -12,11 +12,12 @@ import sympy as sp
 from derivations.calculus.balls import enclose
 from derivations.calculus.functions import kl, xlogx
 from derivations.calculus.shorthands import maximum, minimum, norm, relative, sigmoid, softplus, tanh
-from derivations.calculus.variables import Kind, index, positive, scalar, size, vector
+from derivations.calculus.variables import index, positive, scalar, size, vector
+from derivations.domains import Nonnegative
 
 m = size("m")
 j = index("j", m)
-x, y, z, w = scalar("x"), positive("y"), scalar("z", Kind.NONNEGATIVE), scalar("w")
+x, y, z, w = scalar("x"), positive("y"), scalar("z", Nonnegative), scalar("w")
 a = vector("a", m)
 
 

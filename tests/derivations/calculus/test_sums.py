@@ -8,10 +8,11 @@ import sympy as sp
 from derivations.calculus.functions import derivative, kl, xlogx
 from derivations.calculus.powers import plus
 from derivations.calculus.sums import alike, appearance, delta, equal, normal, total
-from derivations.calculus.variables import Domain, Kind, Variable, complementary, positive, scalar, simplex, vector
+from derivations.calculus.variables import Variable, complementary, positive, scalar, simplex, vector
+from derivations.domains import Index, Positive
 from tests.derivations.calculus.grammar import B, P, R, a, b, c, h, i, j, k, l, m, q, w, x, y
 
-s, d = vector("s", m), vector("d", m, kind=Kind.POSITIVE)
+s, d = vector("s", m), vector("d", m, kind=Positive)
 slack = complementary("mu", q)
 f = b[l] ** 2 / (b[l] + y)  # = g − yg/(b + y)
 g, lower = b[l], y * b[l] / (b[l] + y)
@@ -116,7 +117,7 @@ def test_numbers_are_expressions() -> None:
 
 
 def test_factors_of_a_sum_are_not_bound_by_it() -> None:
-    outside = Variable("ι1", Domain(Kind.INDEX, (m,)))
+    outside = Variable("ι1", Index((m,)))
     assert not equal(outside * total(l, a[l]), total(l, l * a[l]))
 
 
@@ -140,7 +141,7 @@ UNLIKE = {
     "order of indices": (B[i, j], B[j, i]),
     "order of arguments": (kl(y, b[j]), kl(b[j], y)),
     "a variable of another domain": (scalar("t"), positive("t")),
-    "a vector of another domain": (vector("t", m)[j], vector("t", m, kind=Kind.POSITIVE)[j]),
+    "a vector of another domain": (vector("t", m)[j], vector("t", m, kind=Positive)[j]),
     "numbers": (x + 2, x + 3),
     "opposite numbers": (x + 1, x - 1),
     "fractions": (x / 2, x / 3),

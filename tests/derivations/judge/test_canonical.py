@@ -11,11 +11,11 @@ import sympy as sp
 
 from derivations.calculus.points import SMALL, points
 from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, index, positive, scalar, simplex, size, vector
+from derivations.calculus.variables import index, positive, scalar, simplex, size, vector
 from derivations.judge.canonical import _general, canonical, values_at
 from derivations.records import rendering
 from derivations.records.base import decoded, encoded, exact, from_exact, from_json
-from derivations.records.normal_form import Domain, Form, Premise, Sample, Sign
+from derivations.records.normal_form import Declared, Form, Premise, Sample, Sign
 from derivations.register.catalogue import Undecidable, entries, examine
 from derivations.register.entry import Entry
 from derivations.relations import AtLeast, Equation, Expansion, Fails, Follows, ForAll, Limit, Relation, UniqueMinimum
@@ -140,11 +140,11 @@ def test_the_domain_of_every_variable_is_stored() -> None:
     other = index("k", m, other_than=(index("j", m),))
     variables = canonical(Equation(x[other] + 1, 1 + x[other], about=(scalar("level"),))).variables
     assert variables == {
-        "m": Domain(Kind.SIZE),
-        "x": Domain(Kind.REAL, ("m",)),
-        "j": Domain(Kind.INDEX, ("m",)),
-        "k": Domain(Kind.INDEX, ("m",), other_than=("j",)),
-        "level": Domain(Kind.REAL),
+        "m": Declared("size"),
+        "x": Declared("real", ("m",)),
+        "j": Declared("index", ("m",)),
+        "k": Declared("index", ("m",), other_than=("j",)),
+        "level": Declared("real"),
     }
     assert {name: rendering.domain(domain) for name, domain in variables.items()} == {
         "m": "≥ 1",

@@ -14,8 +14,8 @@ import sympy as sp
 
 from derivations.calculus.functions import xlogx
 from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind as Kinds
 from derivations.calculus.variables import index, interior, positive, scalar, size, vector
+from derivations.domains import Positive
 from derivations.judge.examination import run
 from derivations.judge.verdicts import judge
 from derivations.records.claims import Correction, Kind, Outcome, Severity, Statement, Verdict
@@ -139,7 +139,7 @@ def test_a_kernel_that_also_refutes_proves_nothing(monkeypatch: pytest.MonkeyPat
 
 
 K7 = sp.Mul(*(m - number for number in range(1, 8))) ** 2  # 0 at every size of the usual sample
-b = vector("b", m, kind=Kinds.POSITIVE)
+b = vector("b", m, kind=Positive)
 B = total(l, b[l])
 FALSE_FROM_EIGHT: dict[str, Relation] = {
     "an equation": Equation(total(l, a[l]) + K7, total(l, a[l])),

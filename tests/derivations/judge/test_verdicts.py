@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from derivations.calculus.variables import Kind as VariableKind
 from derivations.judge.verdicts import WORST_FIRST_VERDICTS, contradicts, judge, survivors, worst
 from derivations.records import rendering
 from derivations.records.base import Record
@@ -31,7 +30,7 @@ from derivations.records.claims import (
     Verdict,
     Witness,
 )
-from derivations.records.normal_form import Canonical, Domain, Form, Premise, Sample, Sign
+from derivations.records.normal_form import Canonical, Declared, Form, Premise, Sample, Sign
 
 TWINS = ("the sign", "the factor")
 REPAIR = Correction(Statement("x", "x is x."), Severity.SLIP)
@@ -240,7 +239,7 @@ def test_one_layer_is_enough_for_a_repair_and_for_a_source() -> None:
         Form(Sign.EQUAL),
         Premise("", Form(Sign.EQUAL), ""),
         Sample({}, None, None),
-        Domain(VariableKind.REAL),
+        Declared("real"),
     ],
     ids=lambda record: type(record).__name__,
 )

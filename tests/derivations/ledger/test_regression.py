@@ -12,7 +12,8 @@ import pytest
 import sympy as sp
 from msgspec.structs import replace as updated
 
-from derivations.calculus.variables import Kind, positive, scalar
+from derivations.calculus.variables import positive, scalar
+from derivations.domains import Domain, Index, Interior, Nonnegative, Positive, Real, Simplex
 from derivations.judge.canonical import canonical
 from derivations.ledger import baseline as remembered
 from derivations.ledger import ledger
@@ -24,7 +25,7 @@ from derivations.ledger.regression import agree, compare, contains
 from derivations.prints.claims import correction_of, print_of
 from derivations.records.base import to_json
 from derivations.records.claims import Evidence, Layer, Outcome, Severity, Statement, Verdict
-from derivations.records.normal_form import Domain
+from derivations.records.normal_form import Declared
 from derivations.register.catalogue import entries, examine
 from derivations.register.entry import Entry
 from derivations.relations import Equation, Fails, Relation
@@ -329,7 +330,7 @@ def test_a_variable_that_occurs_only_in_the_text_is_not_lost_silently(before: di
     row = written({}, [JACOBIAN])
     statement = before[JACOBIAN].canonical
     assert statement is not None
-    wider = updated(statement, variables={**statement.variables, "level": Domain(Kind.REAL)})
+    wider = updated(statement, variables={**statement.variables, "level": Declared("real")})
     comparison = compare(row, baseline_with(before, JACOBIAN, canonical=wider))
     assert comparison.classes == {JACOBIAN: Change.SCOPE}
     assert [(each.aspect, each.subject) for each in comparison.differences] == [(Aspect.VARIABLE, "level")]
@@ -403,22 +404,22 @@ def test_values_agree_up_to_their_last_digits() -> None:
     assert agree("oo", "oo")
 
 
-def domain(kind: Kind, *shape: str, other_than: tuple[str, ...] = ()) -> Domain:
-    return Domain(kind, shape, other_than=other_than)
+def domain(kind: type[Domain], *shape: str, other_than: tuple[str, ...] = ()) -> Declared:
+    return Declared(kind.name, shape, other_than=other_than)
 
 
 @pytest.mark.parametrize(
     ("wide", "narrow", "expected"),
     [
-        (domain(Kind.REAL, "m"), domain(Kind.POSITIVE, "m"), True),
-        (domain(Kind.SIMPLEX, "m"), domain(Kind.INTERIOR, "m"), True),
-        (domain(Kind.POSITIVE, "m"), domain(Kind.NONNEGATIVE, "m"), False),
-        (domain(Kind.REAL, "m"), domain(Kind.POSITIVE, "n"), False),
-        (domain(Kind.INDEX, "m"), domain(Kind.INDEX, "m", other_than=("j",)), True),
-        (domain(Kind.INDEX, "m", other_than=("j",)), domain(Kind.INDEX, "m"), False),
-        (domain(Kind.INDEX, "m", other_than=("j",)), domain(Kind.INDEX, "n", other_than=("j", "k")), False),
-        (Domain(Kind.COUPLING, ("m", "n"), ("p", "q")), Domain(Kind.COUPLING, ("m", "n"), ("p", "r")), False),
+        (domain(Real, "m"), domain(Positive, "m"), True),
+        (domain(Simplex, "m"), domain(Interior, "m"), True),
+        (domain(Positive, "m"), domain(Nonnegative, "m"), False),
+        (domain(Real, "m"), domain(Positive, "n"), False),
+        (domain(Index, "m"), domain(Index, "m", other_than=("j",)), True),
+        (domain(Index, "m", other_than=("j",)), domain(Index, "m"), False),
+        (domain(Index, "m", other_than=("j",)), domain(Index, "n", other_than=("j", "k")), False),
+        (Declared("coupling", ("m", "n"), ("p", "q")), Declared("coupling", ("m", "n"), ("p", "r")), False),
     ],
 )
-def test_domains(wide: Domain, narrow: Domain, expected: bool) -> None:
+def test_domains(wide: Declared, narrow: Declared, expected: bool) -> None:
     assert contains(wide, narrow) is expected

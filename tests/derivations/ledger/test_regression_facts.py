@@ -7,14 +7,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace as updated
 
-from derivations.calculus.variables import Kind
 from derivations.ledger.baseline import Kept, Texts
 from derivations.ledger.differences import Aspect, Change, Comparison, Difference
 from derivations.ledger.regression import _differences, agree, contains
 from derivations.records.base import to_json
 from derivations.records.claims import Kind as ClaimKind
 from derivations.records.claims import Layer, Outcome, Statement, Verdict
-from derivations.records.normal_form import Canonical, Domain, Form, Sample, Sign
+from derivations.records.normal_form import Canonical, Declared, Form, Sample, Sign
 from derivations.records.prints import Standing
 
 TEXTS = Texts("t", ClaimKind.IDENTITY, "x", "X.", ("h",), ("eot.1",), None, None, "")
@@ -22,7 +21,7 @@ FORM = Canonical(
     Form(Sign.EQUAL),
     "l",
     "r",
-    {"m": Domain(Kind.SIZE), "x": Domain(Kind.REAL, ("m",))},
+    {"m": Declared("size"), "x": Declared("real", ("m",))},
     (Sample({"m": 2, "x": (1, 2)}, "1.0", "2.0"), Sample({"m": 3, "x": (1, 2, 3)}, "3.0", None)),
 )
 KEPT = Kept(
@@ -187,11 +186,11 @@ def test_zeros_tell_nothing() -> None:
 
 def test_a_removed_variable_or_a_smaller_range() -> None:
     without = {name: domain for name, domain in FORM.variables.items() if name != "x"}
-    free = {**FORM.variables, "y": Domain(Kind.REAL)}
+    free = {**FORM.variables, "y": Declared("real")}
     assert facts(KEPT, updated(KEPT, canonical=updated(FORM, variables=without))) == []  # the values already show it
     losses = facts(updated(KEPT, canonical=updated(FORM, variables=free)), KEPT)
     assert losses == [(LOST, Aspect.VARIABLE, "real", "not spoken of", "y")]
-    narrow = {**FORM.variables, "x": Domain(Kind.POSITIVE, ("m",))}
+    narrow = {**FORM.variables, "x": Declared("positive", ("m",))}
     assert facts(KEPT, updated(KEPT, canonical=updated(FORM, variables=narrow))) == [
         (LOST, Aspect.DOMAIN, "real [m]", "> 0 [m]", "x")
     ]
@@ -204,17 +203,17 @@ def test_a_removed_variable_or_a_smaller_range() -> None:
 @pytest.mark.parametrize(
     ("wide", "narrow", "does"),
     [
-        (Domain(Kind.REAL), Domain(Kind.POSITIVE), True),
-        (Domain(Kind.POSITIVE), Domain(Kind.REAL), False),
-        (Domain(Kind.REAL), Domain(Kind.REAL), True),
-        (Domain(Kind.REAL, ("m",)), Domain(Kind.POSITIVE, ("n",)), False),
-        (Domain(Kind.COUPLING, ("m",), ("u",)), Domain(Kind.COUPLING, ("m",), ("v",)), False),
-        (Domain(Kind.INDEX, ("m",)), Domain(Kind.INDEX, ("m",), (), ("j",)), True),
-        (Domain(Kind.INDEX, ("m",), (), ("j",)), Domain(Kind.INDEX, ("m",)), False),
-        (Domain(Kind.SIZE), Domain(Kind.INDEX), False),
+        (Declared("real"), Declared("positive"), True),
+        (Declared("positive"), Declared("real"), False),
+        (Declared("real"), Declared("real"), True),
+        (Declared("real", ("m",)), Declared("positive", ("n",)), False),
+        (Declared("coupling", ("m",), ("u",)), Declared("coupling", ("m",), ("v",)), False),
+        (Declared("index", ("m",)), Declared("index", ("m",), (), ("j",)), True),
+        (Declared("index", ("m",), (), ("j",)), Declared("index", ("m",)), False),
+        (Declared("size"), Declared("index"), False),
     ],
 )
-def test_one_domain_contains_another(wide: Domain, narrow: Domain, does: bool) -> None:
+def test_one_domain_contains_another(wide: Declared, narrow: Declared, does: bool) -> None:
     assert contains(wide, narrow) is does
 
 

@@ -26,7 +26,7 @@ def test_a_section_and_an_equation_have_their_own_meanings() -> None:
     assert section.prove()
     assert everywhere.counterexample()
     assert equation.counterexample()
-    assert equation.variables()[1].domain.kind.words != everywhere.variables()[1].domain.kind.words
+    assert equation.variables()[1].domain.words != everywhere.variables()[1].domain.words
 
 
 def test_a_definition_replaces_a_domain_of_the_same_name() -> None:

@@ -7,7 +7,8 @@ import sympy as sp
 
 from derivations import AtLeast, index, interior, positive, scalar, size, total, vector
 from derivations.calculus.sums import alike
-from derivations.calculus.variables import Kind, Variable
+from derivations.calculus.variables import Variable
+from derivations.domains import Random
 from derivations.prints import expressions
 from derivations.prints.expressions import LATER, NAMINGS, SAMPLES, Values, in_normal_form, named, namings, sample_points
 
@@ -100,8 +101,8 @@ def test_points_satisfy_the_hypotheses() -> None:
 
 
 def test_random_vectors_have_no_points() -> None:
-    assert sample_points((x, scalar("e", Kind.RANDOM))) == ()
-    assert not Values([scalar("e", Kind.RANDOM)]).same(sp.S.Zero, sp.S.Zero)
+    assert sample_points((x, scalar("e", Random))) == ()
+    assert not Values([scalar("e", Random)]).same(sp.S.Zero, sp.S.Zero)
 
 
 # ── values ──────────────────────────────────────────────────────────────────────────────────────────────────────────

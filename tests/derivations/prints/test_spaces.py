@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from derivations import AtLeast, Equation, Fails, interior, simplex, size, total, vector
-from derivations.calculus.variables import Kind, index
+from derivations.calculus.variables import index
+from derivations.domains import Nonnegative
 from derivations.prints import tables
 from derivations.prints.agreement import check
 from derivations.prints.expressions import in_normal_form
@@ -153,7 +154,7 @@ PLAIN = Notation(
     {"m": "size", "j, k": "index m", "x": "vector m", "c": "positive", "w": "interior m", "u": "nonnegative vector m"}
 )
 KNOWN = tables.known_names(PLAIN)
-x, w, u = vector("x", M), interior("w", M), vector("u", M, kind=Kind.NONNEGATIVE)
+x, w, u = vector("x", M), interior("w", M), vector("u", M, kind=Nonnegative)
 j, k = index("j", M), index("k", M)
 
 

@@ -8,7 +8,8 @@ from lark import Token
 
 from derivations import AtLeast, positive, scalar, simplex, size, total, vector
 from derivations.calculus.sums import equal
-from derivations.calculus.variables import Domain, Kind, Variable
+from derivations.calculus.variables import Variable
+from derivations.domains import Index, Positive
 from derivations.papers.guesses.functions import _is_same_function, is_modified
 from derivations.papers.repairs import _by_signs
 from derivations.papers.slips import _within, slips
@@ -210,7 +211,7 @@ def test_every_part_of_a_side_can_be_replaced(latex: str) -> None:
 # ── gaps ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 n = size("n")
-i = Variable("i", Domain(Kind.INDEX, (n,)))
+i = Variable("i", Index((n,)))
 
 
 def test_the_numbers_that_may_stand_before_a_divergence() -> None:
@@ -242,7 +243,7 @@ def test_a_vector_of_the_notation_that_sums_to_one_is_a_law() -> None:
 
 def test_a_difference_of_squares_is_a_spread() -> None:
     """With weights that sum to one, with any positive ones, and with none."""
-    x, q, w = vector("x", n), simplex("q", n), vector("w", n, kind=Kind.POSITIVE)
+    x, q, w = vector("x", n), simplex("q", n), vector("w", n, kind=Positive)
     for weight in (q[i], w[i], sp.S.One):
         mean = total(i, weight * x[i]) / total(i, weight)
         difference = total(i, weight * x[i] ** 2) - total(i, weight) * mean**2

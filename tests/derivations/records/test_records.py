@@ -8,7 +8,6 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from derivations.calculus.variables import Kind
 from derivations.ledger import baseline
 from derivations.ledger import schema as ledger_schema
 from derivations.records import base as records
@@ -33,7 +32,7 @@ def test_every_record_is_frozen_and_strict(module: ModuleType) -> None:
 
 def test_fields_that_are_as_usual_are_left_out_of_a_file() -> None:
     assert to_json(normal_form.Form(normal_form.Sign.EQUAL)) == {"sign": "equal"}
-    assert to_json(normal_form.Domain(Kind.SIZE)) == {"kind": to_json(Kind.SIZE)}
+    assert to_json(normal_form.Declared("size")) == {"kind": "size"}
 
 
 @pytest.mark.parametrize(

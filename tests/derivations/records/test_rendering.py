@@ -14,7 +14,6 @@ import pytest
 from msgspec.structs import replace
 
 from derivations import __main__ as commands
-from derivations.calculus import variables
 from derivations.ledger import baseline, incremental, ledger, messages, regression
 from derivations.ledger.differences import Aspect
 from derivations.ledger.incremental import Reason, ReasonKind
@@ -184,10 +183,9 @@ def test_the_same_rows_are_used_again_in_other_words() -> None:
         (Sign, rendering.SIGNS),
         (Aspect, messages.ASPECTS),
         (ReasonKind, messages.REASONS),
-        (variables.Kind, variables.WORDS),
         (baseline.Texts.__struct_fields__, messages.TEXTS),
     ],
-    ids=["causes", "signs", "aspects", "reasons", "domains", "texts"],
+    ids=["causes", "signs", "aspects", "reasons", "texts"],
 )
 def test_everything_has_words(kinds: Any, table: dict[Any, Any]) -> None:
     assert set(kinds) == set(table)

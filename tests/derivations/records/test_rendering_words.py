@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from derivations.calculus.variables import Kind
 from derivations.ledger import messages
 from derivations.ledger.differences import Aspect, Change, Comparison, Difference
 from derivations.ledger.incremental import Reason, ReasonKind
@@ -23,7 +22,7 @@ from derivations.records.claims import (
     Survivor,
     Witness,
 )
-from derivations.records.normal_form import Canonical, Domain, Form, Premise, Sign
+from derivations.records.normal_form import Canonical, Declared, Form, Premise, Sign
 
 POSITIVE = Premise("x", Form(Sign.AT_LEAST), "0")
 UNIVERSAL = Premise("x[i]", Form(Sign.GREATER, ("i", "j")), "y[i]")
@@ -46,15 +45,15 @@ def test_numbers(digits: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("of", "text"),
     [
-        (Domain(Kind.REAL), "real"),
-        (Domain(Kind.REAL, ("m", "d")), "real [m×d]"),
-        (Domain(Kind.INDEX, ("m",)), "in 1…m"),
-        (Domain(Kind.INDEX, ("m",), other_than=("j", "k")), "in 1…m, other than j, k"),
-        (Domain(Kind.COUPLING, ("n", "m"), ("a", "b")), "≥ 0 with the given marginals [n×m; a, b]"),
-        (Domain(Kind.SIZE), "≥ 1"),
+        (Declared("real"), "real"),
+        (Declared("real", ("m", "d")), "real [m×d]"),
+        (Declared("index", ("m",)), "in 1…m"),
+        (Declared("index", ("m",), other_than=("j", "k")), "in 1…m, other than j, k"),
+        (Declared("coupling", ("n", "m"), ("a", "b")), "≥ 0 with the given marginals [n×m; a, b]"),
+        (Declared("size"), "≥ 1"),
     ],
 )
-def test_domains(of: Domain, text: str) -> None:
+def test_domains(of: Declared, text: str) -> None:
     assert rendering.domain(of) == text
 
 

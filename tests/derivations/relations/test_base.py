@@ -14,7 +14,8 @@ from derivations.calculus.functions import derivative, kl, xlogx
 from derivations.calculus.points import points
 from derivations.calculus.powers import plus
 from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import Domain, Kind, Variable, index, positive, scalar, simplex, size, vector
+from derivations.calculus.variables import Variable, index, positive, scalar, simplex, size, vector
+from derivations.domains import Real
 from derivations.judge.examination import run
 from derivations.judge.symbolic import evidence_of
 from derivations.records.claims import Outcome
@@ -56,8 +57,8 @@ POSED: dict[str, tuple[Relation, str]] = {
     "a strange form": (AtLeast(x, 0, because=sp.sin(x)), "sin(x) (sin) is no part of the calculus"),
     "a hypothesis that is none": (AtLeast(x, 0, given=(Equation(x, w),)), "given: expected inequalities, got Equation"),  # type: ignore[arg-type]
     "a hypothesis of an author's kind": (AtLeast(x, 0, given=(Own(x, 0),)), "given: expected inequalities, got Own"),
-    "a name of a bound index": (Equation(Variable("ι1", Domain(Kind.REAL)), x), "'ι1' is no name of a variable"),
-    "a fresh name": (Equation(Variable("x#1", Domain(Kind.REAL)), x), "'x#1' is no name of a variable"),
+    "a name of a bound index": (Equation(Variable("ι1", Real()), x), "'ι1' is no name of a variable"),
+    "a fresh name": (Equation(Variable("x#1", Real()), x), "'x#1' is no name of a variable"),
     "two variables of one name": (Equation(x, positive("x")), "two variables are called x: x > 0 and x real"),
     "two vectors of one name": (
         Equation(a[j], vector("a", n)[1]),
@@ -246,8 +247,8 @@ def test_the_scope_in_words() -> None:
 
 
 def test_a_point_is_shown_by_printed_names() -> None:
-    moving = Variable("x#moving", Domain(Kind.REAL))
-    assert inputs({x: Fraction(1, 2), moving: 2, Variable("x#other", Domain(Kind.REAL)): 3}) == {"x": "1/2", "x′": 2, "x′′": 3}
+    moving = Variable("x#moving", Real())
+    assert inputs({x: Fraction(1, 2), moving: 2, Variable("x#other", Real()): 3}) == {"x": "1/2", "x′": 2, "x′′": 3}
 
 
 def test_a_witness_has_both_values() -> None:

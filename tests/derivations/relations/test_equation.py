@@ -8,7 +8,8 @@ import pytest
 import sympy as sp
 
 from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, index, positive, scalar, size, vector
+from derivations.calculus.variables import index, positive, scalar, size, vector
+from derivations.domains import Nonzero, Real
 from derivations.relations import AtLeast, Differs, Equation, Fails
 
 x, w, y = scalar("x"), scalar("w"), positive("y")
@@ -27,7 +28,7 @@ def test_an_equality() -> None:
 def test_a_length_divides_only_where_it_is_not_0() -> None:
     m = size("m")
     l = index("l", m)  # noqa: E741
-    for kind, undecided in ((Kind.NONZERO, ""), (Kind.REAL, "it is not shown that Σ_l(u[l]**2) ≠ 0")):
+    for kind, undecided in ((Nonzero, ""), (Real, "it is not shown that Σ_l(u[l]**2) ≠ 0")):
         u = vector("u", m, kind=kind)
         one = Equation(total(l, u[l] ** 2 / total(l, u[l] ** 2)), 1)
         assert one.ill_posed() == undecided

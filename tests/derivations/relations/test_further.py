@@ -11,13 +11,13 @@ import sympy as sp
 from derivations import AtLeast, Equation, Limit, index, positive, scalar, simplex, size, total, vector
 from derivations.calculus import far
 from derivations.calculus.orders import upto
-from derivations.calculus.variables import Kind
+from derivations.domains import Nonnegative, Positive
 from derivations.relations import Relation, further
 
 m, n = size("m"), size("n")
 j, l = index("j", m), index("l", m)  # noqa: E741
-x, y, z = scalar("x"), positive("y"), scalar("z", Kind.NONNEGATIVE)
-a, q, b = vector("a", m), simplex("q", m), vector("b", m, kind=Kind.POSITIVE)
+x, y, z = scalar("x"), positive("y"), scalar("z", Nonnegative)
+a, q, b = vector("a", m), simplex("q", m), vector("b", m, kind=Positive)
 
 
 def test_the_numbers_of_a_statement_and_its_hypotheses_are_tried_the_least_usual_first() -> None:

@@ -12,14 +12,15 @@ from derivations.calculus.deduction import factored
 from derivations.calculus.functions import kl
 from derivations.calculus.powers import bregman, plus
 from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, Variable, index, positive, scalar, size, vector
+from derivations.calculus.variables import Variable, index, positive, scalar, size, vector
+from derivations.domains import Nonnegative
 from derivations.records import rendering
 from derivations.relations import AtLeast, Differs, Follows, StrictUnlessEqual
 from derivations.relations.inequality import _gathered, divergence
 
 x, w, v = scalar("x"), scalar("w"), scalar("v")
 y, t, tau = positive("y"), positive("t"), positive("tau")
-z = scalar("z", Kind.NONNEGATIVE)
+z = scalar("z", Nonnegative)
 m = size("m")
 j, l = index("j", m), index("l", m)  # noqa: E741
 a, b, matrix = vector("a", m), vector("b", m), vector("A", m, m)

@@ -14,14 +14,15 @@ from derivations.calculus.admission import NotAdmittedError
 from derivations.calculus.functions import derivative, kl, xlogx
 from derivations.calculus.powers import bregman
 from derivations.calculus.sums import equal, normal, total
-from derivations.calculus.variables import Kind, index, interior, positive, scalar, simplex, size, vector
+from derivations.calculus.variables import index, interior, positive, scalar, simplex, size, vector
+from derivations.domains import Nonnegative, Positive
 from derivations.relations import AtLeast, Entry, UniqueMaximum, UniqueMinimum, UniquePlan, optimum
 from derivations.relations.optimum import feasible_near, plans_near
 
 m, n = size("m"), size("n")
 j, l, i = index("j", m), index("l", m), index("i", n)  # noqa: E741
-x, y, tau, z = scalar("x"), positive("y"), positive("tau"), scalar("z", Kind.NONNEGATIVE)
-s, u, r, S, t = vector("s", m), interior("u", m), simplex("r", m), vector("S", n, m), vector("t", n, kind=Kind.POSITIVE)
+x, y, tau, z = scalar("x"), positive("y"), positive("tau"), scalar("z", Nonnegative)
+s, u, r, S, t = vector("s", m), interior("u", m), simplex("r", m), vector("S", n, m), vector("t", n, kind=Positive)
 one, two = sp.S.One, sp.Integer(2)
 F = Fraction
 

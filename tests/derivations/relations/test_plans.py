@@ -11,7 +11,8 @@ from derivations.calculus.balls import enclose
 from derivations.calculus.functions import xlogx
 from derivations.calculus.points import points
 from derivations.calculus.sums import equal, normal, total
-from derivations.calculus.variables import Kind, index, positive, size, stochastic, vector
+from derivations.calculus.variables import index, positive, size, stochastic, vector
+from derivations.domains import Positive
 from derivations.records import rendering
 from derivations.relations import Entries, UniquePlan
 
@@ -19,7 +20,7 @@ m, n = size("m"), size("n")
 i, h = index("i", n), index("h", n)
 j, l = index("j", m), index("l", m)  # noqa: E741
 P, S, a = stochastic("P", n, m), vector("S", n, m), vector("a", n)
-T, b = vector("T", n, m, kind=Kind.POSITIVE), vector("b", m)
+T, b = vector("T", n, m, kind=Positive), vector("b", m)
 tau = positive("tau")
 square = stochastic("X", n, n)
 inside = total(l, T[i, l])

@@ -10,7 +10,8 @@ import sympy as sp
 
 from derivations.calculus.functions import derivative, kl, xlogx
 from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, index, interior, positive, scalar, simplex, size, vector
+from derivations.calculus.variables import index, interior, positive, scalar, simplex, size, vector
+from derivations.domains import Nonnegative
 from derivations.records import rendering
 from derivations.relations import RELATIONS, AtLeast, Entry, Equation, Fails, Follows, Limit, Relation, UniqueMinimum
 
@@ -19,7 +20,7 @@ j, l = index("j", m), index("l", m)  # noqa: E741
 k = index("k", m, other_than=(j,))
 x, w = scalar("x"), scalar("w")
 y, tau, t = positive("y"), positive("tau"), positive("t")
-z = scalar("z", Kind.NONNEGATIVE)
+z = scalar("z", Nonnegative)
 a, s = vector("a", m), vector("s", m)
 u, r = interior("u", m), simplex("r", m)
 half = sp.Rational(1, 2)

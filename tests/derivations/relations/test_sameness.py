@@ -6,7 +6,8 @@ import sympy as sp
 from derivations.calculus import sums
 from derivations.calculus.functions import kl
 from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, index, interior, positive, scalar, size, vector
+from derivations.calculus.variables import index, interior, positive, scalar, size, vector
+from derivations.domains import Nonnegative
 from derivations.relations import (
     AtLeast,
     Differs,
@@ -52,7 +53,7 @@ def test_a_difference_that_no_point_shows_is_not_sameness() -> None:
 
 
 x, w, v, t = scalar("x"), scalar("w"), scalar("v"), positive("t")
-y, b = scalar("y", Kind.NONNEGATIVE), positive("b")
+y, b = scalar("y", Nonnegative), positive("b")
 u, r, n = interior("u", m), interior("r", m), size("n")
 one, two = sp.S.One, sp.Integer(2)
 premise, other = AtLeast(x, w), AtLeast(w, v)

@@ -10,13 +10,14 @@ import sympy as sp
 from derivations.calculus.functions import xlogx
 from derivations.calculus.powers import plus
 from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, index, positive, scalar, size, vector
+from derivations.calculus.variables import index, positive, scalar, size, vector
+from derivations.domains import Nonnegative
 from derivations.relations import AtLeast, Taylor
 
 m = size("m")
 l = index("l", m)  # noqa: E741
 s = vector("s", m)
-x, y, t, a, w = scalar("x"), scalar("y"), positive("t"), positive("a"), scalar("w", Kind.NONNEGATIVE)
+x, y, t, a, w = scalar("x"), scalar("y"), positive("t"), positive("a"), scalar("w", Nonnegative)
 
 PROVED = {
     "exp above its tangent anywhere": AtLeast(sp.exp(x), sp.exp(y) * (1 + x - y), taylor=Taylor(x, y)),

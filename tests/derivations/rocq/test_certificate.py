@@ -9,7 +9,6 @@ from random import Random
 import pytest
 from flint import arb, ctx
 
-from derivations.calculus.variables import Kind
 from derivations.register.catalogue import entries
 from derivations.rocq.certificate import Certificate
 from derivations.rocq.export import Theorem, theorem
@@ -52,7 +51,7 @@ def exported(id: str) -> tuple[Theorem, list[Scope]]:
     small = [
         point
         for point in islice(filter(_has_places, relation.points()), AMONG)
-        if all(value <= LARGEST for v, value in point.items() if v.domain.kind is Kind.SIZE)
+        if all(value <= LARGEST for v, value in point.items() if v.domain.is_size)
     ]
     return made, [_scope(made, point) for point in Random(0).sample(small, POINTS)]
 

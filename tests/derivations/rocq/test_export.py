@@ -28,6 +28,7 @@ from derivations import (
     xlogx,
 )
 from derivations.calculus import variables
+from derivations.domains import Stochastic
 from derivations.register.catalogue import entries
 from derivations.register.entry import Entry
 from derivations.relations import Relation
@@ -171,7 +172,7 @@ def test_positivity_is_a_hypothesis() -> None:
 def test_rows_columns_and_slack_are_hypotheses() -> None:
     """Of a plan both sums, of a stochastic matrix its rows, of a multiplier that it is 0 where the point is positive."""
     n, a, r = size("n"), simplex("a", size("n")), interior("r", m)
-    plan, rows = variables.coupling("P", a, q), vector("K", n, m, kind=variables.Kind.STOCHASTIC)
+    plan, rows = variables.coupling("P", a, q), vector("K", n, m, kind=Stochastic)
     slack = variables.complementary("c", q)
     i = index("i", n)
     binders = dict(parts(theorem("domains", Equation(plan[i, j] * rows[i, j] + slack[j] + r[j], 0)).statement)[0])
