@@ -30,7 +30,9 @@ LEFT_OUT = {
 }
 """Modules and packages outside of the chapters that are not mutated, each with the reason."""
 
-NAMED = tuple(f"derivations.{room}" for room in ("calculus", "judge", "ledger", "records", "register", "relations", "run"))
+NAMED = tuple(
+    f"derivations.{room}" for room in ("calculus", "domains", "judge", "ledger", "records", "register", "relations", "run")
+)
 """Rooms of which each test bears the name of its module."""
 
 WIDE = ("numerics",)
@@ -102,6 +104,10 @@ ALSO = {
     ),
     "derivations.calculus.defined": ("attacks/test_definedness.py", "derivations/calculus/test_powers.py"),
     "derivations.calculus.admission": ("attacks/test_points.py",),
+    **{
+        f"derivations.domains.{name}": ("derivations/calculus/test_admission.py", "derivations/calculus/test_variables.py")
+        for name in ("base", "coupling", "index", "moves", "simplex", "size", "slack", "stochastic")
+    },
     "derivations.calculus.arithmetic": ("derivations/calculus/test_balls.py", "derivations/calculus/test_powers.py"),
     "derivations.calculus.differentiation": (
         "derivations/calculus/test_balls.py",
