@@ -321,19 +321,26 @@ def show(id: str, path: Path) -> None:
 
 
 @main.command()
+@click.argument("ids", nargs=-1, metavar="[ID|DOCUMENT]...")
 @click.option("--json", "path", type=Path, default=LEDGER, show_default=True, help="the ledger to compare")
 @click.option("--accept", is_flag=True, help="make this ledger the baseline")
-def regress(path: Path, accept: bool) -> None:
-    """Compare a ledger with the committed baseline, or make it the baseline."""
+def regress(ids: tuple[str, ...], path: Path, accept: bool) -> None:
+    """Compare a ledger, or some of its claims, with the committed baseline, or make them the baseline."""
     if accept and regression.in_ci():
-        raise click.UsageError("--accept: expected a run by hand, got one in CI, where no baseline is changed")
+        raise click.UsageError("--accept: no baseline is changed in CI")
+    chosen = selected(",".join(map(known, ids)))
     if not path.exists():
-        raise click.UsageError(f"--json: expected a ledger written by `verify`, got {path}, which does not exist")
+        raise click.UsageError(f"--json: {path} does not exist; `verify` writes it")
     now = read_ledger(path)
+    now = {
+        **now,
+        "claims": [row for row in now["claims"] if row["document"] in documents() and (row["id"] in chosen or not ids)],
+    }
     if unknown := ledger.unknown_ids(now["claims"]):
-        raise click.UsageError(f"--json: {path}: expected claims of installed documents, got {unknown[0]}; verify it again")
-    now = {**now, "claims": [row for row in now["claims"] if row["document"] in documents()]}
-    before = load_baseline()
+        raise click.UsageError(f"--json: {path}: {unknown[0]} is no claim of an installed document; verify it again")
+    if missing := chosen.difference(row["id"] for row in now["claims"]):
+        raise click.UsageError(f"--json: {path} has no row of {min(missing)}; verify it first")
+    before = {id: kept for id, kept in load_baseline().items() if not ids or {id, id.split(".", 1)[0]} & {*ids, *chosen}}
     age = outdated_by(now)
     if accept and (why := baseline.rejection(now, before) or (age and f"expected an up-to-date ledger, got one that {age}")):
         raise click.UsageError(f"--accept: {path}: {why}")
@@ -342,7 +349,7 @@ def regress(path: Path, accept: bool) -> None:
     if warning := age or ("" if "files" in now else "does not record its source files"):
         click.secho(f"{path} {warning}: `verify --incremental` brings it up to date", fg="yellow")
     if accept:
-        regression.accept(now)
+        regression.accept(now, before)
         counts = Counter(comparison.classes.values())
         counted = ", ".join(f"{counts[change]} {change}" for change in Change if counts[change])
         click.echo(f"accepted {len(comparison.classes)} changes{': ' + counted if counted else ''}")

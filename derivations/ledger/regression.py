@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from difflib import SequenceMatcher
@@ -82,17 +82,17 @@ def in_ci() -> bool:
     return os.environ.get("CI", "").lower() not in ("", "0", "false")
 
 
-def accept(ledger: Mapping[str, Any]) -> None:
-    """Make a ledger the baseline; the entries of claims that the run did not include are kept.
+def accept(ledger: Mapping[str, Any], about: Collection[str] | None = None) -> None:
+    """Make a ledger the baseline of the claims that it is about, by default all; entries of claims that it leaves out are kept.
 
     Raises ValueError in CI, and for a ledger with a `rejection`.
     """
     if in_ci():
-        raise ValueError("accept: expected a run by hand, got one in CI, where no baseline is changed")
+        raise ValueError("accept: no baseline is changed in CI")
     before = baseline.load()
     if why := rejection(ledger, before):
         raise ValueError(f"accept: {why}")
-    removed = compare(ledger, before, lambda *_: None).removed
+    removed = compare(ledger, {id: before[id] for id in before if about is None or id in about}, lambda *_: None).removed
     update = {**before, **snapshot(ledger)}
     order = [*(id for id in entries() if id in update), *(id for id in update if id not in entries())]
     baseline.write({id: update[id] for id in order if id not in removed})

@@ -326,3 +326,33 @@ def test_a_ledger_older_than_its_sources_is_reported(accepted: Path) -> None:
     (accepted / "tiny_paper" / "section2.py").write_text(SECTION + "\n")
     assert "ledger.json is older than tiny_paper.section2: " in run(accepted, "regress").stdout
     (accepted / "tiny_paper" / "section2.py").write_text(SECTION)
+
+
+def test_the_changes_of_one_claim_are_accepted_and_no_others(accepted: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(accepted, tmp_path / "copy")
+    section, recorded = folder / "tiny_paper" / "section2.py", folder / "tiny_paper" / "baseline.json"
+    for _, old, new, _ in (VALUE[0], MEMBERSHIP[0]):
+        section.write_text(section.read_text().replace(old, new))
+    before = recorded.read_text().splitlines()
+    assert "written" in run(folder, "verify", "tiny_paper.11", "-n", "0").stdout
+    result = run(folder, "regress", "--accept", "tiny_paper.11")
+    assert (result.returncode, result.stdout.splitlines()[-1]) == (0, "accepted 1 changes: 1 value changed"), result.stderr
+    changed = [line for line, now in zip(before, recorded.read_text().splitlines(), strict=True) if line != now]
+    assert [line.split(":")[0] for line in changed] == ['"tiny_paper.11"']
+    assert run(folder, "regress", "tiny_paper.11").stdout.startswith("1 claims compared, 1 as before")
+    assert run(folder, "regress").returncode == 2  # tiny_paper.18, of which the ledger has a row, is gone
+
+
+@pytest.mark.parametrize(
+    ("id", "message"),
+    [
+        ("tiny_paper.99", "error: ID: expected a claim or a document, got tiny_paper.99; did you mean "),
+        ("eot.46", "error: --json: ledger.json has no row of eot.46; verify it first"),
+    ],
+)
+def test_a_claim_that_cannot_be_accepted_leaves_the_baseline_as_it_was(accepted: Path, id: str, message: str) -> None:
+    before = (accepted / "tiny_paper" / "baseline.json").read_bytes()
+    result = run(accepted, "regress", "--accept", "tiny_paper.4", id)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith(message)
+    assert (accepted / "tiny_paper" / "baseline.json").read_bytes() == before
