@@ -15,6 +15,8 @@ import time
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from derivations.authored import guard_cells
+
 STARTED = time.time()  # a source that changes later may differ from what was imported
 os.environ.setdefault("SYMPY_CACHE_SIZE", "20000")  # read when SymPy is imported; its own 1000 is soon full
 
@@ -32,3 +34,6 @@ else:
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *dir(import_module("derivations.vocabulary")), "equation"})
+
+
+guard_cells()

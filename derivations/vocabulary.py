@@ -8,7 +8,8 @@ Variables    `size`, `index`, `scalar`, `positive`, `vector`, `simplex`, `interi
 Expressions  SymPy's, with `total` for sums over an index, Kronecker's `delta`, `upto` for [i ≤ j] in sums up to an index and
              over pairs, `derivative`, `xlogx`, `kl`, `pinsker`, `bregman`, the positive part `plus`, `maximum`, `minimum`,
              `sigmoid`, `softplus`, `tanh`, `norm`, `relative` for x log(x/y), and `expectation` and `variance` of random
-             vectors
+             vectors; in a document and in the cells of a notebook `*`, `/` and `**` keep a division by what may be 0, and
+             elsewhere those of `derivations.calculus.division` do
 Statements   the kinds of `Relation`: `Equation`, `AtLeast`, `UniqueMinimum`, `Limit`, ...; `Follows` concludes from earlier
              steps and from hypotheses, also `ForAll` indices, `Fails` refutes at an exact point
 Theorems     `WEIERSTRASS`, `SLATER`, ... are quoted and not proved; `Theorem` states another one

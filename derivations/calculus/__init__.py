@@ -1,6 +1,5 @@
 """The symbolic kernel: the expressions that derivations are written in, and the procedures that decide statements."""
 
-from derivations.calculus import division, quick
+from derivations.calculus import quick
 
-division.install()
 quick.install()

@@ -14,6 +14,7 @@ from typing import Any
 
 import sympy as sp
 
+from derivations.calculus.division import power, quotient
 from derivations.calculus.sums import total
 from derivations.papers.decimals import DECIMAL, is_rounding
 from derivations.papers.repairs import Repair, failing, is_refuted, mutants_of, repair
@@ -171,16 +172,16 @@ def _coarse(relation: Relation) -> Iterator[tuple[str, Relation]]:
         for name, wrong in (("1 more", relation.limit + 1), ("1 less", relation.limit - 1), ("2 more", relation.limit + 2)):
             yield name, replace(relation, limit=wrong)
     if isinstance(relation, UniqueMinimum):
-        for name, power in (("squares of the weights", 2), ("roots of the weights", sp.Rational(1, 2))):
-            yield name, _tempered(relation, power)
+        for name, exponent in (("squares of the weights", 2), ("roots of the weights", sp.Rational(1, 2))):
+            yield name, _tempered(relation, exponent)
 
 
-def _tempered(relation: UniqueMinimum, power: object) -> UniqueMinimum:
+def _tempered(relation: UniqueMinimum, exponent: object) -> UniqueMinimum:
     """Return the problem with another candidate: the given one raised to a power and normalized."""
 
     def candidate(i: sp.Expr) -> sp.Expr:
         j = bound(relation.over)
-        return relation.candidate(i) ** power / total(j, relation.candidate(j) ** power)
+        return quotient(power(relation.candidate(i), exponent), total(j, power(relation.candidate(j), exponent)))
 
     return replace(relation, candidate=candidate)
 

@@ -15,6 +15,7 @@ import sympy as sp
 
 from derivations.calculus import sums
 from derivations.calculus.balls import Point, enclose_all
+from derivations.calculus.division import product
 from derivations.calculus.variables import Variable, variables_of
 from derivations.domains import Index
 from derivations.prints.expansions import on_ray, same_expansion
@@ -214,8 +215,9 @@ def _same_equation(one: sp.Expr, other: sp.Expr, left: sp.Expr, right: sp.Expr, 
     for own in (sign * scale * gap for scale in _scales(left - right) for sign in (1, -1)):
         if values.same(own, left - right):
             return Match(GAP, ((own, left - right),))
-    if not values.vanishes(left) and not values.vanishes(right) and values.same(one * right, other * left):
-        return Match(RATIO, ((one * right, other * left),))
+    across = product(one, right), product(other, left)
+    if not values.vanishes(left) and not values.vanishes(right) and values.same(*across):
+        return Match(RATIO, (across,))
     for side in (left, right):
         if residual := _residual(RESIDUAL, gap, side, values):
             return residual

@@ -17,6 +17,8 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+from derivations.authored import Loader, guard_modules
+
 DOCUMENTS = ("deciphering", "inference", "eot", "geometric", "transport", "beyond")
 VARIABLE = "ATTENTION_PROOFS_DOCUMENTS"
 CHECKS = "checks"
@@ -61,15 +63,14 @@ def package(document: str) -> ModuleType:
         return importlib.import_module(f"derivations.documents.{document}")
     if document not in sys.modules:
         folder = outside()[document]
-        spec = importlib.util.spec_from_file_location(
-            document, folder / "__init__.py", submodule_search_locations=[str(folder)]
-        )
+        guard_modules(document)
+        loader = Loader(document, str(folder / "__init__.py"))
+        spec = importlib.util.spec_from_loader(document, loader, is_package=True)
         assert spec is not None
-        assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         sys.modules[document] = module
         try:
-            spec.loader.exec_module(module)
+            loader.exec_module(module)
         except BaseException:  # else a second call would find half a module
             del sys.modules[document]
             raise

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
+from derivations.calculus.division import quotient
 from derivations.calculus.functions import Partial, derivative, kl, xlogx
 from derivations.calculus.powers import bregman, plus
 from derivations.calculus.sums import delta, total
@@ -46,10 +47,10 @@ mean = total(l, r[l] * a[l])
 variance = total(l, r[l] * (a[l] - total(h, r[h] * a[h])) ** 2)
 
 DENOMINATORS: Table = {
-    "D5: x/x": lambda: Equation((x**2 + x) / x, x + 1),
+    "D5: x/x": lambda: Equation(quotient(x**2 + x, x), x + 1),
     "D5: x/x, as SymPy leaves it": lambda: Equation(sp.Mul(x, 1 / x, evaluate=False), 1),
-    "D5: Σ r/r on the closed simplex": lambda: Equation(total(l, (r[l] ** 2 + r[l]) / r[l]), m + 1),
-    "D5: Σ a/a with a square beside it": lambda: Equation(total(l, (a[l] * s[l] + a[l]) / a[l]), total(l, s[l]) + m),
+    "D5: Σ r/r on the closed simplex": lambda: Equation(total(l, quotient(r[l] ** 2 + r[l], r[l])), m + 1),
+    "D5: Σ a/a with a square beside it": lambda: Equation(total(l, quotient(a[l] * s[l] + a[l], a[l])), total(l, s[l]) + m),
     "x² − 1 over x − 1": lambda: Equation((x**2 - 1) / (x - 1), x + 1),
     "x² − w² over x − w": lambda: Equation((x**2 - w**2) / (x - w), x + w),
     "y² − 1 over y − 1, positive": lambda: Equation((y**2 - 1) / (y - 1), y + 1),
@@ -104,9 +105,9 @@ DENOMINATORS: Table = {
     "by sizes that may cancel": lambda: wherever(1 / (m - 2 * n)),
     "by 1 − e^(−z)": lambda: wherever(1 / (1 - sp.exp(-z))),
     "by softmax differences": lambda: wherever(1 / (sp.exp(a[j]) - sp.exp(a[l]))),
-    "a factor that may be 0, on both sides": lambda: Equation((x * y + x * t) / (x * tau), (y + t) / tau),
+    "a factor that may be 0, on both sides": lambda: Equation(quotient(x * y + x * t, x * tau), (y + t) / tau),
     "D1: a factor m − 1 over itself": lambda: Equation(
-        (m - 1) * (y + 1) ** 2 / (m - 1) - 1 + (m**2 - 1) / (m - 1), y**2 + 2 * y + m + 1
+        quotient((m - 1) * (y + 1) ** 2, m - 1) - 1 + quotient(m**2 - 1, m - 1), y**2 + 2 * y + m + 1
     ),
     "by 0": lambda: Equation(x / sp.S.Zero, 2 * x / sp.S.Zero),
     "no number": lambda: Equation(sp.nan * x, sp.nan),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
+from derivations.calculus.division import power, product, quotient
 from derivations.calculus.functions import derivative, kl
 from derivations.calculus.moments import expectation
 from derivations.calculus.powers import bregman
@@ -101,10 +102,10 @@ ATTACKS: Table = {
     "A17: a trace that is divided by": lambda: Equation(
         (total(j, RR[j, j]) + x) / total(j, RR[j, j]), 1 + x / total(j, RR[j, j])
     ),
-    "A12: one over one over x": lambda: Equation(1 / (1 / x), x),
-    "A12: the same as a power": lambda: Equation((1 / x) ** -1 + y, x + y),
-    "A12: a power of 0 of what has no value": lambda: Equation((1 / x) ** 0 + x, x + 1),
-    "A12: in a sum": lambda: Equation(total(l, b[l] / (1 / a[l])), total(l, a[l] * b[l])),
+    "A12: one over one over x": lambda: Equation(quotient(1, 1 / x), x),
+    "A12: the same as a power": lambda: Equation(power(1 / x, -1) + y, x + y),
+    "A12: a power of 0 of what has no value": lambda: Equation(power(1 / x, 0) + x, x + 1),
+    "A12: in a sum": lambda: Equation(total(l, quotient(b[l], 1 / a[l])), total(l, a[l] * b[l])),
     "A18: a vector of no entries": lambda: Equation(Variable("f", Real((zero,))), x),
     "A18: an index that differs from a scalar": lambda: Equation(a[Variable("e", Index((m,), (x,)))], x),
     "A18: a scalar that differs from an index": lambda: AtLeast(Variable("f", Positive((), (j,))), 0),
@@ -126,14 +127,14 @@ ATTACKS: Table = {
     "C5: a sum that is a name": lambda: AtLeast(positive("x - x"), 0, strict=True),
     "C5: an infinity that is a name": lambda: AtLeast(positive("oo"), 0, strict=True),
     "C5: a name that is shown as another": lambda: Equation((x - positive("aι")) * 2, 2 * x - 2 * positive("aι")),
-    "C6: a number over 1/x": lambda: Equation((one / (1 / x) + w) ** 2, x**2 + 2 * w * x + w**2),
-    "C6: a number over 1/r": lambda: Equation(total(l, one / (1 / r[l])), 1),
-    "C6: a fraction over 1/x": lambda: Equation(sp.Rational(1, 2) / (1 / x) + x, 3 * x / 2),
+    "C6: a number over 1/x": lambda: Equation((quotient(one, 1 / x) + w) ** 2, x**2 + 2 * w * x + w**2),
+    "C6: a number over 1/r": lambda: Equation(total(l, quotient(one, 1 / r[l])), 1),
+    "C6: a fraction over 1/x": lambda: Equation(quotient(sp.Rational(1, 2), 1 / x) + x, 3 * x / 2),
     "C7: what leaves j out is divided by": lambda: Equation(total(k, x**2 / (1 - delta(k, j))), m * x**2),
     "C7: the same in an inequality": lambda: AtLeast(
         total(k, b[k] ** 2 / (1 - delta(k, j))), b[j] ** 2, because=total(k, b[k] ** 2)
     ),
-    "C8: a mean of x/x": lambda: wherever(y * expectation(x * (1 / x) * noise[j] ** 2)),
+    "C8: a mean of x/x": lambda: wherever(y * expectation(product(x, 1 / x) * noise[j] ** 2)),
     "C8: a mean of an entry that is none": lambda: wherever(y * expectation(noise[m + 1] ** 2)),
     "C8: a mean of logs of negatives": lambda: wherever(y * expectation((sp.log(-y) - sp.log(-2 * y)) * noise[j] ** 2)),
     "an end at an entry of no index": lambda: Limit(a[1] / total(l, b[l]), a[1], sp.oo, sp.oo),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sympy as sp
 
+from derivations.calculus.division import power, product
 from derivations.calculus.variables import coupling, index, interior, positive, scalar, simplex, size, stochastic, vector
 from derivations.domains import Nonnegative, Positive
 from derivations.relations import Equation
@@ -28,4 +29,4 @@ half, one, two = sp.Rational(1, 2), sp.S.One, sp.Integer(2)
 
 def wherever(expr: sp.Expr) -> Equation:
     """An identity that is true wherever the expression is defined and that is not trivial."""
-    return Equation((expr + w) ** 2, expr**2 + 2 * expr * w + w**2)
+    return Equation((expr + w) ** 2, power(expr, 2) + product(2 * expr, w) + w**2)

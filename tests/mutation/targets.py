@@ -114,7 +114,7 @@ ALSO = {
         "derivations/relations/test_taylor.py",
         "attacks/test_definedness.py",
     ),
-    "derivations.calculus.division": ("attacks/test_definedness.py", "attacks/test_caches.py"),
+    "derivations.calculus.division": ("derivations/test_authored.py", "attacks/test_definedness.py", "attacks/test_readers.py"),
     "derivations.calculus.edits": ("derivations/judge/test_mutants.py",),
     "derivations.calculus.functions": (
         "derivations/calculus/test_powers.py",

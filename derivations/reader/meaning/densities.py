@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
+from derivations.calculus.division import quotient
 from derivations.calculus.variables import Variable, vector
 from derivations.domains.base import Sign
 from derivations.reader.meaning.reader import Reader
@@ -37,6 +38,6 @@ def proportional_density(reader: Reader, left: Node, right: Node, moving: Variab
     def ratio(side: Node) -> sp.Expr:
         here = reader.value(side).number
         entries = [each for each in here.atoms(sp.Indexed) if each.base.label == moving]
-        return here / here.xreplace({each: other[each.indices] for each in entries})
+        return quotient(here, here.xreplace({each: other[each.indices] for each in entries}))
 
     return Equation(ratio(left), ratio(right))

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import mul
 
 import sympy as sp
 
 from derivations.calculus.defined import Condition, Sense
+from derivations.calculus.division import power, product, quotient
 from derivations.calculus.powers import plus as positive_part
 from derivations.calculus.variables import Variable, index
 from derivations.reader.meaning import cases, derivatives, functions, operators, sums, symbols
@@ -189,7 +189,7 @@ class Elaborator:
     def _divided(self, over: Value, under: Value, what: str) -> Value:
         if under.shape:
             raise LatexError(f"{what}: expected a number below, got {under.words}")
-        return Value(over.shape, lambda *indices: at(over, indices) / under.number, over.row)
+        return Value(over.shape, lambda *indices: quotient(at(over, indices), under.number), over.row)
 
     # ── products ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -211,7 +211,7 @@ class Elaborator:
                 value = self.next(rest)
                 dotted = sign == "\\cdot" and len(result.shape) == 1 and len(value.shape) == 1
                 if sign in ("\\odot", "\\circ"):
-                    result = entrywise(mul, result, value, what=sign)
+                    result = entrywise(product, result, value, what=sign)
                 else:
                     result = inner(result, value) if dotted else times(result, value, spelled(Product(tuple(factors))))
                 continue
@@ -401,7 +401,7 @@ class Elaborator:
         exponent = self.value(sup).number
         if len(value.shape) == 2:
             raise LatexError(f"{what}: expected a number or a vector to the power {spelled(sup)}, got {value.words}")
-        return entrywise(lambda x: x**exponent, value, what=what)
+        return entrywise(lambda x: power(x, exponent), value, what=what)
 
 
 def _is_norm(node: Node) -> bool:

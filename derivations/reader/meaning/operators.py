@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import sympy as sp
 
+from derivations.calculus import division
 from derivations.calculus.functions import xlogx
 from derivations.calculus.powers import plus as positive_part
 from derivations.calculus.sums import delta, equal, total
@@ -139,7 +140,7 @@ def _softmax(reader: Reader, argument: Node) -> Value:
 
     def entry(*indices: sp.Expr) -> sp.Expr:
         l = bound(scores.shape[-1])  # noqa: E741
-        return sp.exp(scores.entry(*indices)) / total(l, sp.exp(scores.entry(*indices[:-1], l)))
+        return division.quotient(sp.exp(scores.entry(*indices)), total(l, sp.exp(scores.entry(*indices[:-1], l))))
 
     return Value(scores.shape, entry)
 
@@ -186,7 +187,7 @@ def _kl(reader: Reader, argument: Node) -> Value:
     indices = tuple(map(bound, common(q, p, "KL")))
     if not q.shape or not p.shape:
         raise LatexError(f"KL: expected two vectors, got {q.words} and {p.words} in {spelled(argument)}")
-    return scalar(total(indices, xlogx(q.entry(*indices)) - q.entry(*indices) * sp.log(p.entry(*indices))))
+    return scalar(total(indices, xlogx(q.entry(*indices)) - division.product(q.entry(*indices), sp.log(p.entry(*indices)))))
 
 
 def _entropy(reader: Reader, argument: Node) -> Value:
@@ -273,7 +274,7 @@ def _moment(reader: Reader, operator: str, sub: Node | None, sup: Node | None, r
     if any(each.shape for each in weighed):
         raise LatexError(f"{operator}: expected numbers, got {weighed[0].words}")
     both, one, other = mean(first, second), mean(first), mean(second)
-    return reader.scripts(scalar(both.number - one.number * other.number), after, sup, operator)
+    return reader.scripts(scalar(both.number - division.product(one.number, other.number)), after, sup, operator)
 
 
 def _check_mass(weights: Value, operator: str, sub: Node) -> None:
@@ -397,10 +398,10 @@ def norm_power(reader: Reader, bracket: Bracket, sub: Node | None, sup: Node | N
     if name == "1":
         indices = tuple(map(bound, value.shape))
         body = value.entry(*indices)
-        return scalar(total(indices, positive_part(body) + positive_part(-body)) ** power)
+        return scalar(division.power(total(indices, positive_part(body) + positive_part(-body)), power))
     if name not in ("", "2", "F"):
         raise LatexError(f"norm: expected the Euclidean norm (no name, 2 or F) or that of absolute values (1), got {name}")
-    return scalar(squared_norm(value).number ** (power / 2))
+    return scalar(division.power(squared_norm(value).number, power / 2))
 
 
 def extreme(reader: Reader, name: str, rest: list[Node]) -> Value:

@@ -13,6 +13,7 @@ from itertools import combinations
 
 import sympy as sp
 
+from derivations.calculus.division import product, quotient
 from derivations.calculus.functions import kl, xlogx
 from derivations.calculus.sums import equal, normal, total
 from derivations.calculus.variables import Variable, index, rival, variables_of
@@ -192,7 +193,8 @@ def gibbs(objective: sp.Expr, q: sp.IndexedBase) -> Callable[[sp.Expr], sp.Expr]
 
     def weights(i: sp.Expr) -> sp.Expr:
         other = Variable("o#gibbs", l.domain)
-        return sp.exp(-cost.xreplace({l: i}) / factor) / total(other, sp.exp(-cost.xreplace({l: other}) / factor))
+        one, all_ = (sp.exp(quotient(-cost.xreplace({l: each}), factor)) for each in (i, other))
+        return quotient(one, total(other, all_))
 
     return weights
 
@@ -291,7 +293,7 @@ def spread(difference: sp.Expr) -> sp.Expr | None:
             for part in [each for each in sp.Mul.make_args(term) if isinstance(each, sp.Sum) and len(each.limits) == 1]:
                 bound = part.limits[0][0]
                 for square in [f for f in sp.Mul.make_args(part.function) if f.is_Pow and f.exp == 2 and f.has(bound)]:
-                    weight = without(term, part) * without(part.function, square)
+                    weight = product(without(term, part), without(part.function, square))
                     i = Variable("i#spread", bound.domain)
                     w, x = weight.xreplace({bound: i}), square.base.xreplace({bound: i})
                     centre = total(i, w * x) / total(i, w)

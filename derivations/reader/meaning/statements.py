@@ -14,6 +14,7 @@ import sympy as sp
 
 from derivations.calculus import sums
 from derivations.calculus.defined import conditions
+from derivations.calculus.division import product, quotient
 from derivations.calculus.functions import xlogx
 from derivations.calculus.signs import nonnegative
 from derivations.calculus.sums import total
@@ -259,7 +260,7 @@ def proportional(reader: Reader, left: Node, right: Node) -> Relation:
     over = indices[-1] if indices else _last_index(reader, left)
     dummy = Variable(f"{over.name}#p", over.domain)
     one_mass, other_mass = (total(dummy, each.xreplace({over: dummy})) for each in (a, b))
-    return Equation(a, b * one_mass / other_mass)
+    return Equation(a, quotient(product(b, one_mass), other_mass))
 
 
 def _last_index(reader: Reader, node: Node) -> Variable:

@@ -9,6 +9,7 @@ from itertools import pairwise
 import sympy as sp
 
 from derivations.calculus.differentiation import differentiate
+from derivations.calculus.division import product
 from derivations.calculus.signs import strictly_positive
 from derivations.calculus.sums import equal, total
 from derivations.calculus.variables import Variable, Vector
@@ -89,7 +90,9 @@ def _logarithm(expr: sp.Expr) -> sp.Expr:
         return sp.Add(*map(_logarithm, expr.args))
     if not strictly_positive(expr):
         raise LatexError(f"\\prod: expected positive factors, it is not shown that {expr} > 0")
-    return expr.exp * _logarithm(expr.base) if isinstance(expr, sp.Pow) and strictly_positive(expr.base) else sp.log(expr)
+    return (
+        product(expr.exp, _logarithm(expr.base)) if isinstance(expr, sp.Pow) and strictly_positive(expr.base) else sp.log(expr)
+    )
 
 
 def integral(reader: Reader, rest: list[Node]) -> Value | None:
@@ -127,7 +130,7 @@ def _normal_mean(reader: Reader, name: str, mean: Value, factors: Sequence[Node]
         text = spelled(Product(tuple(factors)))
         raise LatexError(f"\\int: expected the exponential of a linear function of {name}, got {text}")
     start = exponent.xreplace({each: sp.S.Zero for each in exponent.atoms(sp.Indexed) if each.base.label == label})
-    return scalar(sp.exp(start + total(r, mean.entry(r) * slope) + total(r, slope**2) / 2))
+    return scalar(sp.exp(start + total(r, product(mean.entry(r), slope)) + total(r, slope**2) / 2))
 
 
 def _weighed(reader: Reader, name: str, factors: Sequence[Node]) -> Value:

@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import count
-from operator import mul
 from typing import Any
 
 import sympy as sp
 
+from derivations.calculus.division import product
 from derivations.calculus.functions import xlogx
 from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import Variable, vector
@@ -147,7 +147,7 @@ def inner(one: Value, other: Value, what: str = "inner product") -> Value:
     """Σ_i a_i b_i, of matrices Σ_ij a_ij b_ij."""
     shape = common(one, other, what)
     if not one.shape or not other.shape:
-        return scalar(one.number * other.number)
+        return scalar(product(one.number, other.number))
     indices = tuple(bound(size) for size in shape)
     return scalar(total(indices, product_of((one.entry(*indices), other.entry(*indices)))))
 
@@ -170,7 +170,7 @@ def times(one: Value, other: Value, what: str) -> Value:
         if one.row and not other.row:
             return inner(one, other, what)
         if other.row and not one.row:
-            return Value((*one.shape, *other.shape), lambda i, j: one.entry(i) * other.entry(j))
+            return Value((*one.shape, *other.shape), lambda i, j: product(one.entry(i), other.entry(j)))
         raise LatexError(
             f"{what}: two vectors side by side can be an inner product (a^\\top b) or a product of entries "
             "(a \\odot b); expected one of them"
@@ -186,7 +186,7 @@ def times(one: Value, other: Value, what: str) -> Value:
 
     def entry(*indices: sp.Expr) -> sp.Expr:
         l = bound(size)  # noqa: E741
-        return total(l, one.entry(*indices[:left], l) * other.entry(l, *indices[left : left + right]))
+        return total(l, product(one.entry(*indices[:left], l), other.entry(l, *indices[left : left + right])))
 
     if size is None:
         return Value((*one.shape[:-1], *other.shape[1:]), lambda *indices: delta(*indices))
@@ -208,7 +208,7 @@ def product_of(factors: Sequence[sp.Expr]) -> sp.Expr:
             rest.remove(logarithm)
             rest.remove(vanishing)
             rest.append(xlogx(vanishing) + vanishing * sp.log(sp.Mul(*inside)))
-    return reduce(mul, rest, sp.S.One)  # by *, which keeps x · x⁻¹ where x may be 0
+    return reduce(product, rest, sp.S.One)
 
 
 def _vanishing(terms: sp.Add, factors: Sequence[sp.Expr]) -> bool:
