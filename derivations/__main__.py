@@ -23,7 +23,6 @@ from derivations.ledger.journal import place
 from derivations.ledger.rows import states
 from derivations.records import rendering
 from derivations.records.base import to_json
-from derivations.records.claims import Verdict
 from derivations.records.documents import DOCUMENTS, VARIABLE, checks, documents
 from derivations.register.catalogue import entries
 from derivations.register.entry import Entry
@@ -258,10 +257,7 @@ def summarize(result: dict[str, Any], path: Path) -> None:
     """Print one line per document, then every claim that is not green."""
     good = ledger.green(result)
     for document in result["summary"]["by_document"]:
-        rows = [row for row in result["claims"] if row["document"] == document]
-        counts = {v: sum(row["verdict"] == v for row in rows) for v in Verdict}
-        counted = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
-        click.echo(f"{document}: {len(rows)} claims: {counted}")
+        click.echo(messages.verdicts(document, (row["verdict"] for row in result["claims"] if row["document"] == document)))
     for row in result["claims"]:
         if row["id"] not in good:
             severity = f" ({row['severity']})" if row["severity"] else ""

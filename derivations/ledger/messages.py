@@ -1,13 +1,21 @@
-"""What is said of a run: why claims run again, and what changed since the baseline."""
+"""What is said of a run: its verdicts, why claims run again, and what changed since the baseline."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 
 from derivations.ledger.differences import Aspect, Change, Comparison, Difference
 from derivations.ledger.incremental import Reason, ReasonKind
+from derivations.records.claims import Verdict
 
 MOST_REASONS = 3  # reasons that are named if there are several
+
+
+def verdicts(document: str, of: Iterable[str]) -> str:
+    """Render the number of a document's claims, and of those with each verdict."""
+    counts = Counter(of)
+    return f"{document}: {counts.total()} claims: {', '.join(f'{counts[v]} {v}' for v in Verdict if counts[v])}"
 
 
 # ── why claims run again ────────────────────────────────────────────────────────────────────────────────────────────

@@ -1,8 +1,6 @@
 """How far the output of attention moves with its query: the constant D²/4, step by step, for tilts of one law.
 
-Claims     beyond.cocoercive, beyond.cocoercive-prior, beyond.cocoercive-pass, beyond.pass-divergence
-Main claims
-           beyond.cocoercive         ‖h_λ − h_ν‖² ≤ D²/4 ⟨λ − ν, h_λ − h_ν⟩
+Claims     beyond.cocoercive         ‖h_λ − h_ν‖² ≤ D²/4 ⟨λ − ν, h_λ − h_ν⟩
            beyond.cocoercive-prior   ‖ĥ − μ‖² ≤ D²/4 ⟨λ*, ĥ − μ⟩, the same from λ* to no query at all
            beyond.cocoercive-pass    ‖h_c − ĥ‖² ≤ D²/4 ⟨αz − λ*, h_c − ĥ⟩, the same from αz to λ*
            beyond.pass-divergence    KL(p_c, p*) ≤ D²/8 ‖αz − λ*‖²

@@ -1,9 +1,6 @@
 """Exact attention: what any query solves, and how the exact solution moves with its evidence.
 
-Claims     beyond.one-pass-optimal, beyond.any-query, beyond.any-query-gap, beyond.evidence-split, beyond.shrinkage,
-           beyond.dual-monotone, beyond.estimate-monotone
-Main claims
-           beyond.one-pass-optimal   softmax attention is, for every α, the only minimizer of KL(p, u) − α⟨z, E_p⟩
+Claims     beyond.one-pass-optimal   softmax attention is, for every α, the only minimizer of KL(p, u) − α⟨z, E_p⟩
            beyond.any-query          P(q) − P(p_λ) = KL(q, p_λ) + α/2 ‖h_q − h_λ‖² − α⟨∇D(λ), h_q − h_λ⟩
            beyond.evidence-split     α²‖z‖² = ‖λ*‖² + ‖αz − λ*‖² + 2α(KL(p*, u) + KL(u, p*))
            beyond.dual-monotone      ⟨z₁ − z₂, λ₁ − λ₂⟩ = ‖λ₁ − λ₂‖²/α + KL(p₁, p₂) + KL(p₂, p₁)

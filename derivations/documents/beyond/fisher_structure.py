@@ -1,9 +1,6 @@
 """The covariance matrix C = diag(p) − ppᵀ of attention: a Laplacian with known kernel, gap, inverse and volume.
 
-Claims     beyond.laplacian, beyond.kernel, beyond.spectral-gap, beyond.interlacing, beyond.resolvent, beyond.volume,
-           beyond.natural-step, beyond.natural-gain
-Main claims
-           beyond.laplacian      C_jk = Σ_l p_j p_l (δ_jk − δ_lk): the complete graph with conductances p_j p_l
+Claims     beyond.laplacian      C_jk = Σ_l p_j p_l (δ_jk − δ_lk): the complete graph with conductances p_j p_l
            beyond.spectral-gap   vᵀCv ≥ (min p) ‖v − v̄1‖², with equality for equal weights
            beyond.resolvent      (C + tI)⁻¹v = (v + p ⟨r, v⟩/κ)/(p + t), r = p/(p + t), κ = Σ_l p_l(1 − r_l)
            beyond.volume         ∂/∂s_l log(m Π_j p_j) = tr(C⁺ ∂C/∂s_l), and C = I/m on 1⊥ for s = 0: det⁺C = m Π_j p_j

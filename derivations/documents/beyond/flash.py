@@ -1,8 +1,6 @@
 """Attention in pieces: merging two of them is exact and associative, and the backward pass needs one number per query.
 
-Claims     beyond.merge, beyond.merge-associative, beyond.row-correction
-Main claims
-           beyond.merge               o = w o₁ + (1 − w) o₂, w = σ(ℓ₁ − ℓ₂), ℓ = ℓ₂ + log(1 + exp(ℓ₁ − ℓ₂))
+Claims     beyond.merge               o = w o₁ + (1 − w) o₂, w = σ(ℓ₁ − ℓ₂), ℓ = ℓ₂ + log(1 + exp(ℓ₁ − ℓ₂))
            beyond.merge-associative   (A ⊕ B) ⊕ C = A ⊕ (B ⊕ C) for pairs (ℓ, o)
            beyond.row-correction      ⟨g, o⟩ = E_p[⟨g, v⟩] = −E_p[u], the baseline of the gradient
 Notation   two pieces of t1 and t2 keys with scores x and y (over τ) and values X, Y; ℓ₁, ℓ₂ their log-sum-exps and o₁, o₂

@@ -1,9 +1,6 @@
 """The Gibbs identity: the distance of any weights from optimal attention, exactly and in computable bounds.
 
-Claims     beyond.gibbs, beyond.gibbs-plans, beyond.gibbs-prior, beyond.pinsker, beyond.pinsker-sharp, beyond.chi-square,
-           beyond.certificate
-Main claims
-           beyond.gibbs           J(q) − V = τ KL(q‖p) for every q of the closed simplex
+Claims     beyond.gibbs           J(q) − V = τ KL(q‖p) for every q of the closed simplex
            beyond.gibbs-plans     Σ_i (J_i(R_i) − V_i) = Σ_i τ_i KL(R_i‖P_i), each row with its own temperature
            beyond.pinsker         J(q) − V ≥ (τ/2) ‖q − p‖₁²
            beyond.pinsker-sharp   KL(q‖p)/‖q − p‖₁² → 1/2 as q → p = (1/2, 1/2)

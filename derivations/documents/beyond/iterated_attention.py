@@ -1,8 +1,6 @@
 """Iterated attention: a second pass takes one more order of α off the distance from the exact query.
 
-Claims     beyond.third-order, beyond.second-pass, beyond.iterates, beyond.pass-certificate
-Main claims
-           beyond.third-order        λ* = αz − α²Σz + α³(Σ²z − κ₃(z, z, ·)/2) + o(α³)
+Claims     beyond.third-order        λ* = αz − α²Σz + α³(Σ²z − κ₃(z, z, ·)/2) + o(α³)
            beyond.second-pass        λ₁ = λ* − α³Σ²z + o(α³) for λ₁ = α(z + μ − h(αz)), where αz = λ* + α²Σz + o(α²)
            beyond.iterates           ‖λ_k − λ*‖ ≤ q^(k+1) α‖z‖/(1 + q), which is O(α^(k+2)), for λ_0 = αz and every k
            beyond.pass-certificate   α²‖h_c − μ‖² = ‖λ* − αz‖² + α²‖h_c − ĥ‖² + 2α(KL(p_c, p*) + KL(p*, p_c))

@@ -1,9 +1,6 @@
 """Norms of the softmax Jacobian, sharp for all pairs of norms at once.
 
-Claims     beyond.jacobian-form, beyond.oscillation, beyond.jacobian-attained, beyond.jacobian-spectral, beyond.jacobian-total,
-           beyond.jacobian-entry
-Main claims
-           beyond.jacobian-form       wᵀJv ≤ osc(v) osc(w)/(4τ)
+Claims     beyond.jacobian-form       wᵀJv ≤ osc(v) osc(w)/(4τ)
            beyond.oscillation         ((x + y)/2)ᵃ ≤ (xᵃ + yᵃ)/2
            beyond.jacobian-attained   ‖Jv‖_b = 2^{1/b − 1/a}/(2τ) ‖v‖_a at two tied keys, v = (1, −1)
            beyond.jacobian-spectral   vᵀJv ≤ ‖v‖²/(2τ)

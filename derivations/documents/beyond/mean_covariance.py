@@ -1,8 +1,6 @@
 """The exact query as the solution of a linear system, and the error of the approximate system that is solved instead.
 
-Claims     beyond.mean-covariance, beyond.resolvent-contracts, beyond.resolvent-error
-Main claims
-           beyond.mean-covariance       λ* = α(I + αS)⁻¹z, S = ∫₀¹ Cov(tλ*) dt
+Claims     beyond.mean-covariance       λ* = α(I + αS)⁻¹z, S = ∫₀¹ Cov(tλ*) dt
            beyond.resolvent-contracts   ‖x‖ ≤ ‖(I + αΣ)x‖: w is at least as near to λ* as (I + αΣ)λ* is to αz
            beyond.resolvent-error       ‖(I + αΣ)λ* − αz‖ ≤ αD³/(12√3) ‖λ*‖²
 Notation   λ = λ* and z = λ*/α + ĥ − μ, of which λ* maximizes the dual; h(x) the mean of tilt(x), Cov(x) its covariance, so that

@@ -1,9 +1,6 @@
 """A priori bounds for the distance of attention from the exact solution, sharp and in terms of one number q.
 
-Claims     beyond.relative-deviation, beyond.query-bound, beyond.output-bound, beyond.weights-bound, beyond.objective-bound,
-           beyond.contraction, beyond.output-attained, beyond.objective-attained
-Main claims
-           beyond.query-bound          ‖αz − λ*‖ ≤ α‖z‖ q/(1 + q)
+Claims     beyond.query-bound          ‖αz − λ*‖ ≤ α‖z‖ q/(1 + q)
            beyond.output-bound         ‖h_c − ĥ‖ ≤ D²/4 α‖z‖ q/(1 + q) = ‖z‖ q²/(1 + q)
            beyond.weights-bound        ‖p_c − p*‖₁/2 ≤ D/4 α‖z‖ q/(1 + q)
            beyond.objective-bound      P(p_c) − P(p*) ≤ D²/8 α²‖z‖² q²/(1 + q) = α/2 ‖z‖² q³/(1 + q)

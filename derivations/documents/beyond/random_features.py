@@ -1,8 +1,6 @@
 """Positive random features: exact covariances, and the average error of linear attention with them.
 
-Claims     beyond.feature-covariance, beyond.ratio-bias, beyond.ratio-bias-bound
-Main claims
-           beyond.feature-covariance   Cov(f_j, f_k) = κ_j κ_k (e^{⟨q + k_j, q + k_k⟩} − 1), κ_j = e^{⟨q, k_j⟩} = E f_j
+Claims     beyond.feature-covariance   Cov(f_j, f_k) = κ_j κ_k (e^{⟨q + k_j, q + k_k⟩} − 1), κ_j = e^{⟨q, k_j⟩} = E f_j
            beyond.ratio-bias           E[N/Z] − E[N]/E[Z] = −Cov(N/Z, Z)/E[Z]: exact, for any number of features
            beyond.ratio-bias-bound     |E[N/Z] − E[N]/E[Z]| ≤ L/2 √Var(Z)/E[Z] for values within L
 Notation   f_j = exp(⟨ω, q⟩ − ‖q‖²/2) exp(⟨ω, k_j⟩ − ‖k_j‖²/2), ω standard normal; Q = q, K[j, r] = (k_j)_r; a finite law of the

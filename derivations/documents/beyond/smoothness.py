@@ -1,8 +1,6 @@
 """How far a mean can move with its weights: the constants D/2 and D²/4 behind the bounds of attention's output.
 
-Claims     beyond.jeffreys, beyond.mean-distance, beyond.mean-smooth, beyond.hoeffding, beyond.carried
-Main claims
-           beyond.jeffreys        KL(p, w) + KL(w, p) ≥ ‖p − w‖₁²
+Claims     beyond.jeffreys        KL(p, w) + KL(w, p) ≥ ‖p − w‖₁²
            beyond.mean-distance   ‖h_p − h_w‖ ≤ D/2 ‖p − w‖₁
            beyond.mean-smooth     ‖h_p − h_w‖² ≤ D²/4 (KL(p, w) + KL(w, p))
            beyond.hoeffding       KL(p, p') ≤ ω²/8 for p' ∝ p e^{ωg}, 0 ≤ g ≤ 1

@@ -1,8 +1,6 @@
 """How far attention moves when scores do: one bound for changes of every size, attained for every number of keys.
 
-Claims     beyond.stability, beyond.stability-attained
-Main claims
-           beyond.stability            E_p'[f] − E_p[f] ≤ L y/(2x + y), which is L tanh(ω/4τ)
+Claims     beyond.stability            E_p'[f] − E_p[f] ≤ L y/(2x + y), which is L tanh(ω/4τ)
            beyond.stability-attained   equality with n + 1 keys, one of which gains ω, for every n
 Notation   p any point of the simplex, the old weights; p'_j = p_j r_j/Σ_l p_l r_l the new ones, r_j ∝ exp(δ_j/τ);
            x, y > 0 such that x² ≤ r_j ≤ (x + y)²: r_j = x² + ((x + y)² − x²) h_j with a number h_j of [0, 1],

@@ -1,8 +1,6 @@
 """The temperature as a variable: slopes, joint convexity, which keys gain when it falls, and the rate as it goes to 0.
 
-Claims     beyond.temperature-slope, beyond.entropy-slope, beyond.tangent-gap, beyond.top-mass, beyond.cold-mass
-Main claims
-           beyond.temperature-slope   dφ/dτ = H(p)
+Claims     beyond.temperature-slope   dφ/dτ = H(p)
            beyond.entropy-slope       dH/dτ = Var_p(s)/τ³
            beyond.tangent-gap         φ(x, ρ) less the tangent of φ at (s, τ) is ρ KL(p‖p') ≥ 0: φ is convex
            beyond.top-mass            the share of the k largest scores grows as τ falls: colder majorizes warmer

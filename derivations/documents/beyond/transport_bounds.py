@@ -1,8 +1,6 @@
 """Attention by optimal transport: the bounds of the mean problem with q = (α/γ)D²/4, for every matrix of costs.
 
-Claims     beyond.ot-query-bound, beyond.ot-output-bound, beyond.ot-objective-bound, beyond.ot-cold, beyond.ot-divergence
-Main claims
-           beyond.ot-query-bound       ‖αz − λ*‖ ≤ α‖z‖ q/(1 + q)
+Claims     beyond.ot-query-bound       ‖αz − λ*‖ ≤ α‖z‖ q/(1 + q)
            beyond.ot-output-bound      ‖h_c − ĥ‖ ≤ D²/(4γ) α‖z‖ q/(1 + q)
            beyond.ot-objective-bound   P(X_c) − P(X*) ≤ α/2 ‖z‖² q³/(1 + q)
            beyond.ot-cold              ‖ũ − u‖₁/2 ≤ (N − 1) e^{−Δ/γ}/(1 + (N − 1) e^{−Δ/γ}) < (N − 1) e^{−Δ/γ}

@@ -1,8 +1,6 @@
 """Attention by optimal transport: how far its output moves with its query, with the constant D²/(4γ), step by step.
 
-Claims     beyond.ot-mean-smooth, beyond.ot-cocoercive-prior, beyond.ot-cocoercive-pass, beyond.ot-pass-divergence
-Main claims
-           beyond.ot-mean-smooth        ‖h_λ − h_ν‖² ≤ D²/(4γ) ⟨λ − ν, h_λ − h_ν⟩, whatever the costs are
+Claims     beyond.ot-mean-smooth        ‖h_λ − h_ν‖² ≤ D²/(4γ) ⟨λ − ν, h_λ − h_ν⟩, whatever the costs are
            beyond.ot-cocoercive-prior   ‖ĥ − μ̃‖² ≤ D²/(4γ) ⟨λ*, ĥ − μ̃⟩
            beyond.ot-cocoercive-pass    ‖h_c − ĥ‖² ≤ D²/(4γ) ⟨αz − λ*, h_c − ĥ⟩
            beyond.ot-pass-divergence    γ Σ_j u_j KL(x_c(·|j), x*(·|j)) ≤ D²/(8γ) ‖αz − λ*‖²

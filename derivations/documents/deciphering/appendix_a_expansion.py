@@ -1,9 +1,6 @@
 """Appendix A: the derivation of (13), line by line.
 
-Claims     deciphering.26–deciphering.29, deciphering.sA.series-inserted, deciphering.sA.little-o, deciphering.sA.collected,
-           deciphering.sA.result, deciphering.sA.covariance
-Main claims
-           deciphering.26              M finite near 0: M(λ) = 1 + ⟨M'(0), λ⟩ + ½⟨λ, M''(0)λ⟩ + o(‖λ‖²)  (corrected)
+Claims     deciphering.26              M finite near 0: M(λ) = 1 + ⟨M'(0), λ⟩ + ½⟨λ, M''(0)λ⟩ + o(‖λ‖²)  (corrected)
            deciphering.29              log(1 + t) = t − t²/2 + t³/3 − …, in one letter  (corrected)
            deciphering.sA.result       M finite near 0  ⟹  log M(λ) = ⟨μ, λ⟩ + ½⟨λ, Σλ⟩ + o(‖λ‖²)
            deciphering.sA.covariance   Σ = M''(0) − M'(0)M'(0)ᵀ = E_u[(W − μ)(W − μ)ᵀ]

@@ -1,10 +1,6 @@
 """Appendix B: the problem as regularized maximum likelihood and as maximum a posteriori estimation.
 
-Claims     deciphering.sB.gaussian-difference, deciphering.sB.log-likelihood, deciphering.30, deciphering.31,
-           deciphering.sB.alpha-likelihood, deciphering.32, deciphering.sB.decay, deciphering.33, deciphering.sB.bayes,
-           deciphering.sB.posterior, deciphering.sB.map
-Main claims
-           deciphering.sB.log-likelihood     log f(z) = −‖b − h‖²/(2σ²) − (d/2) log(2πσ²)  (corrected)
+Claims     deciphering.sB.log-likelihood     log f(z) = −‖b − h‖²/(2σ²) − (d/2) log(2πσ²)  (corrected)
            deciphering.31                    (30)/η = ‖b − h‖²/(2ησ²) + K(p, u): the same minimizers as (30)
            deciphering.sB.alpha-likelihood   1/α = ησ²  ⟹  (31) = (4)
            deciphering.32                    ∫ exp(−ηK(p_θ, u)) dθ < ∞  ⟹  f(θ) ∝ exp(−ηK(p_θ, u)) is a density

@@ -1,8 +1,6 @@
 """Appendix B, last part: the parameter of greatest posterior density.
 
-Claims     deciphering.sB.argmin, deciphering.sB.argmin-rearranged, deciphering.sB.alpha-map
-Main claims
-           deciphering.sB.argmin              one p_θ minimizes (30), and it has the greatest posterior density
+Claims     deciphering.sB.argmin              one p_θ minimizes (30), and it has the greatest posterior density
            deciphering.sB.argmin-rearranged   argmin of (30) = argmin ‖b − h_θ‖²/(2ησ²) + K(p_θ, u)  (corrected)
            deciphering.sB.alpha-map           1/α = ησ²  ⟹  (31) = (4)
 Notation   that of `appendix_b_perspectives`

@@ -1,9 +1,6 @@
 """Appendix D, first part: the problem with transport in it, its conjugate and its dual.
 
-Claims     deciphering.34–deciphering.39, deciphering.sD.arguments, deciphering.sD.alpha-to-zero,
-           deciphering.sD.penalty
-Main claims
-           deciphering.34                 (34) has exactly one solution, the p* of (38)
+Claims     deciphering.34                 (34) has exactly one solution, the p* of (38)
            deciphering.36                 W_γ* = γ(H(u) + Σ_t u(t) log Σ_t' exp((g(t') − M(t', t))/γ))  (corrected)
            deciphering.38                 p*(t) = Σ_t' u(t') q_λ*(t|t'), for symmetric M
            deciphering.sD.alpha-to-zero   p* → ũ as α → 0  (corrected)

@@ -1,8 +1,6 @@
 """Appendix D, second part: the true preference distribution, and what becomes of it as γ → 0.
 
-Claims     deciphering.prop1, deciphering.40, deciphering.41, deciphering.sD.kernel-limit, deciphering.sD.preference-limit
-Main claims
-           deciphering.prop1                 ũ = argmin_p W_γ(p; u, M), and no other p
+Claims     deciphering.prop1                 ũ = argmin_p W_γ(p; u, M), and no other p
            deciphering.40                    ũ(t) = Σ_t' u(t') q_0(t|t'), for symmetric M
            deciphering.sD.kernel-limit       γ → 0  ⟹  q_0(t|t') → 1 for t = t', 0 otherwise
            deciphering.sD.preference-limit   γ → 0  ⟹  ũ(t) → u(t)

@@ -1,9 +1,6 @@
 """Appendix D, third part: the cumulant expansion of the dual.
 
-Claims     deciphering.42–deciphering.45, deciphering.sD.conditional, deciphering.sD.cumulant,
-           deciphering.sD.dual-expanded, deciphering.sD.dual-third-line
-Main claims
-           deciphering.42                   log Σ_t' exp((⟨t', λ⟩ − M(t, t'))/γ) = log M_t(λ/γ) + log Z(t)
+Claims     deciphering.42                   log Σ_t' exp((⟨t', λ⟩ − M(t, t'))/γ) = log M_t(λ/γ) + log Z(t)
            deciphering.43                   log M_t(λ/γ) = ⟨μ_t, λ⟩/γ + ½⟨λ, Σ_t λ⟩/γ² + O(‖λ/γ‖³)
            deciphering.sD.cumulant          log M_t(sv/γ) = κ₁s/γ + κ₂(s/γ)²/2 + κ₃(s/γ)³/6 + o(s³)  (corrected)
            deciphering.sD.dual-third-line   ⟨Σ_t u(t)μ_t, λ⟩ + Σ_t u(t)⟨λ, Σ_t λ⟩/(2γ), both sums over t  (corrected)

@@ -1,9 +1,6 @@
 """Appendix D, fourth part: the approximate maximizer of the dual, from its quadratic approximation.
 
-Claims     deciphering.46, deciphering.sD.quadratic, deciphering.sD.stationarity, deciphering.sD.without-means,
-           deciphering.sD.resolvent, deciphering.sD.linear
-Main claims
-           deciphering.46             Σ_t u(t)μ_t = Σ_t u(t) Σ_t' q_t(t')t' = μ̃, for symmetric M  (corrected)
+Claims     deciphering.46             Σ_t u(t)μ_t = Σ_t u(t) Σ_t' q_t(t')t' = μ̃, for symmetric M  (corrected)
            deciphering.sD.quadratic   λ* = ν + O(α³)
            deciphering.sD.resolvent   ν = (I + (α/γ)Σ̄)⁻¹(αz)  (corrected)
            deciphering.sD.linear      λ* = αz − (α²/γ)Σ̄z + O(α³)  (corrected)

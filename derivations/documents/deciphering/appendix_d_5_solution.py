@@ -1,8 +1,6 @@
 """Appendix D, last part: the closed form (47), and that it is (25).
 
-Claims     deciphering.47, deciphering.sD.same-as-25
-Main claims
-           deciphering.47              p*(t) = (47) − (α/γ)² Σ_t' u(t')q_t'(t)⟨t − μ_t', Σ̄z⟩ + O(α³)  (corrected)
+Claims     deciphering.47              p*(t) = (47) − (α/γ)² Σ_t' u(t')q_t'(t)⟨t − μ_t', Σ̄z⟩ + O(α³)  (corrected)
            deciphering.sD.same-as-25   (47) = (25) for symmetric M
 Notation   Y_t = ⟨t, z⟩, W_t = ⟨t, w⟩ with λ* = αz + α²w + o(α²), so w = −Σ̄z/γ (deciphering.sD.linear); Q the kernel of M
 References the end of Appendix D of the document

@@ -1,9 +1,6 @@
 """Section 10: what the conclusion sums up.
 
-Claims     deciphering.s10.well-explained, deciphering.s10.support-removed, deciphering.s10.mechanism,
-           deciphering.s10.justification
-Main claims
-           deciphering.s10.support-removed   p*(t) > 0 for every t in 𝒜, with costs in ℝ₊
+Claims     deciphering.s10.support-removed   p*(t) > 0 for every t in 𝒜, with costs in ℝ₊
            deciphering.s10.mechanism         log(p_i/p_j) = log(u_i/u_j) + α⟨t_i − t_j, z⟩
 Notation   as in section9_sharing.py: N templates in 𝒜, n of them in the input, K the costs between the two
 References section 10 of the document, the first paragraph of which repeats the abstract; "Broader impact" asserts

@@ -1,8 +1,6 @@
 """Section 10: what is generally assumed, and what is new.
 
-Claims     deciphering.s10.narrowing, deciphering.s10.novel-approach
-Main claims
-           deciphering.s10.narrowing   what is assumed and what is new: judgements without a criterion, both open
+Claims     deciphering.s10.narrowing   what is assumed and what is new: judgements without a criterion, both open
 References the second paragraph of section 10 of the document
 """
 

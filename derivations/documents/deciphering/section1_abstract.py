@@ -1,9 +1,6 @@
 """Abstract and section 1: what the document announces.
 
-Claims     deciphering.s0.convex, deciphering.s0.closed-form, deciphering.s0.special-case, deciphering.s0.t5,
-           deciphering.s0.justification, deciphering.s1.solver, deciphering.s1.validated
-Main claims
-           deciphering.s0.convex         P(p) ≥ P(v) + ⟨∇P(v), p − v⟩
+Claims     deciphering.s0.convex         P(p) ≥ P(v) + ⟨∇P(v), p − v⟩
            deciphering.s0.closed-form    ĥ = Σ_i t_i tilt(αz)_i + o(α)
            deciphering.s0.special-case   u_i = 1/n  ⟹  tilt(αz)_i = softmax(α⟨t, z⟩)_i
            deciphering.s0.t5             T5's weights are softmax(⟨t_i, z⟩ + log u_i), u from mask and positions

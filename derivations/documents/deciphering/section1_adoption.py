@@ -1,9 +1,6 @@
 """Abstract and section 1: how widely attention is used, how little it is understood, and what is new.
 
-Claims     deciphering.s0.widely-used, deciphering.s0.little-understood, deciphering.s0.central, deciphering.s1.pivotal,
-           deciphering.s1.limits, deciphering.s1.novel
-Main claims
-           deciphering.s1.pivotal   without attention the change of one word changes one output: reached = 1
+Claims     deciphering.s1.pivotal   without attention the change of one word changes one output: reached = 1
 Notation   reached = how many words' outputs change with one word of WORDS, where attention gives nothing
 References the abstract, the first two paragraphs and the end of the third one of section 1; section 10 where it repeats them;
            BertModel and T5EncoderModel in transformers

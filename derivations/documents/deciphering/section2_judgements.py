@@ -1,8 +1,6 @@
 """Section 2: what follows from other papers, in the document's judgement.
 
-Claims     deciphering.s2.interpretability, deciphering.s2.convex-relaxation, deciphering.s2.closed-forms-in-the-limit
-Main claims
-           deciphering.s2.convex-relaxation   what other papers show, in the document's judgement: all three open
+Claims     deciphering.s2.convex-relaxation   what other papers show, in the document's judgement: all three open
 References the second and third paragraph of section 2 of the document; Sahiner et al. (2022)
 """
 

@@ -1,10 +1,6 @@
 """Section 2, and sections 3.2 and 6 where they name other models: statements about other papers.
 
-Claims     deciphering.s2.saliency, deciphering.s2.not-identifiable, deciphering.s2.hahn, deciphering.s2.kernel-smoother,
-           deciphering.s2.unaltered, deciphering.s2.gaussian-process, deciphering.s2.norms, deciphering.s2.hopfield,
-           deciphering.s3.similar-models, deciphering.s3.two-lstm-layers, deciphering.s6.bahdanau-luong
-Main claims
-           deciphering.s2.not-identifiable   t_0 = Σ_i g_i t_i  ⟹  other weights give the same Σ_i p_i t_i
+Claims     deciphering.s2.not-identifiable   t_0 = Σ_i g_i t_i  ⟹  other weights give the same Σ_i p_i t_i
            deciphering.s2.kernel-smoother    p_i ∝ u_i exp(α‖t_i‖²/2) k(t_i, z), k(t, z) = exp(−α‖t − z‖²/2)
            deciphering.s2.hopfield           ξ_new = X softmax(βXᵀξ)
            deciphering.s6.bahdanau-luong     score ⟨t_i, f(s)⟩, u_i = 1/n: (18) is Luong's attention, dot or general

@@ -1,10 +1,6 @@
 """Section 3: statements about the three examples, vocabularies, captions and words in order.
 
-Claims     deciphering.s3.unified, deciphering.s3.blanks-train-bert, deciphering.s3.typical-extractors,
-           deciphering.s3.large-vocabulary, deciphering.s3.prior-knowledge, deciphering.s3.similar-places,
-           deciphering.s3.caption-places, deciphering.s3.mixes-in, deciphering.s3.interpretation
-Main claims
-           deciphering.s3.caption-places     P(i, k) = v_i w_k and v_i = 1/m  ⟹  u_i = 1/m
+Claims     deciphering.s3.caption-places     P(i, k) = v_i w_k and v_i = 1/m  ⟹  u_i = 1/m
            deciphering.s3.large-vocabulary   |𝒜| > 10⁴ in the models that are shipped
 Notation   predicted = at how many words the loss looks; words = the size of a vocabulary; v_i, w_k the shares of places i of
            an image and of places k of a caption, J[i, k] their joint shares

@@ -1,10 +1,6 @@
 """Section 3: templates, the preference distribution and the noisy evidence.
 
-Claims     deciphering.1–deciphering.3, deciphering.s3.convex-combination, deciphering.s3.preference,
-           deciphering.s3.mean-shift, deciphering.s3.shift-of-mu, deciphering.s3.estimate-of-h,
-           deciphering.s3.previous-words, deciphering.fn1–deciphering.fn3, deciphering.fn5, deciphering.fn6
-Main claims
-           deciphering.s3.convex-combination   m − ⟨v, h⟩ = Σ_i p_i(m − ⟨v, t_i⟩) for all v and m
+Claims     deciphering.s3.convex-combination   m − ⟨v, h⟩ = Σ_i p_i(m − ⟨v, t_i⟩) for all v and m
            deciphering.2                       ∫ ‖a‖ p(a) da < ∞  ⟹  h = ∫ a p(a) da exists
            deciphering.s3.mean-shift           h − μ = Σ_i (p_i − u_i) t_i
            deciphering.s3.shift-of-mu          E z = h − μ, and not μ − h  (corrected)

@@ -1,8 +1,6 @@
 """Section 3: what a support within T excludes, and the limits of a preference that does not see the previous words.
 
-Claims     deciphering.s3.strong-constraint, deciphering.s3.words-so-far, deciphering.s3.within-support
-Main claims
-           deciphering.s3.strong-constraint   supp r ⊆ T  ⟹  KL(r ‖ 1/|𝒜|) ≥ log(|𝒜|/M)
+Claims     deciphering.s3.strong-constraint   supp r ⊆ T  ⟹  KL(r ‖ 1/|𝒜|) ≥ log(|𝒜|/M)
            deciphering.s3.words-so-far        ‖u − p‖² + ‖u − q‖² ≥ ½‖p − q‖²
            deciphering.s3.within-support      KL(p ‖ q(·|T)) = KL(p ‖ q) + log q(T) ≤ KL(p ‖ q)  (corrected)
 Notation   r_i weights of M = m templates, in a vocabulary of m + o words; p, q weights after two histories, u a preference that

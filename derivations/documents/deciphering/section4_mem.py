@@ -1,9 +1,6 @@
 """Section 4, a maximum entropy on the mean perspective: the problem with a constraint in place of the penalty.
 
-Claims     deciphering.6, deciphering.s4.infinitely-many, deciphering.s4.mem, deciphering.s4.mem-minimizes,
-           deciphering.s4.perspectives
-Main claims
-           deciphering.s4.mem             some ‖r(p)‖² < 1/(2α)  ⟹  p̃ = tilt(κr(p̃)), κ ≥ 0, κ(‖r(p̃)‖² − 1/(2α)) = 0
+Claims     deciphering.s4.mem             some ‖r(p)‖² < 1/(2α)  ⟹  p̃ = tilt(κr(p̃)), κ ≥ 0, κ(‖r(p̃)‖² − 1/(2α)) = 0
            deciphering.s4.mem-minimizes   argmin of (4) = argmin {K(p, u) : ‖r(p)‖ ≤ ‖λ*‖/α}  (corrected)
            deciphering.s4.perspectives    P(p̃) ≤ P(q) and ‖r(q)‖ ≤ ‖r(p̃)‖  ⟹  K(p̃, u) ≤ K(q, u)
 Notation   r(p) = μ + z − Σ_i p_i t_i; p* = tilt(λ); kappa = κ > 0 the multiplier of the constraint; b = μ + z, v any

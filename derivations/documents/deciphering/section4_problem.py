@@ -1,9 +1,6 @@
 """Section 4: the optimization problem, its estimate, and what the KL divergence does in it.
 
-Claims     deciphering.4, deciphering.5, deciphering.s4.kl, deciphering.s4.kl-finite, deciphering.s4.kl-heavy-tail,
-           deciphering.s4.both-requirements, deciphering.s4.minimizer, deciphering.s4.reliability
-Main claims
-           deciphering.4                      P(u) = α/2 ‖z‖², finite for every z
+Claims     deciphering.4                      P(u) = α/2 ‖z‖², finite for every z
            deciphering.s4.kl                  K(p, u) = Σ_i p_i log(p_i/u_i), the divergence of p from u  (corrected)
            deciphering.s4.both-requirements   K(p, u) ≥ 0, and K(p, u) = 0  ⟺  p = u
            deciphering.s4.minimizer           P has exactly one minimizer, for every z

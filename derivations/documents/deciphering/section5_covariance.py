@@ -1,8 +1,6 @@
 """Section 5 for N(μ, Σ): the example with any covariance, a singular one included.
 
-Claims     deciphering.s5.general-covariance
-Main claims
-           deciphering.s5.general-covariance   λ* = α(I + αΣ)⁻¹(b − μ) and p* = N(μ + Σλ*, Σ), Σ singular or not
+Claims     deciphering.s5.general-covariance   λ* = α(I + αΣ)⁻¹(b − μ) and p* = N(μ + Σλ*, Σ), Σ singular or not
 Notation   Σ = AAᵀ with A any d × r matrix, so u is the law of μ + Ag with g standard normal in ℝ^r; q the law of μ + Aη
            with mean m of η, K = KL(η ‖ N(m, I)) ≥ 0; lam = λ, and b the one that λ belongs to
 References Section 5 of the document, whose example has Σ = I; `deciphering.15` has the same λ*

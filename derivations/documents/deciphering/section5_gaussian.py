@@ -1,10 +1,6 @@
 """Section 5: a Gaussian preference distribution, for which the problem has a closed solution.
 
-Claims     deciphering.s5.convex, deciphering.s5.closed-form, deciphering.7, deciphering.8, deciphering.s5.mgf,
-           deciphering.s5.dual-point, deciphering.s5.proportional, deciphering.s5.minimizer, deciphering.s5.estimate,
-           deciphering.s5.reliability, deciphering.s5.general-setting
-Main claims
-           deciphering.s5.closed-form       min α/2 ‖b − h‖² + K(q, u) = α/(2(1 + α)) ‖b − μ‖²
+Claims     deciphering.s5.closed-form       min α/2 ‖b − h‖² + K(q, u) = α/(2(1 + α)) ‖b − μ‖²
            deciphering.s5.mgf               E_u exp⟨W, λ⟩ = exp(⟨μ, λ⟩ + ½‖λ‖²)
            deciphering.s5.dual-point        λ* = α/(1 + α) (b − μ)
            deciphering.s5.minimizer         p* = N((μ + αb)/(1 + α), I)

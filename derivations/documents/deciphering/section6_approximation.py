@@ -1,9 +1,6 @@
 """Section 6: the approximations (15)–(18), each with its order and its constant, and where "=" is true.
 
-Claims     deciphering.15–deciphering.18, deciphering.thm2, deciphering.fn7, deciphering.s6.invertible,
-           deciphering.s6.discrete
-Main claims
-           deciphering.15     M finite near 0: λ* = w − α³κ₃(z, z, ·)/2 + o(α³)  (corrected)
+Claims     deciphering.15     M finite near 0: λ* = w − α³κ₃(z, z, ·)/2 + o(α³)  (corrected)
            deciphering.16     M finite near 0: λ* = αz − α²Σz + o(α²)  (corrected)
            deciphering.thm2   M finite near 0  ⟹  ĥ = ĥ(αz) − α²Σ²z + o(α²)
            deciphering.17     M finite near 0: ĥ = E_u[W exp(α⟨W, z⟩)]/M(αz) − α²Σ²z + o(α²)  (corrected)

@@ -1,8 +1,6 @@
 """Section 6: gradient ascent on (9), and its traces in models before the transformer.
 
-Claims     deciphering.s6.gradient-ascent, deciphering.s6.components
-Main claims
-           deciphering.s6.gradient-ascent   D(λ) ≤ D(ν) + ⟨∇D(ν), λ − ν⟩ − ‖λ − ν‖²/(2α)
+Claims     deciphering.s6.gradient-ascent   D(λ) ≤ D(ν) + ⟨∇D(ν), λ − ν⟩ − ‖λ − ν‖²/(2α)
 Notation   λ, ν dual points, p and q the tilts of u by them; D the objective of (9), for any μ + z
 References the text of section 6 after (12) and after Figure 3
 """

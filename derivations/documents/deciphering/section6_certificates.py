@@ -1,9 +1,6 @@
 """Section 6: what a dual point, or one pass of attention, certifies about the exact solution.
 
-Claims     deciphering.s6.maximizer, deciphering.s6.dual-distance, deciphering.s6.suboptimality,
-           deciphering.s6.one-pass-gap, deciphering.s6.one-pass-bound, deciphering.s6.shift, deciphering.s6.scale
-Main claims
-           deciphering.s6.dual-distance    ‖λ − λ*‖ ≤ α‖∇D(λ)‖
+Claims     deciphering.s6.dual-distance    ‖λ − λ*‖ ≤ α‖∇D(λ)‖
            deciphering.s6.suboptimality    P(q) − P(p*) = K(q, p*) + α/2 ‖h_q − ĥ‖²
            deciphering.s6.one-pass-gap     P(p_c) − D(αz) = α/2 ‖μ − h_c‖²
            deciphering.s6.one-pass-bound   K(p_c, p*) + α/2 ‖h_c − ĥ‖² ≤ α/2 ‖μ − h_c‖²

@@ -1,9 +1,6 @@
 """Section 6: the logarithm of the moment generating function, its expansion, and what the expansion needs.
 
-Claims     deciphering.13, deciphering.14, deciphering.s6.mgf, deciphering.s6.cumulant, deciphering.s6.bounded-moments,
-           deciphering.s6.gaussian-exact, deciphering.s6.quadratic-model
-Main claims
-           deciphering.13                   M finite near 0  ⟹  log M(λ) = ⟨μ, λ⟩ + ½⟨λ, Σλ⟩ + O(‖λ‖³)
+Claims     deciphering.13                   M finite near 0  ⟹  log M(λ) = ⟨μ, λ⟩ + ½⟨λ, Σλ⟩ + O(‖λ‖³)
            deciphering.14                   log M(λ*) = ⟨μ, λ*⟩ + ½⟨λ*, Σλ*⟩ + α³κ₃(z)/6 + o(α³)
            deciphering.s6.bounded-moments   E|⟨W, λ⟩|^k ≤ (k/e)^k (M(λ) + M(−λ))
            deciphering.s6.cumulant          log M(tλ) = κ₁(λ)t + κ₂(λ)t²/2 + κ₃(λ)t³/6 + o(t³)  (corrected)

@@ -1,8 +1,6 @@
 """Section 6, Figure 3: does a smaller α always make (18) a better approximation?
 
-Claims     deciphering.fig3, deciphering.s6.smaller-alpha-better, deciphering.s6.still-deviates
-Main claims
-           deciphering.s6.smaller-alpha-better   h(αz) − h(λ*) = α²Σ²z + o(α²), for small α
+Claims     deciphering.s6.smaller-alpha-better   h(αz) − h(λ*) = α²Σ²z + o(α²), for small α
 Notation   x, y > 0 dual points on the line (d = 1); strength(x) the α whose problem x solves; h(λ) = Σ_i p_i(λ) t_i
 References Figure 3 of the document and the text about it; `deciphering.18` for the order of the error
 """

@@ -1,8 +1,6 @@
 """Section 6: how much of what one pass of attention certifies is lost, in terms of κ = αL.
 
-Claims     deciphering.s6.covariance-bound, deciphering.s6.one-pass-mean, deciphering.s6.one-pass-dual
-Main claims
-           deciphering.s6.covariance-bound   ‖Σy‖² ≤ L⟨y, Σy⟩
+Claims     deciphering.s6.covariance-bound   ‖Σy‖² ≤ L⟨y, Σy⟩
            deciphering.s6.one-pass-mean      ‖h_c − ĥ‖ ≤ κ/(1 + κ) ‖h_c − μ‖
            deciphering.s6.one-pass-dual      ‖αz − λ*‖ ≥ α/(1 + κ) ‖h_c − μ‖
 Notation   L ≥ ‖t_i − c‖² for every template and some c; κ = αL; g = ĥ − μ = z − λ*/α, so αz = λ* + αg; e = h_c − ĥ, so

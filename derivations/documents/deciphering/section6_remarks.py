@@ -1,8 +1,6 @@
 """Section 6: where (18) is exact, and what the text says about small α and uniform u.
 
-Claims     deciphering.s6.exact, deciphering.s6.small-dual, deciphering.s6.close-to-mean, deciphering.s6.uniform
-Main claims
-           deciphering.s6.exact           ĥ(αz) = ĥ  ⟺  ⟨t_i − t_j, z⟩ = 0 for all i, j
+Claims     deciphering.s6.exact           ĥ(αz) = ĥ  ⟺  ⟨t_i − t_j, z⟩ = 0 for all i, j
            deciphering.s6.small-dual      ‖λ*‖ ≤ α‖z‖
            deciphering.s6.close-to-mean   ĥ = μ + αΣz + o(α)
            deciphering.s6.uniform         u_i = 1/n: ĥ(αz) = Σ_i t_i softmax(α⟨t, z⟩)_i

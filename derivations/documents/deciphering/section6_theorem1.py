@@ -1,8 +1,6 @@
 """Section 6, Theorem 1: the dual of (4), and how a maximizer of the dual gives the minimizer.
 
-Claims     deciphering.thm1, deciphering.9–deciphering.12, deciphering.s6.closed-form
-Main claims
-           deciphering.9      D(λ) = ⟨λ, μ + z⟩ − ‖λ‖²/(2α) − log M(λ) ≤ P(p) for all λ and p
+Claims     deciphering.9      D(λ) = ⟨λ, μ + z⟩ − ‖λ‖²/(2α) − log M(λ) ≤ P(p) for all λ and p
            deciphering.thm1   λ* interior to {M < ∞}  ⟹  the minimizer is p̃_i = u_i exp⟨t_i, λ*⟩/M(λ*), and no other
            deciphering.12     λ* interior to {M < ∞}  ⟹  ĥ = E_u[W exp⟨W, λ*⟩]/M(λ*)
 Notation   P the objective of (4), D that of (9); p = tilt(λ), the right side of (11); z is the one for which λ maximizes D;

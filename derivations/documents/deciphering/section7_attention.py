@@ -1,9 +1,6 @@
 """Section 7: (18) as an attention layer, alone, in a stack and with several heads.
 
-Claims     deciphering.fn8, deciphering.s7.dot-product, deciphering.s7.solves-the-problem, deciphering.s7.linearized,
-           deciphering.s7.two-pieces, deciphering.s7.stack, deciphering.s7.grouping, deciphering.s7.multi-head
-Main claims
-           deciphering.s7.dot-product          u_i = 1/n  ⟹  ĥ_c = Σ_i t_i softmax(α⟨t, z⟩)_i
+Claims     deciphering.s7.dot-product          u_i = 1/n  ⟹  ĥ_c = Σ_i t_i softmax(α⟨t, z⟩)_i
            deciphering.s7.solves-the-problem   ĥ = ĥ_c − α²Σ²z + o(α²) for small α
            deciphering.s7.linearized           tilt(αz) = argmin −α⟨z, Σ_i p_i t_i⟩ + K(p, u), for every α
            deciphering.s7.two-pieces           log(p_i/p_j) = log(u_i/u_j) + α⟨t_i − t_j, z⟩

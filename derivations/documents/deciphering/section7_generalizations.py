@@ -1,9 +1,6 @@
 """Section 7: continuous preferences, and the support of the solution.
 
-Claims     deciphering.s7.continuous-u, deciphering.s7.shared-support, deciphering.s7.context-dependent,
-           deciphering.s7.more-general
-Main claims
-           deciphering.s7.continuous-u     M finite near 0  ⟹  λ* = αz − α²Σz + o(α²)
+Claims     deciphering.s7.continuous-u     M finite near 0  ⟹  λ* = αz − α²Σz + o(α²)
            deciphering.s7.shared-support   supp p̃ = supp u
            deciphering.s7.more-general     u(t) = 0: p(t) = 0 with K, p*(t) > 0 with W_γ and costs in ℝ₊
 Notation   K_a(λ) = κ_a + Σ_b S_ab λ_b + ½ Σ_bc G_abc λ_b λ_c + O(‖λ‖³), the gradient of log M where M is finite near 0;

@@ -1,8 +1,6 @@
 """Section 7: statements about T5 beside (18), and why another support may be useful.
 
-Claims     deciphering.s7.like-the-original, deciphering.s7.faster-norm, deciphering.s7.synonyms
-Main claims
-           deciphering.s7.faster-norm   T5's layer normalization does less with each number: no recentering and no bias
+Claims     deciphering.s7.faster-norm   T5's layer normalization does less with each number: no recentering and no bias
 References "T5 transformer implicitly adopts …", footnote 9 and the end of section 7; section 9 where it repeats the last one
 """
 

@@ -1,11 +1,6 @@
 """Section 7: T5 as a realization of (18), and footnote 9.
 
-Claims     deciphering.19, deciphering.20, deciphering.fn4, deciphering.s7.t5-structure, deciphering.s7.mask-function,
-           deciphering.s7.unified, deciphering.s7.t5-realizes, deciphering.s7.t5-inputs, deciphering.s7.trainable-positions,
-           deciphering.s7.bert-positions, deciphering.fn9, deciphering.s7.little-cost, deciphering.s7.state-of-the-art,
-           deciphering.s7.well-supported
-Main claims
-           deciphering.20                  ĥ = Σ_i t_i softmax(⟨t_i, z⟩ + b_{j−i} + 1_masked(i)), over the words i
+Claims     deciphering.20                  ĥ = Σ_i t_i softmax(⟨t_i, z⟩ + b_{j−i} + 1_masked(i)), over the words i
            deciphering.s7.t5-realizes      T5's head = V ∘ (18) with the u of (19)
            deciphering.s7.mask-function    the attention mask hides word i  ⟹  its weight is 0  (corrected)
            deciphering.s7.bert-positions   ∂P_ja/∂P_kc = δ_jk δ_ac: BERT trains a table of positions  (corrected)

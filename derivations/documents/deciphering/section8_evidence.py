@@ -1,9 +1,6 @@
 """Section 8: what the relative deviation measures, and the figures.
 
-Claims     deciphering.fig1, deciphering.fig2, deciphering.fig4–deciphering.fig8, deciphering.s8.nearly-coincides,
-           deciphering.s8.other-models, deciphering.s8.as-a-result, deciphering.s8.corroborates
-Main claims
-           deciphering.s8.as-a-result   ‖λ − αz‖/‖λ‖ = ‖ĥ − μ‖/‖μ + z − ĥ‖, which does not see ĥ_c  (corrected)
+Claims     deciphering.s8.as-a-result   ‖λ − αz‖/‖λ‖ = ‖ĥ − μ‖/‖μ + z − ĥ‖, which does not see ĥ_c  (corrected)
 Notation   λ an optimal dual point, for the evidence z = λ/α + h(λ) − μ; ĥ = h(λ); ĥ_c = h(αz) the layer's output;
            deviation = ‖λ − αz‖/‖λ‖, the figures' statistic; output error = ‖ĥ_c − ĥ‖/‖ĥ − μ‖; c > 0 a scale, s = c²
 References section 8 of the document, Figures 4 to 8

@@ -1,9 +1,6 @@
 """Section 8: what a head of BERT and of T5 computes, and how it becomes (18).
 
-Claims     deciphering.21, deciphering.22, deciphering.s8.reparametrization, deciphering.s8.t5-reparametrization,
-           deciphering.s8.cross-prior, deciphering.s8.three-types
-Main claims
-           deciphering.21                        b_V + Σ_i Vx_i softmax_i(⟨Kx_i, Qx_k + b_Q⟩/√d′)  (corrected)
+Claims     deciphering.21                        b_V + Σ_i Vx_i softmax_i(⟨Kx_i, Qx_k + b_Q⟩/√d′)  (corrected)
            deciphering.22                        Σ_i Vx_i u_i e^⟨Kx_i, Qy⟩/Σ_j u_j e^⟨Kx_j, Qy⟩  (corrected)
            deciphering.s8.reparametrization      t_i = x_i/√d′, z = KᵀQx_k, V′ = V√d′, α = 1  ⟹  V′ĥ = (21), u uniform
            deciphering.s8.t5-reparametrization   t_i = x_i, z = KᵀQy, V′ = V for T5  (corrected)

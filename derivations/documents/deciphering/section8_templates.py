@@ -1,8 +1,6 @@
 """Section 8, footnote 10: the size of the templates, and whether Theorem 2 applies at α = 1.
 
-Claims     deciphering.fn10, deciphering.s8.bounded-moments, deciphering.s8.theorem2-applies
-Main claims
-           deciphering.fn10                  E‖t_i‖² = d/d′ = H, where d grows with d′ and H is fixed
+Claims     deciphering.fn10                  E‖t_i‖² = d/d′ = H, where d grows with d′ and H is fixed
            deciphering.s8.bounded-moments    E_u‖W‖^(2r) ≤ Σ_i ‖t_i‖^(2r) < ∞
            deciphering.s8.theorem2-applies   λ* − αz = α(μ − h(w)) + o(α) at fixed w, h(w) the mean of (18)
 Notation   x_a the entries of an input, independent with mean 0 and variance 1, as after layer normalization; e = d′ the width

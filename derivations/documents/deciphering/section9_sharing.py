@@ -1,10 +1,6 @@
 """Section 9, second half: which templates get weight, and the costs of the examples.
 
-Claims     deciphering.s9.all-templates, deciphering.s9.group-costs, deciphering.s9.group-sharing,
-           deciphering.s9.shares-weight, deciphering.s9.regular-attention, deciphering.s9.synonyms,
-           deciphering.s9.nonnegative-cost, deciphering.s9.experiment-cost, deciphering.s9.experiment-scale
-Main claims
-           deciphering.s9.all-templates     p*(t) > 0 for every t in 𝒜, with costs in ℝ₊
+Claims     deciphering.s9.all-templates     p*(t) > 0 for every t in 𝒜, with costs in ℝ₊
            deciphering.s9.group-costs       t in 𝒢, 𝒢 with a template of the input  ⟹  p*(t) > 0
            deciphering.s9.group-sharing     ⟨t, z⟩ equal for all t in 𝒢  ⟹  p*(t) = u_i/|𝒢|
            deciphering.s9.shares-weight     x(t|t_i)/x(t_i|t_i) = exp((α⟨t − t_i, z⟩ − M(t, t_i) + M(t_i, t_i))/γ)

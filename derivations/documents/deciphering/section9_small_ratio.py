@@ -1,8 +1,6 @@
 """Section 9: are α and α/γ small in practice?
 
-Claims     deciphering.s9.small-ratio-in-practice
-Main claims
-           deciphering.s9.small-ratio-in-practice   (α/γ) λ_max(Σ̄), beside 1: measured head by head in trained models
+Claims     deciphering.s9.small-ratio-in-practice   (α/γ) λ_max(Σ̄), beside 1: measured head by head in trained models
 References "when both α and α/γ are small" in section 9, before (25)
 """
 

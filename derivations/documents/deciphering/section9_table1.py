@@ -1,9 +1,6 @@
 """Section 9, Table 1: what its figures and its 95 % intervals support.
 
-Claims     deciphering.tab1, deciphering.s9.parameters, deciphering.s9.higher-on-every-dataset,
-           deciphering.s9.demonstrated-on-every-dataset, deciphering.s9.effect-of-the-layer
-Main claims
-           deciphering.s9.higher-on-every-dataset         0.937 > 0.928, 0.772 > 0.751, 0.491 > 0.463
+Claims     deciphering.s9.higher-on-every-dataset         0.937 > 0.928, 0.772 > 0.751, 0.491 > 0.463
            deciphering.s9.demonstrated-on-every-dataset   0.491 − 0.463 > √(0.01² + 0.01²), CIFAR100 only  (corrected)
            deciphering.s9.effect-of-the-layer             e + s > 0, s ≤ 0  ⟹  e > 0
 Notation   accuracies and half-widths as printed, as exact decimals; the two models' means are independent; e, s the parts

@@ -1,8 +1,6 @@
 """Section 9: which templates are trained, and statements about images.
 
-Claims     deciphering.s9.trained, deciphering.s9.vision, deciphering.s9.similar-patches, deciphering.s9.second-image
-Main claims
-           deciphering.s9.trained   ∂ĥ/∂T_i = Σ_l u_l x_il (I + (α/γ)(T_i − h_l)zᵀ), x_il > 0, h_l = Σ_k x_kl T_k
+Claims     deciphering.s9.trained   ∂ĥ/∂T_i = Σ_l u_l x_il (I + (α/γ)(T_i − h_l)zᵀ), x_il > 0, h_l = Σ_k x_kl T_k
            deciphering.s9.vision    tokens = (side/patch)² + 1
 Notation   N templates T_i in 𝒜, n of them in the input, with preferences u_l and costs K_il between the two; W_g the G
            templates of a group, v the preference of its only member in the input; tokens = how many vectors a Vision

@@ -1,9 +1,6 @@
 """Section 9, first part: entropic transport in place of the divergence.
 
-Claims     deciphering.23, deciphering.fn11, deciphering.s9.smooth, deciphering.s9.faster, deciphering.s9.wasserstein,
-           deciphering.s9.deviates
-Main claims
-           deciphering.23               W_γ = min ⟨M, P⟩ − γH(P), attained where P_ij ∝ e^((g_i − M_ij)/γ) for each j
+Claims     deciphering.23               W_γ = min ⟨M, P⟩ − γH(P), attained where P_ij ∝ e^((g_i − M_ij)/γ) for each j
            deciphering.s9.smooth        the derivative of the marginals in (log A, log B) is nonsingular up to shifts
            deciphering.s9.wasserstein   0 ≤ W_ρ^ρ − W_γ ≤ 2γ log N; W_γ^(1/ρ) → W_ρ as γ → 0, for p ≠ u
            deciphering.s9.deviates      u not ∝ Z  ⟹  0 < ‖ũ − u‖₁ ≤ 2 Σ_t u(t) Σ_{t'≠t} e^((M_tt − M_t't)/γ)

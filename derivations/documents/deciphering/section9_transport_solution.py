@@ -1,9 +1,6 @@
 """Section 9: the problem with entropic transport, and the weights that solve it.
 
-Claims     deciphering.24, deciphering.25, deciphering.s9.rewritten, deciphering.s9.ot-attention,
-           deciphering.s9.ot-first-order
-Main claims
-           deciphering.25                  p*(t) = (25) − (α/γ)² Σ_i u_i q_i(t)⟨t − μ_i, Σ̄z⟩ + O(α³)  (corrected)
+Claims     deciphering.25                  p*(t) = (25) − (α/γ)² Σ_i u_i q_i(t)⟨t − μ_i, Σ̄z⟩ + O(α³)  (corrected)
            deciphering.s9.rewritten        M(t, t') = −γ log u(t) − γ log u(t')  ⟹  W_γ(p, u; M) = γK(p, u), μ̃ = μ
            deciphering.s9.ot-first-order   ĥ = μ̃ + (α/γ)Σ̄z + o(α)
 Notation   P a coupling of p and v, v > 0 a preference without zeros, where p has none either; the rest as in

@@ -1,8 +1,6 @@
 """Section 9, additions: properties of the weights (25) that whoever uses the layer wants to know.
 
-Claims     deciphering.s9.normalized, deciphering.s9.bilinear-cost, deciphering.s9.hot, deciphering.s9.one-pass-bound
-Main claims
-           deciphering.s9.normalized       Σ_t p*(t) = 1, over all t in 𝒜
+Claims     deciphering.s9.normalized       Σ_t p*(t) = 1, over all t in 𝒜
            deciphering.s9.bilinear-cost    M(a, b) = C − aᵀb  ⟹  p*(t) = Σ_j u_j softmax(⟨t, αz + t_j⟩/γ)
            deciphering.s9.hot              γ → ∞  ⟹  p*(t) → 1/|𝒜|
            deciphering.s9.one-pass-bound   γ KL(X_αz ‖ X*) + α/2 ‖h_αz − ĥ‖² ≤ α/2 ‖μ̃ − h_αz‖²

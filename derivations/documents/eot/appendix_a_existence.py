@@ -1,9 +1,6 @@
 """Appendix A, existence and uniqueness: each inference of the proof of Theorem A.6.
 
-Claims     eot.thmA.6, eot.sA.non-empty, eot.sA.bounded, eot.sA.compact-convex, eot.sA.linear-part, eot.sA.sum-rule,
-           eot.sA.strict-convexity
-Main claims
-           eot.thmA.6                ε > 0  ⟹  exactly one plan with unit rows minimizes J
+Claims     eot.thmA.6                ε > 0  ⟹  exactly one plan with unit rows minimizes J
            eot.sA.strict-convexity   (tJ(P) + J(R))/(1 + t) > J of the mixture, for plans P ≠ R and ε > 0
            eot.sA.sum-rule           f convex, g strictly convex  ⟹  f + g strictly convex
            eot.sA.bounded            0 ≤ P_ij ≤ 1 and ‖P‖² ≤ n

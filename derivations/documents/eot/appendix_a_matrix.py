@@ -1,10 +1,6 @@
 """Appendix A, the problem: many queries at once, each a source of unit mass, and the target left free.
 
-Claims     eot.defA.1–eot.defA.5, eot.106–eot.113, eot.sA.unit-masses,
-           eot.sA.single-row, eot.sA.free-target, eot.sA.row-stochastic,
-           eot.sA.product-of-simplices, eot.sA.decomposable, eot.sA.typical-temperature
-Main claims
-           eot.112               J(P) = −Σ_ij P_ij⟨q_i, k_j⟩ + ε Σ_ij P_ij log P_ij
+Claims     eot.112               J(P) = −Σ_ij P_ij⟨q_i, k_j⟩ + ε Σ_ij P_ij log P_ij
            eot.113               min J over the plans with unit rows is attained, at one plan
            eot.sA.decomposable   J(P) = Σ_i J_i(P_i), one term for each row
            eot.sA.unit-masses    J(P/n) = J(P)/n − ε log n: with a_i = 1/n it is the primer's problem  (corrected)

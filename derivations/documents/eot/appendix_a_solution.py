@@ -1,8 +1,6 @@
 """Appendix A, the solution: the Lagrangian with one multiplier a row, and the attention matrix.
 
-Claims     eot.thmA.7, eot.114–eot.123, eot.sA.separable, eot.sA.relative-interior, eot.sA.constant-of-row
-Main claims
-           eot.thmA.7         ε = τ  ⟹  argmin J over the plans with unit rows = {softmax of each row of QKᵀ/τ}
+Claims     eot.thmA.7         ε = τ  ⟹  argmin J over the plans with unit rows = {softmax of each row of QKᵀ/τ}
            eot.sA.separable   ∂²L/∂P_ij ∂P_hk = 0 for h ≠ i
            eot.117            ∂L/∂P_ij = C_ij + ε(log P_ij + 1) − λ_i
            eot.122            Σ_j P_ij = 1  ⟺  exp((ε − λ_i)/ε) = Z_i

@@ -1,9 +1,6 @@
 """Appendix B, first half: the problem without constraint, and its value as a conjugate.
 
-Claims     eot.defB.1, eot.124–eot.126, eot.defB.2, eot.127–eot.131, eot.sB.step-unconstrained, eot.sB.step-value,
-           eot.sB.step-gradient, eot.sB.step-conjugate, eot.sB.indicator-convex, eot.sB.penalty
-Main claims
-           eot.126                 V(s) = min f(p) − ⟨p, s⟩ over ℝ^m, attained at p* alone
+Claims     eot.126                 V(s) = min f(p) − ⟨p, s⟩ over ℝ^m, attained at p* alone
            eot.130                 V(s) = −f*(s)
            eot.131                 −V = f* and ∇f* = p*
            eot.sB.penalty          argmin of g + I_Δ over ℝ^m = argmin of g over the simplex, I_Δ its indicator

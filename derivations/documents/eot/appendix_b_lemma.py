@@ -1,8 +1,6 @@
 """Appendix B, the lemma: does the problem meet the theorem's conditions, and where does its gradient vanish?
 
-Claims     eot.sB.conditions-met, eot.lemB.4, eot.133–eot.139, eot.sB.strictly-concave, eot.sB.first-order
-Main claims
-           eot.lemB.4              ∇f*(s) = p*(s) = argmax h, and no other point
+Claims     eot.lemB.4              ∇f*(s) = p*(s) = argmax h, and no other point
            eot.sB.conditions-met   s + c1 is a subgradient of f at p*(s) for every c: f has no gradient  (corrected)
            eot.sB.first-order      p = p*(s)  ⟺  ∂_j h(p) = ∂_k h(p) for all j, k, on the open simplex  (corrected)
            eot.136                 ∇(⟨p, s⟩ − τ Σ p log p) = (φ(s) − τ)1 at p*, and not 0  (corrected)

@@ -1,9 +1,6 @@
 """Appendix B, second half: the conjugate computed, line by line, and what it has to do with Lagrangian duality.
 
-Claims     eot.140–eot.149, eot.sB.generalized-condition, eot.sB.proportional, eot.remB.5, eot.sB.conjugate-variables,
-           eot.sB.deeper-reason
-Main claims
-           eot.149      f*(s) = τ log Σ_l exp(s_l/τ)
+Claims     eot.149      f*(s) = τ log Σ_l exp(s_l/τ)
            eot.144      p*_j = exp(s_j/τ)/Z, the only maximizer of ⟨p, s⟩ − f(p)
            eot.143      ∂L/∂w_j = s_j − τ(log w_j + 1) − λ, which is 0 at the softmax for λ = φ − τ
            eot.remB.5   f*(s) = −max_μ g(μ), attained at μ = τ − φ(s)

@@ -1,8 +1,6 @@
 """Appendix B, the theorem on gradients of conjugates: what is printed, and what is true.
 
-Claims     eot.thmB.3, eot.132, eot.sB.equality-condition, eot.sB.biconjugate, eot.sB.equality-symmetric
-Main claims
-           eot.thmB.3                  f closed, convex: p ∈ ∂f*(s) ⟺ s ∈ ∂f(p) ⟺ f(p) + f*(s) = ⟨p, s⟩  (corrected)
+Claims     eot.thmB.3                  f closed, convex: p ∈ ∂f*(s) ⟺ s ∈ ∂f(p) ⟺ f(p) + f*(s) = ⟨p, s⟩  (corrected)
            eot.132                     f of (125): p = ∇f*(s) ⟺ s ∈ ∂f(p) ⟺ f(p) + f*(s) = ⟨p, s⟩  (corrected)
            eot.sB.equality-condition   f of (125): f(p) + f*(s) − ⟨p, s⟩ = τ KL(p ‖ p*(s))  (corrected)
            eot.sB.biconjugate          f of (125): f**(p) = f(p) on the open simplex  (corrected)

@@ -1,10 +1,6 @@
 """The abstract.
 
-Claims     eot.s0.exact-solution, eot.s0.maximally-entropic, eot.s0.policy-gradient, eot.s0.variance-reduced,
-           eot.s0.geometry, eot.s0.optimal-inference, eot.s0.manifold-aware, eot.s0.core-component,
-           eot.s0.justification
-Main claims
-           eot.s0.exact-solution       softmax(s/τ) = argmin ⟨p, C⟩ − τ H(p) over the simplex, for C = −s
+Claims     eot.s0.exact-solution       softmax(s/τ) = argmin ⟨p, C⟩ − τ H(p) over the simplex, for C = −s
            eot.s0.maximally-entropic   E_q[s] ≥ E_p[s]  ⟹  H(q) ≤ H(p), for points q of the simplex at least as similar
            eot.s0.policy-gradient      −∂L/∂s_j = E_{i∼p}[(u_i − E_p[u]) ∂log p_i/∂s_j]
            eot.s0.variance-reduced     E_{i∼p}[(u_i − b) ∂log p_i/∂s_j] is the same for every b  (corrected)

@@ -1,10 +1,6 @@
 """Section 1: what the introduction promises.
 
-Claims     eot.s1.forward-pass, eot.s1.maximally-entropic, eot.s1.argmax-proxy, eot.s1.policy-gradient,
-           eot.s1.variance-reduced, eot.s1.geometry, eot.s1.optimal-update, eot.s1.standing, eot.s1.open-question,
-           eot.s1.justification
-Main claims
-           eot.s1.forward-pass         softmax(s/τ) = argmax ⟨p, s⟩ + τ H(p) over the simplex
+Claims     eot.s1.forward-pass         softmax(s/τ) = argmax ⟨p, s⟩ + τ H(p) over the simplex
            eot.s1.maximally-entropic   E_q[s] ≥ E_p[s]  ⟹  H(q) ≤ H(p), for points q of the simplex at least as similar
            eot.s1.argmax-proxy         p_j/p_k = exp((s_j − s_k)/τ); p_j → 1/r as τ → 0 for each of r maximal scores
            eot.s1.policy-gradient      −∂L/∂s_j = E_{i∼p}[(u_i − E_p[u]) ∂log p_i/∂s_j]

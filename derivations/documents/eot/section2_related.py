@@ -1,9 +1,6 @@
 """Section 2: statements about related work.
 
-Claims     eot.s2.gibbs, eot.s2.sinkhorn-citation, eot.s2.fixed-marginals, eot.s2.iterative, eot.s2.exact,
-           eot.s2.source-marginal, eot.s2.log-derivative, eot.s2.exact-update, eot.s2.sinkhorn-attention, eot.s2.standing
-Main claims
-           eot.s2.gibbs               E_q[E] ≤ E_g[E]  ⟹  H(q) ≤ H(g), for g = softmax(−E/τ), τ > 0
+Claims     eot.s2.gibbs               E_q[E] ≤ E_g[E]  ⟹  H(q) ≤ H(g), for g = softmax(−E/τ), τ > 0
            eot.s2.sinkhorn-citation   P_i = g(S_i), all S_i equal  ⟹  Σ_i P_ij = n g_j(S_1)  (corrected)
            eot.s2.exact               softmax of each row = argmin ⟨P, C⟩ − τ H(P) over the plans with unit rows
            eot.s2.log-derivative      ∂E_p[u]/∂s_j = E_{i∼p}[u_i ∂log p_i/∂s_j]

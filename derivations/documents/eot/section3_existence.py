@@ -1,9 +1,6 @@
 """Section 3, Theorem 3.3, existence and uniqueness: each inference of the printed proof.
 
-Claims     eot.s3.domain-compact-convex, eot.s3.linear-is-convex, eot.s3.second-derivative, eot.s3.sum-of-convex,
-           eot.s3.interior-convexity, eot.s3.strictly-convex, eot.s3.minimum-exists, eot.s3.interior-solution
-Main claims
-           eot.s3.second-derivative    φ''(x) = 1/x > 0 for x > 0
+Claims     eot.s3.second-derivative    φ''(x) = 1/x > 0 for x > 0
            eot.s3.interior-convexity   (tφ(x) + φ(y))/(1 + t) > φ(z) for x ≠ y in [0, ∞), 0 included  (corrected)
            eot.s3.strictly-convex      (tJ(x) + J(y))/(1 + t) > J(z) for points x ≠ y of the closed simplex
            eot.s3.minimum-exists       min J over the closed simplex = J(softmax(s/τ))

@@ -1,10 +1,6 @@
 """Section 3, the primer on optimal transport with and without entropy.
 
-Claims     eot.s3.plan-marginals, eot.s3.couplings-exist, eot.s3.transport-is-linear, eot.s3.distance,
-           eot.s3.sparse-solutions, eot.s3.efficiency, eot.s3.entropic-objective, eot.s3.primer-strict-convexity,
-           eot.s3.primer-trade-off, eot.s3.dense, eot.s3.most-entropic
-Main claims
-           eot.s3.distance                  C a metric  ⟹  OT(a, a) = 0 and OT(a, c) ≤ OT(a, b) + OT(b, c)
+Claims     eot.s3.distance                  C a metric  ⟹  OT(a, a) = 0 and OT(a, c) ≤ OT(a, b) + OT(b, c)
            eot.s3.primer-strict-convexity   ε > 0  ⟹  J_ε is strictly convex on U(a, b), and one plan is optimal
            eot.s3.primer-trade-off          ε < ε'  ⟹  H(P_ε) ≤ H(P_ε') and ⟨P_ε, C⟩ ≤ ⟨P_ε', C⟩
            eot.s3.dense                     every a_i > 0 and b_j > 0  ⟹  P*_ij > 0 for all i, j

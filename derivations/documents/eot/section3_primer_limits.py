@@ -1,8 +1,6 @@
 """Section 3, the primer: the entropic plan as ε grows and as it falls to 0.
 
-Claims     eot.s3.eps-to-infinity, eot.s3.eps-to-zero
-Main claims
-           eot.s3.eps-to-infinity   KL(P_ε ‖ abᵀ) ≤ ⟨abᵀ − P_ε, C⟩/ε → 0 as ε → ∞
+Claims     eot.s3.eps-to-infinity   KL(P_ε ‖ abᵀ) ≤ ⟨abᵀ − P_ε, C⟩/ε → 0 as ε → ∞
            eot.s3.eps-to-zero       0 ≤ ⟨P_ε − R, C⟩ ≤ ε log(nm) and H(P_ε) ≥ H(R) for every optimal R  (corrected)
 Notation   a, b the positive marginals; P, R plans in U(a, b); H(P) = −Σ_ij P_ij log P_ij; J_ε(P) = ⟨P, C⟩ − ε H(P)
 References the primer in section 3 of the document; Peyré and Cuturi (2019) for the limits

@@ -1,9 +1,6 @@
 """Section 3, the problem: attention weights, the simplex, and the one-sided entropic objective.
 
-Claims     eot.def3.1, eot.1, eot.2, eot.def3.2, eot.fn1, eot.3–eot.6, eot.s3.row-independence, eot.s3.minimal-cost,
-           eot.s3.trade-off, eot.s3.maximally-entropic, eot.s3.no-single-point, eot.s3.nonnegative-cost
-Main claims
-           eot.3                       J(p) = Σ_j p_j C_j − ε H(p)
+Claims     eot.3                       J(p) = Σ_j p_j C_j − ε H(p)
            eot.6                       J has exactly one minimizer p* on the simplex, for ε > 0
            eot.s3.trade-off            dH(p*)/dε = Var_{p*}(s)/ε³ ≥ 0 and dE_{p*}[s]/dε = −Var_{p*}(s)/ε² ≤ 0
            eot.s3.maximally-entropic   E_p[s] ≥ E_α[s]  ⟹  H(p) ≤ H(α), for points p of the simplex at least as similar

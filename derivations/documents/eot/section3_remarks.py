@@ -1,9 +1,6 @@
 """Section 3, Remarks 3.4 and 3.5: the temperature √d_k, and the source measure.
 
-Claims     eot.rem3.4, eot.s3.unit-variance, eot.s3.sqrt-width, eot.s3.saturation, eot.s3.principled-heuristic,
-           eot.rem3.5, eot.s3.free-target, eot.s3.stable-trade-off
-Main claims
-           eot.rem3.4                E⟨x, y⟩ = 0 and Var⟨x, y⟩ = d
+Claims     eot.rem3.4                E⟨x, y⟩ = 0 and Var⟨x, y⟩ = d
            eot.s3.unit-variance      Var(⟨x, y⟩/√d) = 1 for every d
            eot.s3.stable-trade-off   J/τ = ⟨p, C/τ⟩ − H(p), with Var⟨p, C/τ⟩ = ‖p‖² for τ = √d
            eot.rem3.5                one source of unit mass: U(δ_q, ·) = the simplex, and the best plan is α

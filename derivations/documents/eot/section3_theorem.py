@@ -1,8 +1,6 @@
 """Section 3, Theorem 3.3: attention weights are the only solution, with the proof's Lagrangian line by line.
 
-Claims     eot.thm3.3, eot.7–eot.18, eot.s3.proportional
-Main claims
-           eot.thm3.3   ε = τ > 0  ⟹  argmin J over the simplex = {softmax(⟨q, k_j⟩/τ)}
+Claims     eot.thm3.3   ε = τ > 0  ⟹  argmin J over the simplex = {softmax(⟨q, k_j⟩/τ)}
            eot.10       ∂L/∂p_j = −⟨q, k_j⟩ + τ(log p_j + 1) − λ = 0 for every j
            eot.13       p_j = exp(⟨q, k_j⟩/τ) exp((λ − τ)/τ)
            eot.17       Σ_j p_j = 1  ⟺  exp((τ − λ)/τ) = Z

@@ -1,8 +1,6 @@
 """Section 3, the primer: the classical problem has a solution, and why it supposedly needs entropy.
 
-Claims     eot.s3.kantorovich, eot.s3.practical, eot.s3.statistical-issues
-Main claims
-           eot.s3.kantorovich   P in U(a, b) with P_ij c_ij = 0 for all i, j  ⟹  ⟨P, C⟩ ≤ ⟨R, C⟩ for all R in U(a, b)
+Claims     eot.s3.kantorovich   P in U(a, b) with P_ij c_ij = 0 for all i, j  ⟹  ⟨P, C⟩ ≤ ⟨R, C⟩ for all R in U(a, b)
 Notation   a, b the marginals; P, R plans in U(a, b); f, g potentials and c ≥ 0 what they leave of the costs,
            C_ij = f_i + g_j + c_ij
 References the primer in section 3 of the document; Villani (2009), chapter 4, for the existence of optimal plans

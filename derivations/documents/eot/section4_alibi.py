@@ -1,9 +1,6 @@
 """Section 4.2: a linear penalty on distance.
 
-Claims     eot.prop4.4, eot.34–eot.43, eot.s4.entropy-term,
-           eot.s4.separable, eot.s4.additive-penalty, eot.s4.locality, eot.s4.tab1-alibi
-Main claims
-           eot.prop4.4           argmin −⟨p, s_i⟩ + τ Σ_j p_j log p_j + γ Σ_j p_j|i − j| = softmax((s_i − γ|i − ·|)/τ)
+Claims     eot.prop4.4           argmin −⟨p, s_i⟩ + τ Σ_j p_j log p_j + γ Σ_j p_j|i − j| = softmax((s_i − γ|i − ·|)/τ)
            eot.s4.entropy-term   τ Σ_j p_j log p_j = −τ H(p) ≥ −τ log m  (corrected)
            eot.41                J(p_i) = Σ_j p_ij C'_ij + τ Σ_j p_ij log p_ij with C'_ij = −s_ij + γ|i − j|
            eot.s4.locality       dE_{p*}|i − j|/dγ = −Var_{p*}|i − j|/τ ≤ 0

@@ -1,9 +1,6 @@
 """Section 4.2: α-entmax from the Tsallis entropy, line by line, and what fixes its two constants.
 
-Claims     eot.prop4.3, eot.25–eot.33, eot.s4.entmax-generalizes, eot.s4.tsallis-convex, eot.s4.linear-in-score,
-           eot.s4.entmax-threshold, eot.s4.tab1-entmax
-Main claims
-           eot.prop4.3                 Ω = Σ_j (p_j^α − p_j)/(α(α − 1))  ⟹  p*_j = ((α − 1)(s_j − θ)₊)^(1/(α−1))
+Claims     eot.prop4.3                 Ω = Σ_j (p_j^α − p_j)/(α(α − 1))  ⟹  p*_j = ((α − 1)(s_j − θ)₊)^(1/(α−1))
            eot.s4.entmax-generalizes   Ω = ½‖p‖² − ½ for α = 2, and Ω → −H(p) as α → 1
            eot.32                      p_k^(α−1) = (α − 1)s_k + (α − 1)λ + 1/α where p_k > 0
            eot.s4.entmax-threshold     the constant is (α − 1)^(1/(α−1)), and one θ makes the sum 1  (corrected)

@@ -1,9 +1,6 @@
 """Section 4.1: scores against a convex regularizer; softmax as the first instance.
 
-Claims     eot.19, eot.s4.alignment, eot.s4.must-be-convex, eot.s4.local-is-global, eot.s4.unique,
-           eot.s4.other-convex, eot.s4.entropy-makes-softmax, eot.prop4.1, eot.s4.tab1-softmax, eot.s4.central-choice
-Main claims
-           eot.prop4.1                    Ω = −τH  ⟹  argmin J = softmax(s/τ), and no other point
+Claims     eot.prop4.1                    Ω = −τH  ⟹  argmin J = softmax(s/τ), and no other point
            eot.s4.entropy-makes-softmax   ∂J/∂p_j − ∂J/∂p_k = τ log(p_j/p*_j) − τ log(p_k/p*_k) for Ω = −τH
            eot.s4.unique                  Ω strictly convex, continuous on the closed simplex  ⟹  one minimizer
            eot.s4.other-convex            −H is strictly convex, not H  (corrected)

@@ -1,9 +1,6 @@
 """Section 4.2: sparsemax from the squared Euclidean norm, with its multipliers line by line.
 
-Claims     eot.prop4.2, eot.20–eot.24, eot.s4.complementary-slackness, eot.s4.threshold, eot.s4.sparsemax-sparse,
-           eot.s4.tab1-sparsemax
-Main claims
-           eot.prop4.2               argmin −⟨p, s⟩ + ½‖p‖² has p*_j = (s_j − θ)₊, and no other point is one
+Claims     eot.prop4.2               argmin −⟨p, s⟩ + ½‖p‖² has p*_j = (s_j − θ)₊, and no other point is one
            eot.20                    −⟨p, s⟩ + ½‖p‖² = ½‖p − s‖² − ½‖s‖²
            eot.s4.threshold          exactly one θ gives Σ_j (s_j − θ)₊ = 1, and θ = −λ
            eot.s4.sparsemax-sparse   p*_k > 0  ⟹  s_j − s_k < 1 for every j; a zero is not certain  (corrected)

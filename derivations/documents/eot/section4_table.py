@@ -1,9 +1,6 @@
 """Section 4.2: the printed correspondences with the literature, and Table 1 as a whole.
 
-Claims     eot.s4.alibi-form, eot.s4.alibi-sign, eot.s4.alibi-reference, eot.tab1,
-           eot.s4.sparsemax-definition, eot.s4.entmax-definition
-Main claims
-           eot.tab1            −τH, ½Σp², Σ(p^α − p)/(α(α − 1)), −τH + γΣp_j|i − j|: each has its mechanism as argmin
+Claims     eot.tab1            −τH, ½Σp², Σ(p^α − p)/(α(α − 1)), −τH + γΣp_j|i − j|: each has its mechanism as argmin
            eot.s4.alibi-form   b = −γ/τ: the penalty is divided by τ, ALiBi's bias is not  (corrected)
            eot.s4.alibi-sign   ALiBi adds −slope · (i − j), slope > 0, j ≤ i, so γ = τ · slope  (corrected)
 Notation   b = the bias that ALiBi multiplies by the distance, slope = −b > 0 as ALiBi writes it; D_j = i − j ≥ 0 the

@@ -1,8 +1,6 @@
 """Section 5, Theorem 5.2: what backpropagation does to the scores.
 
-Claims     eot.def5.1, eot.44, eot.45, eot.thm5.2, eot.46, eot.47, eot.49–eot.64
-Main claims
-           eot.thm5.2   ∂L/∂s_j = −(p_j/τ)(u_j − E_p[u])
+Claims     eot.thm5.2   ∂L/∂s_j = −(p_j/τ)(u_j − E_p[u])
            eot.45       u_j = −⟨g, v_j⟩
            eot.54       ∂p_j/∂s_j = p_j(1 − p_j)/τ
            eot.58       ∂p_k/∂s_j = −p_k p_j/τ for k ≠ j

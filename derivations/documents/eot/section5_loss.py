@@ -1,8 +1,6 @@
 """Section 5, the first line of the proof of Theorem 5.2: the chain rule through the weights, for losses that are not linear.
 
-Claims     eot.48
-Main claims
-           eot.48   ∂L/∂s_j = −Σ_k u_k ∂p_k/∂s_j for every differentiable L, linear in the context or not
+Claims     eot.48   ∂L/∂s_j = −Σ_k u_k ∂p_k/∂s_j for every differentiable L, linear in the context or not
 Notation   p = softmax(s/τ); L any differentiable loss, ⟨g, c⟩ + ½⟨c, Gc⟩ the one that is written out; u = −∂L/∂p; p_k moves
            to p_k(s_j + t), with Δp_k/t = x_k + ρ b_k and a_k = −u_k + ρ a_k, ρ → 0
 References the proof of Theorem 5.2 of the document; Acosta and Delgado (1994)

@@ -1,10 +1,6 @@
 """Section 5, Remark 5.3 and the prose: advantage, REINFORCE, baselines and variance.
 
-Claims     eot.rem5.3, eot.s5.advantage, eot.s5.proportional, eot.s5.query-key-gradient, eot.s5.expected-reward,
-           eot.s5.score-function, eot.s5.reinforce, eot.s5.baseline-variance, eot.s5.variance-reduced,
-           eot.s5.optimal-control, eot.s5.stabilizes
-Main claims
-           eot.rem5.3                  −∂L/∂s_j = (p_j/τ) A_j with p_j/τ > 0
+Claims     eot.rem5.3                  −∂L/∂s_j = (p_j/τ) A_j with p_j/τ > 0
            eot.s5.advantage            E_p[A] = 0
            eot.s5.query-key-gradient   −∂L/∂q = Σ_j p_j A_j k_j/τ and −∂L/∂k_j = p_j A_j q/τ
            eot.s5.reinforce            −∂L/∂s_j = E_{i∼p}[(u_i − b) ∂log p_i/∂s_j] for every b  (corrected)

@@ -1,9 +1,6 @@
 """Section 6, the primers on Lagrangian duality and on the Karush-Kuhn-Tucker conditions.
 
-Claims     eot.s6.dual-function, eot.s6.weak-duality, eot.s6.tight-for-convex, eot.s6.dual-concave, eot.s6.dual-convex,
-           eot.s6.slater, eot.s6.strong-duality, eot.s6.kkt-necessary, eot.s6.kkt-complete
-Main claims
-           eot.s6.weak-duality     λ ≥ 0, x feasible  ⟹  g(λ, ν) ≤ L(x, λ, ν) ≤ f(x)
+Claims     eot.s6.weak-duality     λ ≥ 0, x feasible  ⟹  g(λ, ν) ≤ L(x, λ, ν) ≤ f(x)
            eot.s6.dual-concave     g(θz + (1 − θ)z') ≥ θ g(z) + (1 − θ) g(z') for z = (λ, ν), 0 ≤ θ ≤ 1
            eot.s6.slater           problem convex, some x with every c_i(x) < 0, v finite  ⟹  max g(λ, ν) = v
            eot.s6.strong-duality   max_λ g(λ) = min J(p, s) over the simplex, for τ > 0

@@ -1,9 +1,6 @@
 """Section 6.2, Theorem 6.3: the log-sum-exp function, the dual value, and the sign between them.
 
-Claims     eot.thm6.3, eot.71–eot.77, eot.s6.potential-gradient, eot.rem6.4, eot.s6.dual-value, eot.rem6.5,
-           eot.s6.no-accident, eot.s6.deeper-reason
-Main claims
-           eot.thm6.3                  max_λ g(λ) = −φ*, λ* = τ − φ*, ∇φ* = softmax(s/τ)  (corrected)
+Claims     eot.thm6.3                  max_λ g(λ) = −φ*, λ* = τ − φ*, ∇φ* = softmax(s/τ)  (corrected)
            eot.s6.dual-value           max_λ g(λ) = −φ*(s) = V(s)  (corrected)
            eot.75                      Σ_j exp((s_j − φ)/τ) = 1  ⟺  φ = φ*
            eot.s6.potential-gradient   ∂φ*/∂s_k = p*_k

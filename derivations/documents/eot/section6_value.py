@@ -1,10 +1,6 @@
 """Section 6.1: the primal value function, the envelope theorem and the potential it leads to.
 
-Claims     eot.def6.1, eot.65, eot.66, eot.s6.trade-off, eot.s6.sensitivity, eot.s6.envelope, eot.s6.flat,
-           eot.s6.second-order, eot.lem6.2, eot.67–eot.70, eot.s6.landscape, eot.fn2, eot.s6.information,
-           eot.s6.up-to-constant
-Main claims
-           eot.lem6.2              ∇_s V(s) = −p*(s)
+Claims     eot.lem6.2              ∇_s V(s) = −p*(s)
            eot.s6.envelope         ∇_s V = ∇_s f(p*(s), s) where V and f(p*, ·) are differentiable
            eot.s6.flat             ⟨∇_p J(p*, s), x − y⟩ = 0 for x, y in the simplex
            eot.s6.second-order     dJ(p*(s + tu), s)/dt = (t/τ) Var_{p*(s+tu)}(u)

@@ -1,8 +1,6 @@
 """Section 7, first half: the Fisher information matrix of the attention distribution.
 
-Claims     eot.def7.1, eot.s7.fixed-query, eot.s7.metric, eot.def7.2, eot.78, eot.80–eot.88, eot.s7.four-terms
-Main claims
-           eot.88               F = (D − p pᵀ)/τ²
+Claims     eot.88               F = (D − p pᵀ)/τ²
            eot.82               ∂log p_i/∂s_j = (δ_ij − p_j)/τ
            eot.s7.metric        vᵀFv = Σ_jk p_j p_k (v_j − v_k)²/(2τ²) ≥ 0, and = 0 for constant v only
            eot.s7.fixed-query   q ≠ 0 fixed, k_j = s_j q/‖q‖²  ⟹  ⟨q, k_j⟩ = s_j: it is the keys that vary  (corrected)

@@ -1,9 +1,6 @@
 """Section 7, Corollary 7.5 and Remark 7.6: the Hessian of the potential is τF.
 
-Claims     eot.cor7.5, eot.100–eot.105, eot.s6.curvature, eot.rem7.6, eot.s7.fisher-scaled, eot.s7.information-distance,
-           eot.s7.utility-product, eot.s7.policy-gradient, eot.s7.shared-geometry, eot.s7.variance-reduced, eot.s7.references
-Main claims
-           eot.cor7.5                    ∇²φ* = τF = (D − p pᵀ)/τ
+Claims     eot.cor7.5                    ∇²φ* = τF = (D − p pᵀ)/τ
            eot.s6.curvature              ∇²V = −τF
            eot.s7.fisher-scaled          M = τF, and not F/τ  (corrected)
            eot.s7.utility-product        Mu = −∇_s L, the direction of descent  (corrected)

@@ -1,8 +1,6 @@
 """Section 7, Remark 7.4: the metric of the statistical manifold and its curvature.
 
-Claims     eot.s7.manifold-curvature
-Main claims
-           eot.s7.manifold-curvature   R_jk = ¼(F_jj F_kk − F_jk²), −∇_s L = τFu: F is the metric  (corrected)
+Claims     eot.s7.manifold-curvature   R_jk = ¼(F_jj F_kk − F_jk²), −∇_s L = τFu: F is the metric  (corrected)
 Notation   p = softmax(s/τ); X = 2√p, a point of the sphere of radius 2 in R^m, whose unit normal there is X/2; F from its
            definition; II_jk = Σ_i ∂_j∂_kX_i · X_i/2; R_jk = II_jj II_kk − II_jk² the curvature in the plane of s_j and s_k
 References item 1 of Remark 7.4 of the document; do Carmo (1992), chapter 6, for the curvature of a hypersurface

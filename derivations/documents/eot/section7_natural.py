@@ -1,9 +1,6 @@
 """Section 7, Theorem 7.3: the score gradient is −τFu, and what a natural gradient can mean where F has no inverse.
 
-Claims     eot.thm7.3, eot.79, eot.89–eot.99, eot.s7.direction, eot.rem7.4, eot.s7.softmax-derivative, eot.s7.preconditioned,
-           eot.s7.dual, eot.s7.efficient, eot.s7.intertwined
-Main claims
-           eot.79       ∇_s L = −τFu
+Claims     eot.79       ∇_s L = −τFu
            eot.thm7.3   Δ_j − Δ_k = τ(u_j − u_k) for Δ the natural gradient, up to a constant added to all scores
            eot.99       −F⁺(−τFu) = τ(u − ū1)  (corrected)
 Notation   F from its definition; F⁺ = τ² Π D⁻¹ Π its Moore-Penrose inverse, Π = I − 11ᵀ/m, D = diag(p); E[u] = Σ_k p_k u_k;

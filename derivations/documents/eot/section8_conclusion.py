@@ -1,10 +1,6 @@
 """Section 8: what the conclusion sums up.
 
-Claims     eot.s8.unique-solution, eot.s8.maximum-entropy, eot.s8.policy-gradient, eot.s8.variance-reduced,
-           eot.s8.reinforces, eot.s8.entropy-geometry, eot.s8.curvature, eot.s8.landscape, eot.s8.new-mechanisms,
-           eot.s8.justification
-Main claims
-           eot.s8.unique-solution   softmax(s/τ) = argmin J over the simplex, and no other point
+Claims     eot.s8.unique-solution   softmax(s/τ) = argmin J over the simplex, and no other point
            eot.s8.maximum-entropy   E_q[s] ≥ E_p[s]  ⟹  H(q) ≤ H(p)
            eot.s8.policy-gradient   −∂L/∂s_j = E_{i∼p}[A_i ∂log p_i/∂s_j]
            eot.s8.reinforces        descent in s: ṡ_j = p_j A_j/τ, ṗ_j = p_j(p_j A_j − Σ_k p_k² A_k)/τ²  (corrected)

@@ -1,9 +1,6 @@
 """The introduction: weighted averages, convolutions, and weights that depend on the data.
 
-Claims     geometric.s0.uniform-or-decay, geometric.s0.smooths, geometric.s0.not-expectations,
-           geometric.s0.blur-or-magnify, geometric.s0.data-dependent, geometric.s0.motivation
-Main claims
-           geometric.s0.uniform-or-decay   p_j = 1/|S| or p_j ∝ exp(−γ A_j): nonnegative, with sum 1
+Claims     geometric.s0.uniform-or-decay   p_j = 1/|S| or p_j ∝ exp(−γ A_j): nonnegative, with sum 1
            geometric.s0.smooths            Var Σ_j p_j z_j = Σ_j p_j² ≤ 1
            geometric.s0.not-expectations   Σ_j w_j V_j = Σ_j p_j V_j for all V  ⟺  w = p, and w need be no pmf
            geometric.s0.blur-or-magnify    Σ_j p_j V_j ≤ max V for a pmf; w = (−1, 3, −1) makes 3 max V of a peak

@@ -1,8 +1,6 @@
 """“What is an Attention Mechanism”: the context vector and its parts.
 
-Claims     geometric.1, geometric.s1.context, geometric.s1.pmf, geometric.s1.random-location, geometric.s1.value
-Main claims
-           geometric.1            q_c = Σ_j p_j V_jc = E_p[V(T)_c]
+Claims     geometric.1            q_c = Σ_j p_j V_jc = E_p[V(T)_c]
            geometric.s1.context   ⟨v, V(j)⟩ ≤ bound for every j  ⟹  ⟨v, q⟩ ≤ bound
            geometric.s1.value     ⟨g, E_p[V(T)]⟩ = E_p⟨g, V(T)⟩
 Notation   v, g any vectors of length d; q_c = Σ_j p_j V_jc the context vector, printed c; bound the height of a half-space,

@@ -1,9 +1,6 @@
 """“Naive Attention Weights”: the inner product as an unnormalized cosine, and where it is largest.
 
-Claims     geometric.2, geometric.s2.too-naive, geometric.s2.same-space, geometric.s2.basis-vector,
-           geometric.s2.not-the-direction, geometric.s2.corner
-Main claims
-           geometric.2                      ⟨p, x⟩ = ‖p‖ ‖x‖ cos γ at every p, with γ the angle between p and x
+Claims     geometric.2                      ⟨p, x⟩ = ‖p‖ ‖x‖ cos γ at every p, with γ the angle between p and x
            geometric.s2.basis-vector        x_t = max x  ⟹  ⟨e_t, x⟩ ≥ ⟨p, x⟩ for every p in the simplex
            geometric.s2.not-the-direction   ‖x‖² sin² ∠(e_t, x) = Σ_{s≠t} x_s²
            geometric.s2.corner              x₁ > x₂  ⟹  argmax ⟨p, x⟩ = {(1, 0)}

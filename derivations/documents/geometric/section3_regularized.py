@@ -1,9 +1,6 @@
 """“Regularizing the Optimization Problem”: when the solution leaves the corners, and where it points.
 
-Claims     geometric.s3.avoid-corners, geometric.3, geometric.4, geometric.s3.close-to-practice, geometric.s3.unique-inside,
-           geometric.s3.direction
-Main claims
-           geometric.4                  argmax ⟨p, x⟩ + H(p) over the simplex = softmax(x), and no other point
+Claims     geometric.4                  argmax ⟨p, x⟩ + H(p) over the simplex = softmax(x), and no other point
            geometric.s3.avoid-corners   Ω = −τH, τ > 0, |S| ≥ 2  ⟹  p*_t < 1 for every t
            geometric.s3.unique-inside   exactly one solution with −Ω = H, and 0 < p*_t < 1 for |S| ≥ 2
            geometric.s3.direction       cos ∠(p* − 1/|S|, x − x̄) ≥ 1/(|S| − 1)  (corrected)

@@ -1,9 +1,6 @@
 """“Summarizing the Data”: vectors at each location, replaced by one number each.
 
-Claims     geometric.s4.summary, geometric.5, geometric.s4.points-along-summary, geometric.s4.direction,
-           geometric.s4.important
-Main claims
-           geometric.5                         ⟨f, p⟩ = ‖f‖ ‖p‖ cos γ at every p
+Claims     geometric.5                         ⟨f, p⟩ = ‖f‖ ‖p‖ cos γ at every p
            geometric.s4.points-along-summary   argmax ⟨f, p⟩ + H(p) over the simplex = softmax(f)  (corrected)
            geometric.s4.direction              cos ∠(p* − 1/|S|, f − f̄) ≥ 1/(|S| − 1)  (corrected)
            geometric.s4.important              p*_s/p*_t = exp(f_s − f_t) and ∂p*_t/∂f_t = p*_t(1 − p*_t) ≥ 0

@@ -1,10 +1,6 @@
 """“Parametrizing the Summary”: basis functions, and what they say about the weights before the data are seen.
 
-Claims     geometric.6, geometric.s5.backpropagation, geometric.s5.starting-importance, geometric.s5.canonical-basis,
-           geometric.s5.additive-score, geometric.s5.dot-product, geometric.s5.uniform-start, geometric.s5.update,
-           geometric.s5.other-starts
-Main claims
-           geometric.s5.dot-product           φ(t) = k_t, θ = q/√M  ⟹  f_t = ⟨q, k_t⟩/√M
+Claims     geometric.s5.dot-product           φ(t) = k_t, θ = q/√M  ⟹  f_t = ⟨q, k_t⟩/√M
            geometric.s5.backpropagation       ∂L/∂θ = Σ_t φ(t) ∂L/∂f_t
            geometric.s5.starting-importance   log(p_s/p_t) = ⟨θ₀, φ(s) − φ(t)⟩, where θ₀ is fixed before the data
            geometric.s5.uniform-start         φ(t) = e_t and all entries of θ₀ equal  ⟹  p_t = 1/|S|

@@ -1,8 +1,6 @@
 """“Softmax Attention”: the framing and its result.
 
-Claims     geometric.s6.most-papers, geometric.s6.framing, geometric.7
-Main claims
-           geometric.s6.framing   argmax ⟨f, p⟩ + H(p) over the simplex = softmax(f)
+Claims     geometric.s6.framing   argmax ⟨f, p⟩ + H(p) over the simplex = softmax(f)
            geometric.7            softmax(f)_j = exp(f_j)/Σ_k exp(f_k) > 0, with sum 1
 Notation   p* = softmax(f); p any point of the simplex; t a number
 References (7) and the sentence before it

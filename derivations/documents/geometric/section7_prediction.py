@@ -1,8 +1,6 @@
 """“Using an Attention Mechanism in a Prediction Model”: learning θ together with the model.
 
-Claims     geometric.s7.jointly, geometric.s7.real-power
-Main claims
-           geometric.s7.jointly   ∂L/∂θ = Cov_{T∼p*}(φ(T), ⟨g, V(T)⟩)
+Claims     geometric.s7.jointly   ∂L/∂θ = Cov_{T∼p*}(φ(T), ⟨g, V(T)⟩)
 Notation   p* = softmax(Φθ); g = ∂L/∂c, what the prediction model sends back to the context vector; u_j = ⟨g, V(j)⟩
 References the last section of the document
 """

@@ -1,8 +1,6 @@
 """“Using an Attention Mechanism in a Prediction Model”: what training through the weights is worth, measured.
 
-Claims     geometric.s7.good-predictions
-Main claims
-           geometric.s7.good-predictions   accuracy(θ learned) beside that of θ = 0 and of θ untrained: measured
+Claims     geometric.s7.good-predictions   accuracy(θ learned) beside that of θ = 0 and of θ untrained: measured
 References the last section of the document; `python -m numerics geometric` is the experiment
 """
 

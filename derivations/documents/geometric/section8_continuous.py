@@ -4,11 +4,7 @@ The document's S may be infinite, and then its sums are integrals.  With quadrat
 two solutions in closed form: a Gaussian for −Ω = entropy, a truncated parabola for Ω(p) = ½∫(p² − p).  Integrals on the line
 are SymPy's.  What is said of densities is proved where it is true, at every point t: integrate over t.
 
-Claims     geometric.s8.log-partition, geometric.s8.natural, geometric.s8.gaussian, geometric.s8.expected-bump,
-           geometric.s8.gradient, geometric.s8.ridge, geometric.s8.sparsemax, geometric.s8.paraboloid-mass,
-           geometric.s8.paraboloid-covariance
-Main claims
-           geometric.s8.gaussian                ∫ q f + H(q) = A − KL(q ‖ N(μ, σ²)) for every density q
+Claims     geometric.s8.gaussian                ∫ q f + H(q) = A − KL(q ‖ N(μ, σ²)) for every density q
            geometric.s8.gradient                ∂E_p[ψ]/∂θ = cov_p(ψ, φ)
            geometric.s8.sparsemax               ∫ q f − ½∫ q² ≤ λ + ½∫ p² for every q, with p = (f − λ)₊ of mass 1
            geometric.s8.paraboloid-covariance   cov_p(t) = R²/(d + 4) Σ, on the line a²/5

@@ -1,8 +1,6 @@
 """Additions: continuous attention on a grid, where the sums of attention stand for the integrals.
 
-Claims     geometric.s8.softmax-on-a-grid, geometric.s8.sparsemax-on-a-grid
-Main claims
-           geometric.s8.softmax-on-a-grid     softmax(f)_j = h N(t_j)/Σ_k h N(t_k), with N the density of N(μ, σ²)
+Claims     geometric.s8.softmax-on-a-grid     softmax(f)_j = h N(t_j)/Σ_k h N(t_k), with N the density of N(μ, σ²)
            geometric.s8.sparsemax-on-a-grid   p_h(μ) − p(μ) = (w − a)²(w + 2a)/(6σ²w) − h²/(24σ²), w = (K + ½)h
 Notation   as in `section8_continuous`; h the step of a grid, ih with |i| ≤ K its locations with a positive weight
 References Martins et al., Sparse and Continuous Attention Mechanisms, NeurIPS 2020

@@ -1,8 +1,6 @@
 """The checklist after the references, where it answers for the document itself.
 
-Claims     inference.sC.claims, inference.sC.assumptions, inference.sC.proofs, inference.sC.experiments
-Main claims
-           inference.sC.assumptions   M finite near 0  ⟹  ĥ = ĥ(αz) − α²Σ²z + o(α²): an assumption about u  (corrected)
+Claims     inference.sC.assumptions   M finite near 0  ⟹  ĥ = ĥ(αz) − α²Σ²z + o(α²): an assumption about u  (corrected)
 References questions 1 (a), 2 (a), 2 (b) and 3 (a) of the checklist; what the answers are held against is judged where it is
            printed
 """

@@ -1,8 +1,6 @@
 """Abstract and section 1: what the document announces.
 
-Claims     inference.s0.convex, inference.s0.closed-form, inference.s0.special-case, inference.s0.t5, inference.s1.solver
-Main claims
-           inference.s0.convex         P(p) ≥ P(v) + ⟨∇P(v), p − v⟩
+Claims     inference.s0.convex         P(p) ≥ P(v) + ⟨∇P(v), p − v⟩
            inference.s0.closed-form    ĥ = Σ_i t_i tilt(αz)_i + o(α)
            inference.s0.special-case   u_i = 1/n  ⟹  tilt(αz)_i = softmax(α⟨t, z⟩)_i
            inference.s1.solver         ĥ = Σ_i t_i tilt(αz)_i − α²Σ²z + o(α²): for small α, and to first order

@@ -1,9 +1,6 @@
 """Abstract and section 1: how widely attention is used, and how little it is understood.
 
-Claims     inference.s0.widely-used, inference.s0.little-understood, inference.s0.central, inference.s1.pivotal,
-           inference.s1.limits
-Main claims
-           inference.s1.pivotal   without attention the change of one word changes one output
+Claims     inference.s1.pivotal   without attention the change of one word changes one output
 References the abstract and section 1 of the document; sections 3, 4 and 8 where they repeat them; section 1 of deciphering
 """
 

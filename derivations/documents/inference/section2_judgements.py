@@ -1,8 +1,6 @@
 """Section 2: what follows from other papers, in the document's judgement.
 
-Claims     inference.s2.interpretability, inference.s2.closed-forms-in-the-limit
-Main claims
-           inference.s2.interpretability   what other papers show, in the document's judgement: both open
+Claims     inference.s2.interpretability   what other papers show, in the document's judgement: both open
 References section 2 of the document, which is shorter than that of deciphering
 """
 

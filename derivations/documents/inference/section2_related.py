@@ -1,9 +1,6 @@
 """Section 2: statements about other papers.
 
-Claims     inference.s2.saliency, inference.s2.not-identifiable, inference.s2.hahn, inference.s2.gaussian-process,
-           inference.s2.norms, inference.s2.hopfield
-Main claims
-           inference.s2.not-identifiable   t_0 = Σ_i g_i t_i  ⟹  other weights give the same Σ_i p_i t_i
+Claims     inference.s2.not-identifiable   t_0 = Σ_i g_i t_i  ⟹  other weights give the same Σ_i p_i t_i
            inference.s2.hopfield           ξ_new = X softmax(βXᵀξ)
 Notation   t_0 a template in the middle of the others, t_0 = Σ_i g_i t_i; of the weights p_i, y and x add up to that of t_0,
            all over their sum 1 + x + y

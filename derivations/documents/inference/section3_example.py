@@ -1,9 +1,6 @@
 """Section 3: the motivating example, a Gaussian prior.
 
-Claims     inference.1–inference.3, inference.s3.kl, inference.s3.perspectives, inference.s3.mgf, inference.s3.dual-point,
-           inference.s3.proportional, inference.s3.minimizer, inference.s3.estimate
-Main claims
-           inference.3                 max_λ ⟨b, λ⟩ − ‖λ‖²/(2α) − log M(λ) = the least value of (1)
+Claims     inference.3                 max_λ ⟨b, λ⟩ − ‖λ‖²/(2α) − log M(λ) = the least value of (1)
            inference.s3.mgf            E_u exp⟨W, λ⟩ = exp(⟨μ, λ⟩ + ½‖λ‖²)
            inference.s3.dual-point     λ* = α/(1 + α) (b − μ)
            inference.s3.minimizer      p* = N((μ + αb)/(1 + α), I)

@@ -1,8 +1,6 @@
 """Section 3: where the problem comes from.
 
-Claims     inference.s3.origin
-Main claims
-           inference.s3.origin   where the problem comes from: what papers contain, which is open
+Claims     inference.s3.origin   where the problem comes from: what papers contain, which is open
 References section 3 of the document after (1); Rioux et al. (2020), Gamboa (1989)
 """
 

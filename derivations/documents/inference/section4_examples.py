@@ -1,10 +1,6 @@
 """Section 4: statements about the three examples.
 
-Claims     inference.s4.blanks-train-bert, inference.s4.strong-constraint, inference.s4.similar-models,
-           inference.s4.similar-places, inference.s4.words-so-far, inference.s4.caption-places, inference.s4.mixes-in,
-           inference.s4.within-support, inference.s4.interpretation
-Main claims
-           inference.s4.strong-constraint   supp r ⊆ T  ⟹  KL(r ‖ 1/|𝒜|) ≥ log(|𝒜|/M)
+Claims     inference.s4.strong-constraint   supp r ⊆ T  ⟹  KL(r ‖ 1/|𝒜|) ≥ log(|𝒜|/M)
            inference.s4.words-so-far        ‖u − p‖² + ‖u − q‖² ≥ ½‖p − q‖²
            inference.s4.caption-places      P(i, k) = v_i w_k and v_i = 1/m  ⟹  u_i = 1/m
            inference.s4.within-support      KL(p ‖ q(·|T)) = KL(p ‖ q) + log q(T) ≤ KL(p ‖ q)  (corrected)

@@ -1,9 +1,6 @@
 """Section 4: the unknown distribution, its prior guess and the noisy evidence.
 
-Claims     inference.4, inference.5, inference.s4.preference, inference.s4.mean-shift, inference.s4.shift-of-mu,
-           inference.s4.estimate-of-h, inference.s4.previous-words, inference.fig1, inference.fig2, inference.fn1, inference.fn2
-Main claims
-           inference.4                  ∫ ‖a‖ p(a) da < ∞  ⟹  h = ∫ a p(a) da exists
+Claims     inference.4                  ∫ ‖a‖ p(a) da < ∞  ⟹  h = ∫ a p(a) da exists
            inference.s4.mean-shift      h − μ = Σ_i (p_i − u_i) t_i
            inference.s4.shift-of-mu     E z = h − μ, and not μ − h  (corrected)
            inference.s4.estimate-of-h   E[μ + z] = h and E‖μ + z − h‖² = dσ²

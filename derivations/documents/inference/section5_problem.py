@@ -1,11 +1,6 @@
 """Section 5: the optimization problem, and the perspectives from which it can be derived.
 
-Claims     inference.6–inference.11, inference.s5.kl, inference.s5.kl-finite, inference.s5.both-requirements,
-           inference.s5.minimizer, inference.s5.gaussian-difference, inference.s5.log-likelihood,
-           inference.s5.alpha-likelihood, inference.s5.infinitely-many, inference.s5.mem-minimizes,
-           inference.s5.perspectives, inference.fn3
-Main claims
-           inference.s5.minimizer          P has exactly one minimizer, for every z
+Claims     inference.s5.minimizer          P has exactly one minimizer, for every z
            inference.s5.kl-finite          K(p, u) < ∞  ⟺  p = 0 outside supp u  (corrected)
            inference.s5.log-likelihood     log f(z) = −‖μ + z − h‖²/(2σ²) − (d/2) log(2πσ²)  (corrected)
            inference.s5.alpha-likelihood   1/α = ησ²  ⟹  (9) = (6)

@@ -1,8 +1,6 @@
 """Section 6: gradient ascent on the dual.
 
-Claims     inference.s6.gradient-ascent
-Main claims
-           inference.s6.gradient-ascent   D(λ) ≤ D(ν) + ⟨∇D(ν), λ − ν⟩ − ‖λ − ν‖²/(2α)
+Claims     inference.s6.gradient-ascent   D(λ) ≤ D(ν) + ⟨∇D(ν), λ − ν⟩ − ‖λ − ν‖²/(2α)
 References the text of section 6 after (14); section 6 of deciphering for the derivation
 """
 

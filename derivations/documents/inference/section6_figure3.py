@@ -1,8 +1,6 @@
 """Section 6, Figure 3: the same figure as in `deciphering`.
 
-Claims     inference.fig3, inference.s6.smaller-alpha-better
-Main claims
-           inference.s6.smaller-alpha-better   ĥ(αz) − ĥ = α²Σ²z + o(α²), for small α
+Claims     inference.s6.smaller-alpha-better   ĥ(αz) − ĥ = α²Σ²z + o(α²), for small α
 References Figure 3 of the document and the text about it
 """
 

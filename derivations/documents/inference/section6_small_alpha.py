@@ -1,8 +1,6 @@
 """Section 6 of the earlier version: is α small in practice?
 
-Claims     inference.s6.small-alpha-in-practice
-Main claims
-           inference.s6.small-alpha-in-practice   α λ_max(Σ) beside 1, for α = 1/√d: measured head by head
+Claims     inference.s6.small-alpha-in-practice   α λ_max(Σ) beside 1, for α = 1/√d: measured head by head
 References "Now we assume that α is small and we argue that this assumption is justified in practice" in section 6
 """
 

@@ -1,10 +1,6 @@
 """Section 6 of the earlier version: the dual, the approximations, Theorem 2 and Corollary 1.
 
-Claims     inference.12–inference.21, inference.thm1, inference.thm2, inference.cor1, inference.s6.closed-form,
-           inference.s6.mgf, inference.s6.cumulant, inference.s6.small-dual, inference.s6.quadratic-model,
-           inference.s6.discrete, inference.s6.superscript
-Main claims
-           inference.thm1   λ* interior to {M < ∞}  ⟹  the minimizer is p̃_i = u_i exp⟨t_i, λ*⟩/M(λ*), and no other
+Claims     inference.thm1   λ* interior to {M < ∞}  ⟹  the minimizer is p̃_i = u_i exp⟨t_i, λ*⟩/M(λ*), and no other
            inference.15     M finite near 0  ⟹  log M(λ) = ⟨μ, λ⟩ + ½⟨λ, Σλ⟩ + κ₃(λ)/6 + O(‖λ‖⁴)
            inference.18     M finite near 0: λ* = αz − α²Σz + o(α²)  (corrected)
            inference.thm2   M finite near 0  ⟹  ĥ = ĥ(αz) − α²Σ²z + o(α²)

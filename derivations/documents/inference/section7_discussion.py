@@ -1,9 +1,6 @@
 """Section 7: (21) as an attention layer, alone and in a stack, and what could be generalized.
 
-Claims     inference.s7.dot-product, inference.s7.solves-the-problem, inference.s7.two-pieces, inference.s7.stack,
-           inference.s7.context-dependent, inference.s7.continuous-u
-Main claims
-           inference.s7.dot-product          u_i = 1/n  ⟹  (21) = Σ_i t_i softmax(⟨t, z⟩/√τ)_i
+Claims     inference.s7.dot-product          u_i = 1/n  ⟹  (21) = Σ_i t_i softmax(⟨t, z⟩/√τ)_i
            inference.s7.solves-the-problem   ĥ = (21) − α²Σ²z + o(α²), for small α
            inference.s7.two-pieces           log(p_i/p_j) = log(u_i/u_j) + ⟨t_i − t_j, z⟩/√τ
            inference.s7.continuous-u         M finite near 0  ⟹  λ* = αz − α²Σz + o(α²)

@@ -1,9 +1,6 @@
 """Section 7 of the earlier version, limitations: what bounded moments, a small α and normalized templates give.
 
-Claims     inference.s7.bounded-moments, inference.s7.finite-moments, inference.s7.small-alpha,
-           inference.s7.growing-templates, inference.s7.normalized-templates
-Main claims
-           inference.s7.bounded-moments        M finite near 0  ⟹  E|⟨W, λ⟩|^k < ∞ for every k
+Claims     inference.s7.bounded-moments        M finite near 0  ⟹  E|⟨W, λ⟩|^k < ∞ for every k
            inference.s7.small-alpha            ĥ − (20) = −α²Σ²z + o(α²) → 0 for fixed templates and evidence
            inference.s7.growing-templates      P(q; sT, z, α) = P(q; T, z/s, αs²)
            inference.s7.normalized-templates   tr Σ ≤ Σ_i u_i‖t_i‖², which is 1 for unit t_i

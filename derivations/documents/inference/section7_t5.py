@@ -1,9 +1,6 @@
 """Section 7: T5 as a realization of (21) with τ = d.
 
-Claims     inference.22, inference.23, inference.s7.t5-structure, inference.s7.mask-function, inference.s7.unified,
-           inference.s7.t5-realizes, inference.s7.t5-inputs
-Main claims
-           inference.23                 ĥ = Σ_i t_i softmax(⟨t_i, z⟩/√d + b_{j−i} + 1_masked(i)), over the words i
+Claims     inference.23                 ĥ = Σ_i t_i softmax(⟨t_i, z⟩/√d + b_{j−i} + 1_masked(i)), over the words i
            inference.s7.t5-realizes     T5's head = V ∘ (21) with the u of (22)
            inference.s7.mask-function   the attention mask hides word i  ⟹  its weight is 0  (corrected)
 Notation   as in section7_t5.py and section8_heads.py of deciphering; here the scores are divided by √d

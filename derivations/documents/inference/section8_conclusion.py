@@ -1,8 +1,6 @@
 """Section 8: what the conclusion sums up.
 
-Claims     inference.s8.preferences, inference.s8.first-work
-Main claims
-           inference.s8.preferences   p_i ∝ w_i exp(α⟨t_i, z⟩), w > 0  ⟹  Σ_i p_i = 1, whatever makes w and z
+Claims     inference.s8.preferences   p_i ∝ w_i exp(α⟨t_i, z⟩), w > 0  ⟹  Σ_i p_i = 1, whatever makes w and z
 References section 8 of the document; its first paragraph repeats the abstract
 """
 

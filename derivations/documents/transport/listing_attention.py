@@ -1,9 +1,6 @@
 """The listing `AttentionAsOT`.
 
-Claims     transport.listing.AttentionAsOT, transport.listing.AttentionAsOT.standard, transport.listing.AttentionAsOT.sorting,
-           transport.listing.AttentionAsOT.heads
-Main claims
-           transport.listing.AttentionAsOT            softmax(S/ε) = argmin ⟨P, −S⟩ − ε H(P), P with unit rows
+Claims     transport.listing.AttentionAsOT            softmax(S/ε) = argmin ⟨P, −S⟩ − ε H(P), P with unit rows
            transport.listing.AttentionAsOT.standard   ε = 1  ⟹  A = softmax(QKᵀ/√d) in each head
            transport.listing.AttentionAsOT.sorting    A_ij/A_il = exp((S_ij − S_il)/ε) in each row  (corrected)
            transport.listing.AttentionAsOT.heads      d_model = n_heads g  ⟹  N n_heads g = N d_model

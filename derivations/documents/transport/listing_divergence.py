@@ -1,12 +1,6 @@
 """The listings `sinkhorn_divergence` and `compute_attention_ot_divergence`.
 
-Claims     transport.listing.sinkhorn_divergence, transport.listing.sinkhorn_divergence.one-cost,
-           transport.listing.sinkhorn_divergence.distance, transport.listing.sinkhorn_divergence.value,
-           transport.listing.compute_attention_ot_divergence,
-           transport.listing.compute_attention_ot_divergence.batch,
-           transport.listing.compute_attention_ot_divergence.overflow
-Main claims
-           transport.listing.sinkhorn_divergence   S_ε = cm/(m + 1) − ½ε log((m + 1)/(1 + m e^(−c/ε)))  (corrected)
+Claims     transport.listing.sinkhorn_divergence   S_ε = cm/(m + 1) − ½ε log((m + 1)/(1 + m e^(−c/ε)))  (corrected)
            transport.listing.sinkhorn_divergence.one-cost   p, q on the same points  ⟹  S_ε(δ_x, δ_y) = C_xy
            transport.listing.sinkhorn_divergence.value   OT_ε = ⟨P, C⟩ + ε Σ P log P, not ⟨P, C⟩  (corrected)
            transport.listing.compute_attention_ot_divergence   p = q = 1/n, C = −S: 0 where e^(S/ε) < ∞  (corrected)

@@ -1,9 +1,6 @@
 """The listing `compute_attention_ot_divergence`: what its value supposedly measures.
 
-Claims     transport.listing.compute_attention_ot_divergence.deviation,
-           transport.listing.compute_attention_ot_divergence.quality
-Main claims
-           transport.listing.compute_attention_ot_divergence.deviation   ε KL(P ‖ A) = J(P) − J(A)  (corrected)
+Claims     transport.listing.compute_attention_ot_divergence.deviation   ε KL(P ‖ A) = J(P) − J(A)  (corrected)
 Notation   as in `listing_notation`, for n queries and n keys with even or other marginals a; A_ij = a_i softmax(S_i/ε)_j the
            weights of attention as a plan; P any plan with both marginals, such as the one of entropic transport for C = −S;
            J(P) = −⟨P, S⟩ − ε H(P)

@@ -1,9 +1,6 @@
 """The listings `OTAttentionExperiment` and `run_ot_attention_experiment`.
 
-Claims     transport.listing.OTAttentionExperiment, transport.listing.run_ot_attention_experiment,
-           transport.listing.run_ot_attention_experiment.printed
-Main claims
-           transport.listing.OTAttentionExperiment         H(mean of A_g) ≥ mean of H(A_g), for heads g  (corrected)
+Claims     transport.listing.OTAttentionExperiment         H(mean of A_g) ≥ mean of H(A_g), for heads g  (corrected)
            transport.listing.run_ot_attention_experiment   out_std − out_OT = Σ_j (P_j − B_j) v_j, projections shared
 Notation   as in `listing_notation`; A[g, j] > 0 the weights of head g in one row; P, B those of both modules
 References the listing of the document

@@ -1,10 +1,6 @@
 """The listing `LinearAttentionAsOT`.
 
-Claims     transport.listing.LinearAttentionAsOT, transport.listing.LinearAttentionAsOT.plan,
-           transport.listing.LinearAttentionAsOT.rows, transport.listing.LinearAttentionAsOT.kernel,
-           transport.listing.LinearAttentionAsOT.features, transport.listing.LinearAttentionAsOT.stable
-Main claims
-           transport.listing.LinearAttentionAsOT          ⟨X_i, Σ_j Y_j V_j⟩/⟨X_i, Σ_j Y_j⟩ = Σ_j κ_ij V_j/Σ_l κ_il
+Claims     transport.listing.LinearAttentionAsOT          ⟨X_i, Σ_j Y_j V_j⟩/⟨X_i, Σ_j Y_j⟩ = Σ_j κ_ij V_j/Σ_l κ_il
            transport.listing.LinearAttentionAsOT.plan     κ > 0  ⟹  κ_ij/Σ_l κ_il = argmin ⟨P, −log κ⟩ − H(P)
            transport.listing.LinearAttentionAsOT.rows     κ > 0  ⟹  Σ_j κ_ij/Σ_l κ_il = 1, nothing added
            transport.listing.LinearAttentionAsOT.kernel   one projection: Σ_ik c_i c_k κ_ik = ‖Σ_i c_i X_i‖² ≥ 0

@@ -1,12 +1,6 @@
 """The listing `OptimalTransportAttention`.
 
-Claims     transport.listing.OptimalTransportAttention, transport.listing.OptimalTransportAttention.epsilon,
-           transport.listing.OptimalTransportAttention.temperature, transport.listing.OptimalTransportAttention.single-query,
-           transport.listing.OptimalTransportAttention.rows, transport.listing.OptimalTransportAttention.iterations,
-           transport.listing.OptimalTransportAttention.mask, transport.listing.OptimalTransportAttention.forgets,
-           transport.listing.OptimalTransportAttention.doubly-stochastic, transport.listing.OptimalTransportAttention.cost
-Main claims
-           transport.listing.OptimalTransportAttention.epsilon        softplus(log(e^ε − 1)) = ε  (corrected)
+Claims     transport.listing.OptimalTransportAttention.epsilon        softplus(log(e^ε − 1)) = ε  (corrected)
            transport.listing.OptimalTransportAttention.single-query   n = 1  ⟹  A_1j = 1/m, whatever S  (corrected)
            transport.listing.OptimalTransportAttention.forgets        A_ij/A_il ≤ e^(1/ε) after iterating  (corrected)
 Notation   as in `listing_notation`; A > 0 a matrix of weights, W one with unit rows; y a parameter; T iterations; h a masked

@@ -1,9 +1,6 @@
 """The listing `sinkhorn`.
 
-Claims     transport.listing.sinkhorn, transport.listing.sinkhorn.optimal, transport.listing.sinkhorn.columns,
-           transport.listing.sinkhorn.shift, transport.listing.sinkhorn.overflow, transport.listing.sinkhorn.shapes
-Main claims
-           transport.listing.sinkhorn            u = a/Kv, v = b/Kᵀu, converged  ⟹  P1 = a, Pᵀ1 = b, P optimal
+Claims     transport.listing.sinkhorn            u = a/Kv, v = b/Kᵀu, converged  ⟹  P1 = a, Pᵀ1 = b, P optimal
            transport.listing.sinkhorn.optimal    ⟨R, C⟩ − εH(R) = ⟨P, C⟩ − εH(P) + ε KL(R ‖ P), same marginals
            transport.listing.sinkhorn.columns    Pᵀ1 = b after each round in the log domain  (corrected)
            transport.listing.sinkhorn.shift      P(C + t) = P(C) in the log domain  (corrected)

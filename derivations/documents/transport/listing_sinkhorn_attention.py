@@ -1,11 +1,6 @@
 """The listing `sinkhorn_attention`.
 
-Claims     transport.listing.sinkhorn_attention, transport.listing.sinkhorn_attention.one-iteration,
-           transport.listing.sinkhorn_attention.marginals, transport.listing.sinkhorn_attention.shift,
-           transport.listing.sinkhorn_attention.overflow, transport.listing.sinkhorn_attention.heads,
-           transport.listing.sinkhorn_attention.dtype
-Main claims
-           transport.listing.sinkhorn_attention   b ← v, log domain, converged: P1 = Pᵀ1 = 1  (corrected)
+Claims     transport.listing.sinkhorn_attention   b ← v, log domain, converged: P1 = Pᵀ1 = 1  (corrected)
            transport.listing.sinkhorn_attention.one-iteration   u = 1/Kb, b = 1/n: diag(u) K diag(b) = softmax(O/ε)
            transport.listing.sinkhorn_attention.marginals   Pᵀ1 = 1 in the log domain, not 1/n  (corrected)
            transport.listing.sinkhorn_attention.shift   P(O + t) = P(O) in the log domain  (corrected)

@@ -1,12 +1,6 @@
 """The listing `analyze_attention_temperature`.
 
-Claims     transport.listing.analyze_attention_temperature, transport.listing.analyze_attention_temperature.slope,
-           transport.listing.analyze_attention_temperature.entropy,
-           transport.listing.analyze_attention_temperature.max-attention,
-           transport.listing.analyze_attention_temperature.effective-size,
-           transport.listing.analyze_attention_temperature.average
-Main claims
-           transport.listing.analyze_attention_temperature   size = exp(mean h_i) ≤ mean of exp h_i  (corrected)
+Claims     transport.listing.analyze_attention_temperature   size = exp(mean h_i) ≤ mean of exp h_i  (corrected)
            transport.listing.analyze_attention_temperature.slope   d(mean h_i)/dε = Σ_i Var_{A_i}(S_i)/(nε³) ≥ 0
            transport.listing.analyze_attention_temperature.entropy   h_i ≥ −Σ_j A_ij log(A_ij + GUARD) ≥ h_i − m GUARD
            transport.listing.analyze_attention_temperature.max-attention   d(max_j A_ij)/dε ≤ 0

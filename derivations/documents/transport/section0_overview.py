@@ -1,8 +1,6 @@
 """The overview: attention matrices as solutions of transport problems.
 
-Claims     transport.s0.interpretation, transport.s0.recent-research, transport.s0.basis
-Main claims
-           transport.s0.interpretation   softmax(S/τ) = argmin ⟨P, C⟩ − ε H(P) with unit rows, C = −εS/τ
+Claims     transport.s0.interpretation   softmax(S/τ) = argmin ⟨P, C⟩ − ε H(P) with unit rows, C = −εS/τ
 Notation   as in `notation`; the temperature τ of the attention is any, and so is the ε of the problem
 References the overview of the document
 """

@@ -1,8 +1,6 @@
 """Section 1: the transport problem, the entropic one, and Sinkhorn's iteration.
 
-Claims     transport.s1.kantorovich, transport.s1.couplings, transport.s1.entropic, transport.s1.kl, transport.s1.sinkhorn
-Main claims
-           transport.s1.kl         −H(P) = KL(P ‖ abᵀ) − H(a) − H(b) on the couplings of a and b
+Claims     transport.s1.kl         −H(P) = KL(P ‖ abᵀ) − H(a) − H(b) on the couplings of a and b
            transport.s1.sinkhorn   J(P) − D(f⁺, g) = ε KL(P ‖ E) − ε KL(a ‖ E1)
 Notation   a, b marginals, positive but in Kantorovich's problem, where M and R are two couplings, mixed with the odds to 1;
            P a coupling, with J(P) = ⟨P, C⟩ − ε H(P); L a plan with unit rows and free columns; f, g any potentials,

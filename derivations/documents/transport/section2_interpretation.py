@@ -1,8 +1,6 @@
 """Section 2: the physical reading of the problem's four parts.
 
-Claims     transport.s2.particles, transport.s2.uniform-target, transport.s2.cost, transport.s2.entropy-spreads
-Main claims
-           transport.s2.uniform-target    ⟨P, −S⟩ − εH(P) = ⟨P, −S⟩ + ε Σ_i KL(P_i ‖ 1/m) − εn log m  (corrected)
+Claims     transport.s2.uniform-target    ⟨P, −S⟩ − εH(P) = ⟨P, −S⟩ + ε Σ_i KL(P_i ‖ 1/m) − εn log m  (corrected)
            transport.s2.entropy-spreads   dH(A_i)/dε = Var_{A_i}(S_i)/ε³ ≥ 0
 Notation   A = softmax(S/ε); P any plan with unit rows
 References the list under the lemma of the document

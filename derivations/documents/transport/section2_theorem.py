@@ -1,9 +1,6 @@
 """Section 2: the theorem and its lemma, with the printed proof line by line.
 
-Claims     transport.s2.attention, transport.s2.scores, transport.thm1, transport.s2.constraint, transport.lem1,
-           transport.s2.lagrangian, transport.s2.stationary, transport.s2.solved, transport.s2.row-softmax
-Main claims
-           transport.thm1            softmax(S/ε) = argmin ⟨P, −S⟩ − ε H(P) over the plans with unit rows
+Claims     transport.thm1            softmax(S/ε) = argmin ⟨P, −S⟩ − ε H(P) over the plans with unit rows
            transport.lem1            argmax ⟨P, S⟩ + ε H(P) = {softmax(S/ε)}, for every matrix S
            transport.s2.constraint   {Pᵀ1 : P with unit rows} = n times the simplex
            transport.s2.stationary   ∂L/∂W_ij = −S_ij + ε(1 + log W_ij) + λ_i

@@ -1,8 +1,6 @@
 """Section 3: standard attention, Sinkhorn attention and Sinkformers beside each other.
 
-Claims     transport.s3.standard, transport.s3.sinkhorn-attention, transport.s3.sinkformers
-Main claims
-           transport.s3.standard             u = 1/(K1), v = 1: diag(u) K = softmax(S), which is half an iteration
+Claims     transport.s3.standard             u = 1/(K1), v = 1: diag(u) K = softmax(S), which is half an iteration
            transport.s3.sinkhorn-attention   J(P) − D(f, g) = ε Σ_ij kl(P_ij ‖ u_i K_ij v_j) ≥ 0
            transport.s3.sinkformers          KL(P* ‖ W_{t+1}) ≤ KL(P* ‖ W_t) = (J(P*) − D_t)/ε
 Notation   K = exp(S) with S the scores; u, v scalings; one iteration sets u = a/(K v), then v = b/(Kᵀ u), from v = 1;

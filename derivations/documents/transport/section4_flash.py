@@ -1,9 +1,6 @@
 """Section 4, FlashAttention: tiles, the running peak, and what Sinkhorn has to do with them.
 
-Claims     transport.s4.flash-efficiency, transport.s4.flash-tiles, transport.s4.flash-online, transport.s4.flash-stability,
-           transport.s4.shift-invariance
-Main claims
-           transport.s4.flash-tiles        A_j = (Z_T/Σ_T' Z_T') (exp(s_j)/Z_T) for j in the tile T
+Claims     transport.s4.flash-tiles        A_j = (Z_T/Σ_T' Z_T') (exp(s_j)/Z_T) for j in the tile T
            transport.s4.flash-online       streamed output = output, for any tiles and peaks  (corrected)
            transport.s4.shift-invariance   softmax(S − o) = softmax(S), whatever number o_i is taken off row i
 Notation   one query; two tiles of t1 and t2 keys with scores x and y and values X and Y (several tiles: one after the other);

@@ -1,9 +1,6 @@
 """Section 4, linear attention: its formula, its cost, its kernel, and which transport problem it solves.
 
-Claims     transport.s4.linear-attention, transport.s4.linear-complexity, transport.s4.kernel-approximation,
-           transport.s4.kernel, transport.s4.transport-reading
-Main claims
-           transport.s4.linear-attention       ⟨f_i, Σ_j g_j v_j⟩ = Σ_j κ_ij v_j, over Σ_j κ_ij where that is ≠ 0
+Claims     transport.s4.linear-attention       ⟨f_i, Σ_j g_j v_j⟩ = Σ_j κ_ij v_j, over Σ_j κ_ij where that is ≠ 0
            transport.s4.kernel-approximation   E[e^(⟨ω, q⟩ − ‖q‖²/2) e^(⟨ω, k⟩ − ‖k‖²/2)] = e^⟨q, k⟩, ω random
            transport.s4.kernel                 Σ_ij z_i z_j κ(x_i, x_j) = ‖Σ_i z_i φ(x_i)‖² ≥ 0
            transport.s4.transport-reading      κ > 0  ⟹  κ_ij/Σ_l κ_il = argmin ⟨P, −ε log κ⟩ − ε H(P)  (corrected)

@@ -1,8 +1,6 @@
 """Section 5, the four principles for a good design.
 
-Claims     transport.s5.semantic-cost, transport.s5.scheduling, transport.s5.row-stochasticity, transport.s5.sparsity
-Main claims
-           transport.s5.row-stochasticity   Σ_j A_ij = 1 for every ε and S
+Claims     transport.s5.row-stochasticity   Σ_j A_ij = 1 for every ε and S
            transport.s5.sparsity            Ω = ½‖p‖², s_j − s_k ≥ 1  ⟹  p*_k = 0
 Notation   A = softmax(S/ε); p* minimizes −⟨p, s⟩ + ½‖p‖², with scores as in `eot.section4_sparsemax`
 References the list of principles in section 5 of the document

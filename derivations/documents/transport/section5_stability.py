@@ -1,9 +1,6 @@
 """Section 5, what transport supposedly guarantees: stability in the Wasserstein distance, interpolation, intuition.
 
-Claims     transport.s5.score-stability, transport.s5.wasserstein-stability, transport.s5.interpolation,
-           transport.s5.intuition
-Main claims
-           transport.s5.score-stability         W₁(A(s), A(s')) ≤ D tanh(ω/(4ε))
+Claims     transport.s5.score-stability         W₁(A(s), A(s')) ≤ D tanh(ω/(4ε))
            transport.s5.wasserstein-stability   inputs in a ball of radius R  ⟹  W₁(A(x), A(x')) ≤ (1 + 2R²/ε) δ
            transport.s5.interpolation           no tie at the top: dH/dε = Var(s)/ε³ ≥ 0, from one-hot to uniform
 Notation   u_l = p_l φ_l and v_l = p_l (1 − φ_l) split the weights p of a row by a test function 0 ≤ φ ≤ 1; r_l = e^{Δ_l/ε} is

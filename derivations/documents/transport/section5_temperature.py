@@ -1,9 +1,6 @@
 """Section 5, the table: what the temperature does to attention, row by row.
 
-Claims     transport.s5.cold-one-hot, transport.s5.cold-entropy, transport.s5.cold-matching, transport.s5.standard,
-           transport.s5.hot
-Main claims
-           transport.s5.cold-one-hot    best key ahead of m others by ≥ δ > 0  ⟹  its weight ≥ 1 − m exp(−δ/ε) → 1
+Claims     transport.s5.cold-one-hot    best key ahead of m others by ≥ δ > 0  ⟹  its weight ≥ 1 − m exp(−δ/ε) → 1
            transport.s5.cold-entropy    0 ≤ ε H(P) ≤ ε n log m → 0
            transport.s5.cold-matching   ⟨A, S⟩ ≥ ⟨R, S⟩ + εH(R) − εn log m, R with unit rows  (corrected)
            transport.s5.hot             A_ij → 1/m as ε → ∞

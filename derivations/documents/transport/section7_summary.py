@@ -1,9 +1,6 @@
 """Section 7: the table that sums up what transport contributes, and the references.
 
-Claims     transport.s7.soft-sorting, transport.s7.optimization, transport.s7.design, transport.s7.generalization,
-           transport.s7.unification, transport.fn1, transport.fn2
-Main claims
-           transport.s7.soft-sorting     A_ij/A_ik = exp((S_ij − S_ik)/ε): each row by itself  (corrected)
+Claims     transport.s7.soft-sorting     A_ij/A_ik = exp((S_ij − S_ik)/ε): each row by itself  (corrected)
            transport.s7.optimization     A = argmin ⟨P, −S⟩ − ε H(P) over the plans with unit rows
            transport.s7.generalization   E_b[loss] − E_a[loss] ≤ L W₁(a, b)  (corrected)
            transport.s7.unification      κ > 0  ⟹  κ_ij/Σ_l κ_il = argmin ⟨P, −ε log κ⟩ − ε H(P), by rows

@@ -1,4 +1,4 @@
-"""The counts of `docs/trust.md`: `python -m tests.trust` writes them from the baseline and the attack suite."""
+"""`python -m tests.counts` writes the counts in README.md and docs/trust.md from the baseline and the attack suite."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from derivations.ledger import baseline, ledger
+from derivations.ledger import baseline, ledger, messages
 from derivations.records import rendering
 from derivations.records.claims import Verdict
 from derivations.records.normal_form import Form, Sign
 from derivations.relations import RELATIONS
 from tests.attacks import attacks
 
-PAGE = Path(__file__).parents[1] / "docs" / "trust.md"
+ROOT = Path(__file__).parents[1]
+PAGES = (ROOT / "README.md", ROOT / "docs" / "trust.md")
+LINE = re.compile(r"^(\w+): \d+ claims: .*$", re.MULTILINE)  # of a document, as `verify` prints it
 BLOCK = re.compile(r"(<!-- counts:.*?-->\n).*?(<!-- /counts -->)", re.DOTALL)
 
 
-def counts(remembered: Mapping[str, baseline.Kept], suite: Mapping[str, int]) -> str:
+def tables(remembered: Mapping[str, baseline.Kept], suite: Mapping[str, int]) -> str:
     """The tables of the page."""
     verdicts = Counter(entry.verdict for entry in remembered.values())
     rests = [{"id": id, "quotes": entry.quotes, "depends_on": entry.text.rests_on} for id, entry in remembered.items()]
@@ -52,10 +54,16 @@ def _table(what: str, rows: Iterable[tuple[str, int]]) -> list[str]:
     return [f"| {what} | |", "| --- | --- |", *(f"| {name} | {count} |" for name, count in all_rows), ""]
 
 
-def written(page: str) -> str:
+def written(page: str, remembered: Mapping[str, baseline.Kept], suite: Mapping[str, int]) -> str:
     """The page with the present counts."""
-    return BLOCK.sub(lambda match: f"{match[1]}\n{counts(baseline.load(), attacks())}\n{match[2]}", page)
+
+    def line(match: re.Match[str]) -> str:
+        return messages.verdicts(match[1], (kept.verdict for id, kept in remembered.items() if id.startswith(f"{match[1]}.")))
+
+    block = tables(remembered, suite) if BLOCK.search(page) else ""
+    return BLOCK.sub(lambda match: f"{match[1]}\n{block}\n{match[2]}", LINE.sub(line, page))
 
 
 if __name__ == "__main__":
-    PAGE.write_text(written(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for path in PAGES:
+        path.write_text(written(path.read_text(encoding="utf-8"), baseline.load(), attacks()), encoding="utf-8")
