@@ -12,6 +12,7 @@ from functools import lru_cache
 
 import sympy as sp
 
+from derivations.calculus.deduction import deduced
 from derivations.calculus.differentiation import differentiate
 from derivations.calculus.functions import Partial, kl, pinsker, reciprocal, xlogx
 from derivations.calculus.orders import upto
@@ -180,7 +181,7 @@ def _in_range(index: sp.Expr, size: sp.Expr) -> Iterator[Condition]:
 
 
 def shown(condition: Condition, facts: Facts = ()) -> bool:
-    """Whether a condition can be read off the expression as written, or off its normal form."""
+    """Whether a condition can be read off the expression as written, or off its normal form, or deduced from that."""
     if condition.sense is Sense.INDEX:
         return False
     if condition.sense is Sense.INTEGER:
@@ -192,4 +193,6 @@ def shown(condition: Condition, facts: Facts = ()) -> bool:
         written, together = normal(condition.expr), normal(sp.factor_terms(condition.expr))
     except ValueError:
         return False
-    return check(written, facts) or check(together, facts)
+    if check(written, facts) or check(together, facts):
+        return True
+    return condition.sense is not Sense.NONZERO and deduced(written, condition.sense is Sense.POSITIVE, facts)

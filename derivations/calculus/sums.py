@@ -6,6 +6,7 @@ Two expressions are proved equal when the normal form of their difference is 0: 
 """
 
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
 
 import sympy as sp
@@ -18,6 +19,7 @@ from derivations.calculus.orders import counted, halved, is_turned, reversed_ord
 from derivations.calculus.parts import oriented
 from derivations.calculus.powers import bregman, plus
 from derivations.calculus.signs import nonnegative, strictly_positive
+from derivations.calculus.telescoping import telescoped
 from derivations.calculus.variables import Variable, fresh
 
 MOST_SCALES = 6  # of a sum of exponentials that is brought to one form
@@ -105,7 +107,17 @@ def equal(left: sp.Expr, right: sp.Expr) -> bool:
     if _vanishes(difference):
         return True
     twice = oriented(normal(oriented(difference)))  # for the powers that the first time brings about
-    return any(form != difference and _vanishes(form) for form in map(normal, (twice, logs.split(difference))))
+    forms = map(normal, (twice, logs.split(difference)))
+    return any(form != difference and _vanishes(form) for form in forms) or _telescopes(difference)
+
+
+def _telescopes(expr: sp.Expr) -> bool:
+    """Whether a normal form, or its numerator, is 0 once its summands are moved; moved, it may have no normal form."""
+    for form in dict.fromkeys((expr, _numerator(expr))):
+        with suppress(ValueError):
+            if (moved := telescoped(form)) != form and _vanishes(normal(moved)):
+                return True
+    return False
 
 
 def _vanishes(expr: sp.Expr) -> bool:

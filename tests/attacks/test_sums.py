@@ -6,6 +6,7 @@ import pytest
 import sympy as sp
 
 from derivations.calculus.functions import derivative
+from derivations.calculus.orders import upto
 from derivations.calculus.powers import plus
 from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import Variable, Vector, coupling, index, simplex, vector
@@ -196,3 +197,35 @@ ATTACKS = INDICES | RANGES | NAMES | MASSES | DELTAS
 @pytest.mark.parametrize("name", ATTACKS)
 def test_is_not_proved(name: str) -> None:
     assert refused(ATTACKS[name])
+
+
+longer, other = vector("x", m + 1), vector("c", m + 1)
+ends = longer[m + 1] - longer[1]
+
+NEIGHBOURS: Table = {
+    "a sum of differences that ends one place early": lambda: Equation(
+        K3 * total(l, longer[l + 1] - longer[l]), K3 * (longer[m] - longer[1])
+    ),
+    "a sum of differences that begins one place late": lambda: Equation(
+        K3 * total(l, longer[l + 1] - longer[l]), K3 * (longer[m + 1] - longer[2])
+    ),
+    "differences of two vectors": lambda: Equation(K3 * total(l, longer[l + 1] - other[l]), K3 * ends),
+    "differences in other steps": lambda: Equation(K3 * total(l, l * (longer[l + 1] - longer[l])), K3 * m * ends),
+    "distances of neighbours": lambda: Equation(K3 * total(l, sp.Abs(longer[l + 1] - longer[l])), K3 * sp.Abs(ends)),
+    "differences of what does not move along": lambda: Equation(
+        K3 * total(l, sp.exp(total(h, s[h] * a[l] * longer[l + 1])) - sp.exp(total(h, s[h] * a[l] * longer[l]))),
+        K3 * (sp.exp(total(h, s[h] * a[m] * longer[m + 1])) - sp.exp(total(h, s[h] * a[1] * longer[1]))),
+    ),
+    "differences of a vector that is too short": lambda: Equation(total(l, a[l + 1] - a[l]), a[m + 1] - a[1]),
+    "differences that are counted": lambda: Equation(K3 * total(l, upto(l + 1, j) - upto(l, j)), 0),
+    "a geometric sum of another ratio": lambda: Equation(K3 * (1 - x) * total(l, y ** (l - 1)), K3 * (1 - x**m)),
+    "a geometric sum of one term less": lambda: Equation(K3 * (1 - x) * total(l, x ** (l - 1)), K3 * (1 - x ** (m - 1))),
+    "a geometric sum over 0": lambda: Equation(total(l, x ** (l - 1)), (1 - x**m) / (1 - x)),
+    "fractions with a pole": lambda: Equation(total(l, 1 / ((l - 3) * (l - 2))), 1 / (m - 2) - 1),
+    "fractions to the end": lambda: Equation(K3 * total(l, 1 / (l * (l + 1))), K3 * (1 - 1 / m)),
+}
+
+
+@pytest.mark.parametrize("name", NEIGHBOURS)
+def test_neighbours(name: str) -> None:
+    assert refused(NEIGHBOURS[name])

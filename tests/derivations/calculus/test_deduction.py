@@ -79,6 +79,14 @@ DIVERGENCES: dict[str, tuple[Relation, tuple[Relation, ...]]] = {
             AtLeast(distance**2 / 2, divergence),
         ),
     ),
+    "Pinsker, as a root": (
+        AtLeast(sp.sqrt(2 * divergence), distance),
+        (
+            AtLeast(sp.sqrt(divergence), distance),
+            AtLeast(sp.sqrt(2 * divergence), distance, strict=True),
+            AtLeast(distance, sp.sqrt(2 * divergence)),
+        ),
+    ),
     "Pinsker for divergences of each entry": (
         AtLeast(over(kl(q[l], u[l])), distance**2 / 2),
         (AtLeast(over(kl(c[l], b[l])), over(sp.Abs(c[l] - b[l])) ** 2 / 2),),

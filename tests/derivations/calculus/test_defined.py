@@ -73,6 +73,16 @@ LACKING: dict[str, tuple[sp.Expr, list[str]]] = {
     "by its normal form over a common factor": (1 / (y * total(l, q[l]) - y * 0), []),
     "once a common factor is gone": (sp.log((a[j] * y + t * y) / (a[j] + t)), ["t + a[j] ≠ 0"]),
     "what may be 0": (sp.log(z[j]), ["z[j] > 0"]),
+    "a divergence": (sp.sqrt(total(l, xlogx(q[l]) - q[l] * sp.log(u[l]))), []),
+    "a divergence that may be 0": (
+        sp.log(total(l, xlogx(q[l]) - q[l] * sp.log(u[l]))),
+        ["Σ_l(-log(u[l])*q[l] + xlogx(q[l])) > 0"],
+    ),
+    "a divergence that may be 0, below": (
+        1 / total(l, xlogx(q[l]) - q[l] * sp.log(u[l])),
+        ["Σ_l(-log(u[l])*q[l] + xlogx(q[l])) ≠ 0"],
+    ),
+    "a variance and more": (sp.log(m * total(l, a[l] ** 2) - total(l, a[l]) ** 2 + t), []),
 }
 
 
