@@ -77,6 +77,7 @@ class Domain:
     inside: ClassVar[tuple[type[Domain], ...]] = ()  # the next larger domains
     adjective: ClassVar[bool] = False  # notation tables write “positive vector m”
     noun: ClassVar[tuple[int, ...]] = ()  # the numbers of axes with which notation tables write “simplex m”
+    phrase: ClassVar[str] = ""  # of notation tables, before the marginals
 
     is_size: ClassVar[bool] = False
     is_index: ClassVar[bool] = False

@@ -23,6 +23,7 @@ class Coupling(Domain):
     accepted = "numbers ≥ 0"
     sign = Sign.NONNEGATIVE
     axes = (2,)
+    phrase = "coupling"
     below_one = True
 
     def _check_marginals(self) -> None:

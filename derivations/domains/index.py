@@ -16,6 +16,7 @@ class Index(Domain):
     accepted = "an index"
     sign = Sign.POSITIVE
     axes = (1,)
+    noun = (1,)
     is_index = True
 
     @classmethod

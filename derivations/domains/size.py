@@ -19,6 +19,7 @@ class Size(Domain):
     sign = Sign.POSITIVE
     axes = (0,)
     inside = (Positive,)
+    noun = (0,)
     is_size = True
 
     def is_end(self, to: sp.Expr) -> bool:

@@ -22,6 +22,7 @@ class Slack(Domain):
     accepted = "numbers ≥ 0"
     sign = Sign.NONNEGATIVE
     axes = (1,)
+    phrase = "complement of"
 
     def _check_marginals(self) -> None:
         check_marginals(self, (Simplex,))

@@ -33,8 +33,8 @@ import sympy as sp
 
 from derivations.calculus import variables
 from derivations.calculus.variables import Variable
-from derivations.domains import DOMAINS, Domain, Interior, Real
-from derivations.domains.base import Sign
+from derivations.domains import DOMAINS, Domain, Interior
+from derivations.domains.written import Written, written
 from derivations.reader.meaning.values import SYMMETRIC, Value, scalar, symmetric, transposed
 from derivations.reader.syntax.names import Pattern, called, index_parts, pattern, plain, signature, split, styled, thin
 from derivations.reader.syntax.overloads import crowded, indices_of, is_label, key, matching
@@ -64,8 +64,7 @@ OPERATORS = (
 
 DENIED, QUALIFIED = STANCES = ("not asserted", "qualified")  # lines of local meanings with the text's words about an equation
 SCALARS = {domain.name: domain for domain in DOMAINS if domain.is_independent}
-ENTRIES = {domain.name: domain for domain in DOMAINS if domain.adjective}
-ARRAYS = {domain.name: domain for domain in DOMAINS if domain.noun}
+LAWS = {**{domain.name: domain for domain in DOMAINS if domain.noun and domain.below_one}, "distribution": Interior}
 ACCEPTED = (
     "size, [fixed] index M, real, positive, nonnegative (with bounds, size >= 2, size = 2, positive < 1, real != 1), "
     "[positive|nonnegative|nonzero|random|unit] vector M, [positive|nonnegative|nonzero|random|unit] matrix N M, "
@@ -73,11 +72,6 @@ ACCEPTED = (
     "simplex [N] M, interior [N] M, stochastic N M, coupling A B, complement of p, normal m (of a density u(a)), fixed, "
     "= definition, or an operator: " + ", ".join(OPERATORS)
 )
-
-
-def _may_vanish(domain: Domain) -> bool:
-    """Whether a domain is a closed simplex, whose points have zeros."""
-    return domain.is_distribution and domain.sign is Sign.NONNEGATIVE
 
 
 @dataclass(frozen=True)
@@ -209,8 +203,6 @@ class Notation:
             self.meanings[own.name] = Definition(own, parse(meaning[1:]))
         elif meaning.startswith("normal "):
             self._law(shown, meaning.removeprefix("normal "))
-        elif meaning.startswith("complement of "):
-            self.meanings[shown.name] = self._complement(shown.name, meaning.removeprefix("complement of "))
         elif meaning.startswith("point of "):
             self.points[shown.name] = spelled(parse(meaning.removeprefix("point of ")))
         elif meaning.partition(" under ")[0] in OPERATORS:
@@ -226,8 +218,9 @@ class Notation:
         elif meaning.removeprefix("fixed ").split()[0] == "index":
             if meaning.startswith("fixed "):
                 self.fixed.add(shown.name)
-            meaning = meaning.removeprefix("fixed ")
-            self.indices[shown.name] = variables.index(self.called(shown.name), *self._shape(meaning.split()[1:], 1))
+            line = written(meaning.removeprefix("fixed "))
+            assert line is not None
+            self.indices[shown.name] = variables.index(self.called(shown.name), *map(self.size, line.shape))
         elif meaning.split()[0] in (*SCALARS, "size") and len(meaning.split()) % 2 == 1 and meaning.split()[1:2] != ["vector"]:
             self._number(shown.name, meaning.split())
         else:
@@ -293,15 +286,6 @@ class Notation:
         density = parse(f"(2\\pi)^{{-{size}/2}} e^{{-\\frac12\\|{shown.arguments[0]} - ({mean})\\|^2}}")
         self.meanings[shown.name] = Definition(shown, density)
         self.laws[shown.name] = parse(mean)
-
-    def _complement(self, name: str, of: str) -> Value:
-        """A nonnegative vector that is 0 wherever a point of a simplex is positive."""
-        value = self.meanings.get(spelled(parse(of)))
-        entry = value.entry(sp.S.One) if isinstance(value, Value) and len(value.shape) == 1 else None
-        if not isinstance(entry, sp.Indexed) or not _may_vanish(entry.base.label.domain):
-            raise LatexError(f"expected the complement of a point of a simplex, got {of}")
-        base = variables.complementary(self.called(name), entry.base)
-        return Value(tuple(base.shape), lambda *indices: base[indices])
 
     def called(self, name: str) -> str:
         """Return the name of the variable for a printed name; two printed names never share one by accident."""
@@ -370,18 +354,12 @@ class Notation:
         if meaning == "fixed":
             self.labels.add(printed)
             return scalar(variables.scalar(name))
-        if words[0] == "coupling":
-            return self._coupling(name, words[1:])
-        if words[0] in SYMMETRIC and words[1:2] == ["matrix"]:
-            return symmetric(name, words[0], *self._shape(words[2:], 2))
-        kind = ENTRIES.get(words[0], Real)
-        words = words[1:] if words[0] in ENTRIES else words
-        nouns = {"vector": (1,), "matrix": (2,), **{name: domain.noun for name, domain in ARRAYS.items()}}
-        accepted = nouns.get(words[0] if words else "")
-        if accepted is None:
+        if words[0] in SYMMETRIC and (line := written(meaning.removeprefix(f"{words[0]} "))) and len(line.shape) == 2:
+            return symmetric(name, words[0], *map(self.size, line.shape))
+        line = written(meaning)
+        if line is None:
             raise LatexError(f"expected {ACCEPTED}, got {meaning!r}")
-        axes = len(words) - 1 if len(words) - 1 in accepted else accepted[0]
-        base = variables.vector(name, *self._shape(words[1:], axes), kind=ARRAYS.get(words[0], kind))
+        base = variables.declared(name, self._domain(line))
         plain_one = thin(printed)
         other = self.meanings.get(plain_one)
         if plain_one != printed and isinstance(other, Value) and other.shape == tuple(base.shape):
@@ -390,13 +368,15 @@ class Notation:
             )
         return Value(tuple(base.shape), lambda *indices: base[indices])
 
-    def _coupling(self, name: str, marginals: Sequence[str]) -> Value:
-        """A plan between two distributions of the notation."""
-        bases = [base for each in marginals if (base := self._base(each)) is not None]
-        if not len(bases) == len(marginals) == 2:
-            raise LatexError(f"expected a coupling of two distributions of the notation, got {' '.join(marginals) or 'none'}")
-        plan = variables.coupling(name, *bases)
-        return Value(tuple(plan.shape), lambda *indices: plan[indices])
+    def _domain(self, line: Written) -> Domain:
+        """The domain of a line, with the sizes and the distributions of the notation."""
+        bases = [base for each in line.marginals if (base := self._base(each)) is not None]
+        if len(bases) < len(line.marginals):
+            raise LatexError(
+                f"expected distributions of the notation after “{line.kind.phrase}”, got {' '.join(line.marginals)}"
+            )
+        sizes = (*map(self.size, line.shape), *(size for base in bases for size in base.shape))
+        return line.kind(sizes, marginals=tuple(bases))
 
     def _base(self, name: str) -> variables.Vector | None:
         value = self.meanings.get(spelled(parse(name)))
@@ -416,17 +396,12 @@ class Notation:
         if not axes:
             raise LatexError(f"expected an index among its arguments, got {', '.join(shown.arguments)}")
         sizes = tuple(self.indices[name].domain.shape[0] for name in axes)
-        kinds = {**SCALARS, **ARRAYS, "distribution": Interior}
+        kinds = {**SCALARS, **LAWS}
         if meaning not in kinds:
             raise LatexError(f"expected {', '.join(kinds)} for a function of indices, got {meaning!r}")
         name = re.sub(r"[(),|]", "", signature(symbol)) if symbol else shown.name
         base = variables.vector(self.called(name), *sizes, kind=kinds[meaning])
         return Named(shown.arguments, Value(sizes, lambda *indices: base[indices]), axes)
-
-    def _shape(self, words: list[str], axes: int) -> tuple[sp.Expr, ...]:
-        if len(words) != axes:
-            raise LatexError(f"expected {axes} {'size' if axes == 1 else 'sizes'}, got {' '.join(words) or 'none'}")
-        return tuple(self.size(word) for word in words)
 
     def size(self, latex: str) -> sp.Expr:
         """Return the size that a text names, m, 3 or 2n-1; raises LatexError for other texts."""
