@@ -31,13 +31,13 @@ import torch
 from torch import Tensor
 
 from numerics import arguments, tolerances
+from numerics.annealing import INITIAL_TILT, RATE, ROUGH_TOLERANCE
 from numerics.arguments import Positive, without_autocast
 from numerics.line_search import backtrack
 from numerics.ot_attention.problem import Problem, problem
 from numerics.ot_attention.transport import covariance, mean, project, resolve
 
 _DIRECT = "donot_use_mm_for_euclid_dist"
-_ROUGH_TOLERANCE, _INITIAL_TILT, _ANNEALING_RATE = 1e-2, 10.0, 4.0
 
 
 @dataclass(frozen=True)
@@ -281,8 +281,8 @@ def _newton(x: _Centred, max_steps: int) -> Tensor:
     )
     nu = torch.zeros_like(x.evidence).expand(*batch, x.evidence.shape[-1])
     reach = _length(x.templates).amax(-1)
-    rough = _ROUGH_TOLERANCE * (_length(x.evidence) + reach)
-    annealing = (x.ratio * reach**2 / _INITIAL_TILT).clamp(min=1).expand(batch)
+    rough = ROUGH_TOLERANCE * (_length(x.evidence) + reach)
+    annealing = (x.ratio * reach**2 / INITIAL_TILT).clamp(min=1).expand(batch)
     for _ in range(max_steps):
         point = _evaluate(x, nu, annealing)
         residual = _length(point.residual)
@@ -291,7 +291,7 @@ def _newton(x: _Centred, max_steps: int) -> Tensor:
         if bool((done & final).all()):
             break
         nu = torch.where(done.unsqueeze(-1), nu, _damped(x, nu, annealing, point))
-        annealing = torch.where(done, (annealing / _ANNEALING_RATE).clamp(min=1), annealing)
+        annealing = torch.where(done, (annealing / RATE).clamp(min=1), annealing)
     return nu
 
 

@@ -21,12 +21,13 @@ import torch
 from torch import Tensor
 
 from numerics import arguments, tolerances
+from numerics.annealing import RATE, ROUGH_TOLERANCE
 from numerics.arguments import Positive, without_autocast
 from numerics.line_search import backtrack
 from numerics.transport import feasibility
 from numerics.transport.sinkhorn import scaling
 
-_ROUGH_TOLERANCE, _ANNEALING_RATE, _RIDGE, _THRESHOLD_STEPS = 0.1, 8.0, 1e-4, 16
+_RIDGE, _THRESHOLD_STEPS = 1e-4, 16
 
 
 @dataclass(frozen=True)
@@ -96,13 +97,13 @@ def quadratic_plan(
     for factor in _schedule(*fixed):
         g, steps_used = _maximize(g, *fixed[:3], factor * fixed[3], max_steps - steps, rough=factor > 1)
         steps += steps_used
-    g = g - (fixed[2] * g).sum(-1, keepdim=True) / fixed[2].sum(-1, keepdim=True).clamp(min=torch.finfo(g.dtype).tiny)
     if arguments.differentiated(C, a, b, gamma):
         support = _point(g, *fixed)[1] > 0
         follow = g
         for _ in range(2):
             follow = follow + _newton(support, fixed[3], b - _point(follow, C, a, b, gamma)[1].sum(-2), None)
         g = g + (follow - follow.detach())
+    g = g - (b * g).sum(-1, keepdim=True) / b.sum(-1, keepdim=True).clamp(min=torch.finfo(g.dtype).tiny)
     f, P, value = _point(g, C, a, b, gamma)
     row_error, column_error = (P.sum(-1) - a).detach().abs(), (P.sum(-2) - b).detach().abs()
     error = row_error.sum(-1) + column_error.sum(-1)
@@ -193,8 +194,8 @@ def _schedule(C: Tensor, a: Tensor, b: Tensor, gamma: Tensor) -> list[float]:
     spread = C.amax((-2, -1)) - C.amin((-2, -1))
     even = spread * C.shape[-1] * C.shape[-2] / a.sum(-1).clamp(min=torch.finfo(a.dtype).tiny)
     largest, factors = float((even / gamma.squeeze(-1)).nan_to_num(nan=1.0).amax()), [1.0]
-    while factors[-1] * _ANNEALING_RATE < largest and len(factors) < 40:
-        factors.append(factors[-1] * _ANNEALING_RATE)
+    while factors[-1] * RATE < largest and len(factors) < 40:
+        factors.append(factors[-1] * RATE)
     return factors[::-1]
 
 
@@ -206,7 +207,7 @@ def _maximize(g: Tensor, C: Tensor, a: Tensor, b: Tensor, gamma: Tensor, max_ste
         f, P, value = _point(g, C, a, b, gamma)
         residual = b - P.sum(-2)
         error = residual.abs().sum(-1)
-        done = error <= (_ROUGH_TOLERANCE * a.sum(-1) if rough else _rounding(P, f, g, C, gamma))
+        done = error <= (ROUGH_TOLERANCE * a.sum(-1) if rough else _rounding(P, f, g, C, gamma))
         if bool(done.all()):
             return g, step
         ridge = (_RIDGE * error / a.sum(-1).clamp(min=torch.finfo(g.dtype).tiny)).clamp(min=math.sqrt(unit), max=1)[..., None]

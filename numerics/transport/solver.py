@@ -26,10 +26,9 @@ import torch
 from torch import Tensor
 
 from numerics import tolerances
+from numerics.annealing import INITIAL_TILT, RATE, ROUGH_TOLERANCE
 from numerics.line_search import backtrack
 from numerics.transport.parts import Parts
-
-_ROUGH_TOLERANCE, _INITIAL_TILT, _ANNEALING_RATE = 0.1, 30.0, 8.0
 
 
 class Scaling(NamedTuple):
@@ -137,7 +136,7 @@ def solve(x: Scaling, parts: Parts, max_steps: int) -> tuple[Tensor, int]:
         within = torch.where(x.source.unsqueeze(-1) > 0, x.log_kernel + x.target_mask.unsqueeze(-2), 0.0)
         x = x._replace(log_kernel=within, target_mask=None)
     psi, sizes = torch.zeros_like(x.target), _sizes(x)
-    annealing = (sizes.amax((-2, -1)) / _INITIAL_TILT).clamp(min=1)
+    annealing = (sizes.amax((-2, -1)) / INITIAL_TILT).clamp(min=1)
     solved = torch.zeros_like(annealing, dtype=torch.bool)
     point = evaluate(x, psi, annealing)
     for step in range(1, max_steps + 1):
@@ -147,13 +146,13 @@ def solve(x: Scaling, parts: Parts, max_steps: int) -> tuple[Tensor, int]:
         final = annealing == 1
         error = point.residual.abs()
         exact = (error <= allowances(x, psi, point, sizes)[1]).all(-1)
-        near = torch.where(final, exact, error.sum(-1) <= _ROUGH_TOLERANCE * x.source.sum(-1))
+        near = torch.where(final, exact, error.sum(-1) <= ROUGH_TOLERANCE * x.source.sum(-1))
         solved = solved | (near & final)
         if bool(solved.all()):
             return psi, step
         move, point, improved = _newton_step(x, psi, annealing, point, parts)
         psi = torch.where(near.unsqueeze(-1), psi, psi + move)
-        annealing = torch.where(near, (annealing / _ANNEALING_RATE).clamp(min=1), annealing)
+        annealing = torch.where(near, (annealing / RATE).clamp(min=1), annealing)
         if bool((near & ~final | ~improved).any()):
             point = evaluate(x, psi, annealing)
     return psi, max_steps

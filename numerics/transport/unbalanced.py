@@ -24,14 +24,13 @@ import torch
 from torch import Tensor
 
 from numerics import arguments, tolerances
+from numerics.annealing import INITIAL_TILT, RATE, ROUGH_TOLERANCE
 from numerics.arguments import Positive, without_autocast
 from numerics.line_search import backtrack
 from numerics.transport import feasibility, gaps
 from numerics.transport.parts import Parts
 from numerics.transport.sinkhorn import masked, scaling
 from numerics.transport.solver import Scaling
-
-_ROUGH_TOLERANCE, _INITIAL_TILT, _ANNEALING_RATE = 0.1, 30.0, 8.0
 
 
 @dataclass(frozen=True)
@@ -226,8 +225,8 @@ def _relaxed_marginal(
 ) -> tuple[Tensor, Tensor]:
     """Return a exp(−κφ) and a(1 − exp(−κφ))/κ, κφ counted from ``offset``. Mass that may go nowhere has φ = ∞ where κ > 0."""
     stiff, exponent = kappa == 0, _bounded(-kappa * potential - offset, mass)
-    factor = torch.where(live, exponent.exp(), torch.where(stiff, 1.0, 0.0))
-    change = torch.where(live, exponent.expm1(), torch.where(stiff, 0.0, -1.0))
+    factor = torch.where(live, exponent.exp(), stiff.to(exponent))
+    change = torch.where(live, exponent.expm1(), stiff.to(exponent) - 1)
     gain = torch.where(stiff, potential, -change / torch.where(stiff, 1.0, kappa))
     return mass * factor, mass * gain
 
@@ -282,7 +281,7 @@ def _maximize(x: _Problem, psi: Tensor, max_steps: int, *, rough: bool) -> tuple
         psi = _sinkhorn_sweep(x, trial, psi)
         psi = _shifted(x, _evaluate(x, psi), psi)
         point = _evaluate(x, psi)
-        enough = _ROUGH_TOLERANCE * point.plan.sum((-2, -1)) if rough else _rounding(x, psi, point)
+        enough = ROUGH_TOLERANCE * point.plan.sum((-2, -1)) if rough else _rounding(x, psi, point)
         done = point.residual.abs().sum(-1) <= enough
         if bool(done.all()):
             return psi, step
@@ -319,10 +318,10 @@ def _rounding(x: _Problem, psi: Tensor, point: _Point) -> Tensor:
 def _schedule(x: _Problem) -> list[float]:
     """Return factors of ε from one at which no exponential underflows down to 1."""
     spread = torch.where(x.kernel == -torch.inf, 0.0, x.kernel - x.kernel.amax(-1, keepdim=True)).abs()
-    factor = float(spread.nan_to_num(nan=0.0, posinf=0.0).amax()) / _INITIAL_TILT if spread.numel() else 1.0
+    factor = float(spread.nan_to_num(nan=0.0, posinf=0.0).amax()) / INITIAL_TILT if spread.numel() else 1.0
     factors = [1.0]
     while factors[-1] < factor:
-        factors.append(factors[-1] * _ANNEALING_RATE)
+        factors.append(factors[-1] * RATE)
     return factors[::-1]
 
 
