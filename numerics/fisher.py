@@ -37,7 +37,9 @@ def potential(scores: Tensor, temperature: Positive = 1.0, mask: Tensor | None =
     """
     s = floating("scores", scores, "m")
     tau = per_row("temperature", temperature, s).squeeze(-1)
-    return (tau * one_sided.log_partition(s, temperature, mask)).to(scores.dtype)
+    log_z = one_sided.log_partition(s, temperature, mask)
+    live = log_z != -torch.inf
+    return torch.where(live, tau * torch.where(live, log_z, 0.0), -torch.inf).to(scores.dtype)
 
 
 def fisher(plan: Tensor, temperature: Positive = 1.0) -> Tensor:
@@ -103,10 +105,7 @@ def pseudo_inverse_product(plan: Tensor, x: Tensor, temperature: Positive = 1.0)
 
     Arguments, result and errors as for ``fisher_product``.
     """
-    p, y, dtype = _pair(plan, "x", x)
-    live = p > 0
-    scaled = _centred(y, live) / torch.where(live, p, 1.0)
-    return (_centred(scaled, live) * per_row("temperature", temperature, scaled).square()).to(dtype)
+    return _pseudo_inverse_product(plan, "x", x, temperature)
 
 
 def natural_gradient(plan: Tensor, gradient: Tensor, temperature: Positive = 1.0) -> Tensor:
@@ -125,7 +124,7 @@ def natural_gradient(plan: Tensor, gradient: Tensor, temperature: Positive = 1.0
     Raises:
         ValueError: for a shape, dtype or number other than these.
     """
-    return pseudo_inverse_product(plan, gradient, temperature)
+    return _pseudo_inverse_product(plan, "gradient", gradient, temperature)
 
 
 def natural_direction(plan: Tensor, utility: Tensor, temperature: Positive = 1.0) -> Tensor:
@@ -147,6 +146,13 @@ def natural_direction(plan: Tensor, utility: Tensor, temperature: Positive = 1.0
     p, u, dtype = _pair(plan, "utility", utility)
     centred = _centred(u, p > 0)
     return (centred * per_row("temperature", temperature, centred)).to(dtype)
+
+
+def _pseudo_inverse_product(plan: Tensor, name: str, x: Tensor, temperature: Positive) -> Tensor:
+    p, y, dtype = _pair(plan, name, x)
+    live = p > 0
+    scaled = _centred(y, live) / torch.where(live, p, 1.0)
+    return (_centred(scaled, live) * per_row("temperature", temperature, scaled).square()).to(dtype)
 
 
 def _pair(plan: Tensor, name: str, x: Tensor) -> tuple[Tensor, Tensor, torch.dtype]:

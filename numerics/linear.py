@@ -139,9 +139,8 @@ def random_feature_attention(
     for name, vectors in (("key", k), ("projections", omega)):
         arguments.floating(name, vectors, "m", "d", last=q.shape[-1])
     root = arguments.positive("temperature", temperature, batch, q).sqrt()[..., None, None]
-    q, k = q / root, k / root
     _check_mask(mask, (*batch_shape, k.shape[-2]))
-    k, v, seen = _unmasked(k, mask), _unmasked(v, mask), None
+    q, k, v, seen = q / root, _unmasked(k, mask) / root, _unmasked(v, mask), None
     if causal:
         (q, k, v), seen = causally_shielded(q, k, v)
     center = _center(k.detach(), mask, causal=causal)

@@ -87,8 +87,11 @@ def prior_from_mask(mask: Tensor, log_weights: Tensor | None = None) -> Tensor:
         dtype = mask.dtype if isinstance(mask, Tensor) and mask.is_floating_point() else torch.get_default_dtype()
         log_prior = log_mask(mask, dtype)
         return tilted(log_prior, torch.zeros_like(log_prior))
-    wide = floating("log_weights", log_weights)
-    return tilted(log_mask(mask, wide.dtype), wide).to(log_weights.dtype)
+    wide = floating("log_weights", log_weights, "M")
+    added = log_mask(mask, wide.dtype)
+    if not broadcastable(added.shape, wide.shape):
+        raise ValueError(f"mask: expected a shape that goes with log_weights {tuple(wide.shape)}, got {tuple(mask.shape)}")
+    return tilted(added, wide).to(log_weights.dtype)
 
 
 def causal_mask(query_len: int, key_len: int, device: torch.device | None = None) -> Tensor:

@@ -18,6 +18,7 @@ References  Blondel, Martins & Niculae 2020 (normmax: norm entropies); Malaviya,
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -134,7 +135,7 @@ def sparsemax_threshold(X: Tensor, dim: int = -1, k: int | None = None) -> tuple
         τ, in the dtype of X, differentiable; −inf for a row with nothing left. The size, int64. Both have the shape of X with
         ``dim`` of size 1.
     """
-    return _threshold(X, sparsemax(X, dim, k), dim, 1.0)
+    return _threshold(X, partial(sparsemax, dim=dim, k=k), dim, 1.0)
 
 
 def entmax15_threshold(X: Tensor, dim: int = -1, k: int | None = None) -> tuple[Tensor, Tensor]:
@@ -142,7 +143,7 @@ def entmax15_threshold(X: Tensor, dim: int = -1, k: int | None = None) -> tuple[
 
     Arguments, results and errors as for ``sparsemax_threshold``.
     """
-    return _threshold(X, entmax15(X, dim, k), dim, 0.5)
+    return _threshold(X, partial(entmax15, dim=dim, k=k), dim, 0.5)
 
 
 class SparsemaxBisect(nn.Module):
@@ -224,10 +225,13 @@ def _bisected(low: Tensor, high: Tensor, is_low: Callable[[Tensor], Tensor], n_i
     return low
 
 
-def _threshold(X: Tensor, plan: Tensor, dim: int, beta: float) -> tuple[Tensor, Tensor]:
+def _threshold(X: Tensor, weights: Callable[[Tensor], Tensor], dim: int, beta: float) -> tuple[Tensor, Tensor]:
     """Return τ = βx − p^β at the largest p, which is at least 1/m, and the size of the support."""
+    _rows(X, dim)  # refuses what is no scores
+    x = X.to(compute_dtype(X.dtype))
+    plan = weights(x)
     size = (plan > 0).sum(dim, keepdim=True)
     live = size > 0
-    top = torch.where(live, plan.to(compute_dtype(X.dtype)).amax(dim, keepdim=True), 1.0)
-    tau = beta * X.to(top).amax(dim, keepdim=True) - (top if beta == 1.0 else top.sqrt())
+    top = torch.where(live, plan.amax(dim, keepdim=True), 1.0)
+    tau = beta * x.amax(dim, keepdim=True) - (top if beta == 1.0 else top.sqrt())
     return torch.where(live, tau, -torch.inf).to(X.dtype), size

@@ -219,7 +219,7 @@ def attend(coefficients: Tensor, mean: Tensor, covariance: Tensor, basis: Basis,
         raise ValueError(f"density: expected 'softmax' or 'sparsemax', got {density!r}")
     expectation = softmax_expectation if density == "softmax" else sparsemax_expectation
     fitted = floating("coefficients", coefficients, "D", "N", last=len(basis.centers))
-    B, psi = common(fitted, expectation(mean, covariance, basis))
+    B, psi = common(fitted, expectation(floating("mean", mean), floating("covariance", covariance), basis))
     check_leading("coefficients", B.shape[:-2], "mean and covariance", psi.shape[:-1])
     return (B @ psi[..., None]).squeeze(-1).to(result_dtype(coefficients, mean, covariance))
 

@@ -115,7 +115,7 @@ def certificate(
     dual_error = a * torch.minimum(shift, known)
     divergence = a * shift.square() * torch.where(kappa < 1, share * (1 - share), 0.25)
     divergence = torch.minimum(divergence, a * kappa * known.square())
-    omega = 2 * largest.sqrt() * dual_error
+    omega = 2 * _root(largest) * dual_error
     out = result_dtype(templates, evidence, prior)
     estimate = mean(weights, t) + torch.where(x.live, middle, 0.0)
     result = Certificate(
@@ -126,7 +126,13 @@ def certificate(
         dual_distance=a * shift * (1 - share),
         mean_error=shift * share,
         divergence=divergence,
-        weights_error=torch.minimum(divergence.sqrt(), 2 * torch.tanh(omega / 4)),
+        weights_error=torch.minimum(_root(divergence), 2 * torch.tanh(omega / 4)),
         excess=a / 2 * torch.minimum(shift.square(), kappa * (1 + kappa) * known.square()),
     )
     return Certificate(**{name: value.to(out) for name, value in vars(result).items()})
+
+
+def _root(x: Tensor) -> Tensor:
+    """Return √x, with the derivative 0 where x is 0."""
+    positive = x > 0
+    return torch.where(positive, torch.where(positive, x, 1.0).sqrt(), x)

@@ -182,10 +182,14 @@ def sinkhorn_attention(
         RuntimeError: as for ``sinkhorn_weights``.
     """
     (q, k, v), dtype = arguments.tensors(query=(query, 2), key=(key, 2), value=(value, 2))
+    arguments.floating("key", k, "m", "d", last=q.shape[-1])
+    if v.shape[-2] != k.shape[-2]:
+        raise ValueError(f"value: expected (..., {k.shape[-2]}, dv) for these keys, got {tuple(value.shape)}")
     tau = math.sqrt(q.shape[-1]) if temperature is None else temperature
     seen = hidden = None
+    batch = arguments.broadcast(query=q.shape[:-2], key=k.shape[:-2], value=v.shape[:-2])
+    q = q.expand(*batch, -1, -1)
     if mask is not None:
-        batch = arguments.broadcast(query=q.shape[:-2], key=k.shape[:-2])
         mask = arguments.check_mask(mask, (*batch, q.shape[-2], k.shape[-2]), q, own=2)
         (q, k), seen = shielded(mask, q, k)
         (v,), hidden = shielded(mask, None, v)
