@@ -236,7 +236,7 @@ def tests_of(module: str) -> tuple[Path, ...]:
 
 def mirror_of(module: str) -> tuple[Path, ...]:
     """The files with the tests of a module: `test_<name>*.py` in the mirrored folder, or all of that folder; ``ALSO``; and what
-    looks at the signatures of the package."""
+    looks at the signatures of the package, and at what all of its functions have in common."""
     package, *folders, name = module.split(".")
     folder = ROOT.joinpath("tests", package, *folders)
     if not folders or f"{package}.{folders[0]}" in NAMED:
@@ -245,6 +245,6 @@ def mirror_of(module: str) -> tuple[Path, ...]:
         while not folder.is_dir():
             folder = folder.parent
         candidates = [path for path in sorted(folder.glob("test_*.py")) if ELSEWHERE not in path.read_text(encoding="utf-8")]
-    signatures = ROOT / "tests" / package / "test_defaults.py"
-    also = [ROOT / "tests" / path for path in ALSO.get(module, ())] + [signatures] * signatures.exists()
+    common = ("numerics/test_defaults.py", "protocol/test_protocol.py") if package == "numerics" else ()
+    also = [ROOT / "tests" / path for path in (*ALSO.get(module, ()), *common)]
     return tuple(dict.fromkeys([*candidates, *also]))

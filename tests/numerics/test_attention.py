@@ -356,13 +356,6 @@ WHOLE = torch.zeros(2, dtype=torch.long)
         ("alpha", lambda: attention_weights(Z, Z, torch.zeros(2), 0.0)),
         ("alpha", lambda: attention_weights(Z, Z, torch.zeros(2), math.inf)),
         ("alpha", lambda: layer().problem(normal(1, 4, WIDTH), alpha=-1.0)),
-        ("templates", lambda: attention_weights(torch.zeros(2, 4), Z, torch.zeros(2))),
-        ("templates", lambda: attention_weights(WHOLE, Z, torch.zeros(2))),
-        ("evidence", lambda: attention_weights(Z, WHOLE, torch.zeros(2))),
-        ("log_prior", lambda: attention_weights(Z, Z, torch.zeros(3))),
-        ("log_prior", lambda: attention_weights(Z, Z, torch.zeros(1, 2, 2))),
-        ("log_prior", lambda: tilted(torch.zeros(3), torch.zeros(2))),
-        ("scores", lambda: tilted(torch.zeros(3), WHOLE)),
         ("mask", lambda: prior_from_mask(WHOLE)),
         ("mask", lambda: prior_from_mask([True])),
         ("log_weights", lambda: prior_from_mask(torch.ones(2, dtype=torch.bool), WHOLE)),
@@ -466,24 +459,6 @@ def test_derivatives_are_finite_where_all_templates_are_masked() -> None:
         weights.square().sum().backward()
     for x in (templates, evidence):
         assert bool((x.grad == 0).all())
-
-
-@pytest.mark.parametrize(("templates", "evidence"), [((2, 3, 4), (3, 5, 4)), ((3, 4), (5, 3)), ((3, 4), (4,)), ((4,), (3, 4))])
-def test_shapes_that_do_not_go_together(templates: tuple[int, ...], evidence: tuple[int, ...]) -> None:
-    with pytest.raises(ValueError, match=r"^templates: expected \(..., M, d\) that goes with evidence"):
-        attention_weights(torch.zeros(templates), torch.zeros(evidence), torch.zeros(3))
-
-
-@pytest.mark.parametrize(
-    ("templates", "evidence"), [((2, 3, 4), (2, 5, 4)), ((2, 3, 4), (5, 4)), ((3, 4), (2, 5, 4)), ((7, 1, 3, 4), (2, 5, 4))]
-)
-def test_leading_axes_broadcast(templates: tuple[int, ...], evidence: tuple[int, ...]) -> None:
-    t, z = normal(*templates), normal(*evidence, seed=1)
-    weights = attention_weights(t, z, torch.zeros(5, 3, dtype=torch.float64))
-    batch = torch.broadcast_shapes(templates[:-2], evidence[:-2])
-    assert weights.shape == (*batch, 5, 3)
-    for at in np.ndindex(batch):
-        close(weights[at], attention_weights(t.expand(*batch, 3, 4)[at], z.expand(*batch, 5, 4)[at], torch.zeros(5, 3)), 1e-14)
 
 
 def test_a_problem_without_leading_axes() -> None:

@@ -3,9 +3,7 @@
 import pytest
 import torch
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from torch import Tensor
-from torch.autograd import gradcheck, gradgradcheck
 from torch.autograd.functional import hessian
 from torch.testing import assert_close
 
@@ -180,50 +178,7 @@ def test_one_key_has_no_direction(product) -> None:  # type: ignore[no-untyped-d
     close(product(torch.ones(3, 1), torch.tensor([[1.0], [-7.0], [0.0]]), 0.5), torch.zeros(3, 1), 0.0)
 
 
-@every_product
-@given(st.integers(1, 5))
-@PATIENT
-def test_batches_are_rows(product, m: int) -> None:  # type: ignore[no-untyped-def]
-    generator = torch.Generator().manual_seed(m)
-    p = torch.randn(2, 3, m, generator=generator, dtype=torch.float64).softmax(-1)
-    x = torch.randn(3, m, generator=generator, dtype=torch.float64)
-    tau = torch.tensor([[0.5, 1.0, 2.0]], dtype=torch.float64)
-    batched = product(p, x, tau)
-    least = float(p.min())
-    atol = tolerances.rounding("float64", m, 16 * magnitude(x) / least)
-    assert batched.shape == (2, 3, m)
-    for a in range(2):
-        for b in range(3):
-            close(batched[a, b], product(p[a, b], x[b], float(tau[0, b])), atol)
-
-
-@every_product
-@in_dtypes
-def test_dtype_is_the_wider_one(product, dtype: torch.dtype) -> None:  # type: ignore[no-untyped-def]
-    p, x = torch.full((4,), 0.25, dtype=dtype), torch.arange(4.0, dtype=torch.float32)
-    assert product(p, x).dtype == torch.promote_types(dtype, torch.float32)
-    close(product(p, x.to(dtype)).float(), product(p.float(), x).to(dtype).float(), 0.0)
-
-
-@every_product
-def test_differentiable_twice(product) -> None:  # type: ignore[no-untyped-def]
-    p = torch.tensor([0.2, 0.5, 0.3], dtype=torch.float64, requires_grad=True)
-    x = torch.tensor([1.0, -1.0, 0.5], dtype=torch.float64, requires_grad=True)
-    assert gradcheck(product, (p, x))
-    assert gradgradcheck(product, (p, x))
-
-
 def test_constants_have_no_length() -> None:
     p = torch.tensor([0.25, 0.75])
     close(fisher.fisher_product(p, torch.ones(2)), torch.zeros(2), 0.0)
     assert torch.linalg.matrix_rank(fisher.fisher(p)) == 1
-
-
-@every_product
-def test_refusals(product) -> None:  # type: ignore[no-untyped-def]
-    with pytest.raises(ValueError, match="plan: expected a dense floating tensor"):
-        product(torch.ones(2, dtype=torch.int64), torch.ones(2))
-    with pytest.raises(ValueError, match="expected rows like those of plan"):
-        product(torch.ones(2), torch.ones(3))
-    with pytest.raises(ValueError, match="temperature: expected"):
-        product(torch.ones(2), torch.ones(2), 0.0)

@@ -6,7 +6,6 @@ import pytest
 import torch
 from hypothesis import given
 from torch import Tensor
-from torch.autograd import gradcheck, gradgradcheck
 from torch.testing import assert_close
 
 from evidence.instances.one_sided import SCALES, OneSided, one_sided_problems
@@ -30,29 +29,6 @@ def differentiable(kind: str) -> tuple[Tensor, Tensor, Tensor | None, Tensor | N
     if kind == "float":
         mask = torch.zeros(3, 4, dtype=torch.float64).masked_fill(~boolean, -torch.inf)
     return scores, temperature, mask, added
-
-
-FUNCTIONS: dict[str, Callable[..., Tensor]] = {
-    "plan": one_sided.plan,
-    "log_partition": lambda *args: one_sided.log_partition(*args).nan_to_num(neginf=0.0),
-    "entropy": lambda *args: one_sided.entropy(one_sided.plan(*args)),
-    "objective": lambda s, tau, mask: one_sided.objective(one_sided.plan(s, tau, mask), s.sin(), tau),
-    "score_gradient": lambda s, tau, mask: one_sided.score_gradient(one_sided.plan(s, tau, mask), s.sin(), tau),
-    "plan_jacobian": lambda s, tau, mask: one_sided.plan_jacobian(one_sided.plan(s, tau, mask), tau),
-}
-
-
-@pytest.mark.parametrize("kind", ["none", "boolean", "float", "learned"])
-@pytest.mark.parametrize("function", FUNCTIONS)
-def test_differentiable_twice(function: str, kind: str) -> None:
-    scores, temperature, mask, added = differentiable(kind)
-    inputs = (scores, temperature) if added is None else (scores, temperature, added)
-
-    def call(*args: Tensor) -> Tensor:
-        return FUNCTIONS[function](args[0], args[1], args[2] if len(args) == 3 else mask)
-
-    assert gradcheck(call, inputs, check_forward_ad=True)
-    assert gradgradcheck(call, inputs, fast_mode=True)
 
 
 @on_devices
@@ -88,20 +64,6 @@ def test_derivatives_are_finite_and_zero_where_masked(dtype: torch.dtype, device
         assert (second[~x.allowed] == 0).all()
 
     check()
-
-
-@pytest.mark.parametrize("removed", [torch.nan, -torch.inf, torch.inf])
-def test_masked_entries_cannot_poison_a_derivative(removed: float) -> None:
-    scores = torch.tensor([0.5, removed, 2.0], dtype=torch.float64, requires_grad=True)
-    tau = torch.tensor(0.5, dtype=torch.float64, requires_grad=True)
-    mask = torch.tensor([True, False, True])
-    visible = scores.detach()[mask].requires_grad_()
-    for function in (one_sided.plan, one_sided.log_partition):
-        full = torch.autograd.grad(function(scores, tau, mask).cos().sum(), (scores, tau))
-        part = torch.autograd.grad(function(visible, tau).cos().sum(), (visible, tau))
-        close(full[0][mask], part[0], 1e-15)
-        assert full[0][1] == 0
-        close(full[1], part[1], 1e-15)
 
 
 @on_devices
@@ -177,17 +139,3 @@ def test_jvp_is_the_jacobian_applied() -> None:
     plan, tangent = torch.func.jvp(lambda s: one_sided.plan(s, temperature, mask), (scores,), (direction,))
     expected = (one_sided.plan_jacobian(plan, temperature) * direction.unsqueeze(-2)).sum(-1)
     close(tangent, expected, tolerances.rounding("float64", 4, 4.0))
-
-
-def test_everything_else_works_under_vmap() -> None:
-    scores, temperature, _, _ = (x if x is None else x.detach() for x in differentiable("none"))
-    plan = one_sided.plan(scores, temperature)
-    vmap = torch.func.vmap
-    close(vmap(one_sided.entropy)(plan), one_sided.entropy(plan), 1e-15)
-    close(vmap(one_sided.objective)(plan, scores, temperature), one_sided.objective(plan, scores, temperature), 1e-14)
-    expected = one_sided.score_gradient(plan, scores, temperature)
-    close(vmap(one_sided.score_gradient)(plan, scores, temperature), expected, 1e-14)
-    values = torch.randn(3, 4, 2, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
-    context = vmap(one_sided.context)(plan, values)
-    close(context, one_sided.context(plan.unsqueeze(-2), values).squeeze(-2), 1e-14)
-    close(vmap(one_sided.utility)(context, values), -(context.unsqueeze(-2) * values).sum(-1), 1e-14)

@@ -163,17 +163,6 @@ def test_half_precision_is_float32_rounded(name: str, dtype: torch.dtype) -> Non
     close(left, right.to(dtype), 0.0)
 
 
-def test_float32_never_becomes_float64() -> None:
-    x = normal(4, 7).float()
-    alpha = torch.tensor([[1.0], [1.3], [1.5], [2.0]], dtype=torch.float64)
-    torch.set_default_dtype(torch.float64)
-    try:
-        plans = [function(x) for function in FUNCTIONS.values()] + [entmax_bisect(x, alpha), entmax_bisect(x, alpha[0])]
-    finally:
-        torch.set_default_dtype(torch.float32)
-    assert {plan.dtype for plan in plans} == {torch.float32}
-
-
 # ── α ───────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -304,12 +293,7 @@ ROWS = torch.zeros(2, 3)
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (lambda: sparsemax([0.0, 1.0]), "X"),
-        (lambda: sparsemax(torch.zeros(3, dtype=torch.long)), "X"),
-        (lambda: entmax15(torch.tensor(1.0)), "X"),
-        (lambda: entmax15(torch.zeros(2, 0)), "X"),
         (lambda: entmax_bisect(torch.zeros(0, 2), dim=0), "X"),
-        (lambda: entmax_bisect([0.0], torch.ones(1)), "X"),
         (lambda: sparsemax(ROWS, k=0), "k"),
         (lambda: entmax15(ROWS, k=1.5), "k"),
         (lambda: entmax_bisect(ROWS, 0.0), "alpha"),

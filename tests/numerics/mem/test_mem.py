@@ -1,7 +1,5 @@
 """The closed forms of maximum entropy on the mean, compared with extended precision, autograd and attention."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 import torch
@@ -13,7 +11,7 @@ from torch.testing import assert_close
 from evidence.instances.mem import MemProblem, mem_batches
 from numerics import mem, tolerances
 from numerics.mem.arguments import weighted
-from tests.numerics.common import PATIENT, close, in_dtypes, in_halves, on_devices, wide
+from tests.numerics.common import PATIENT, close, in_dtypes, on_devices, wide
 
 ORDINARY = {"alphas": (0.1, 1.0, 30.0), "scales": (1.0, 0.01)}
 
@@ -224,38 +222,6 @@ def test_a_dead_row_gives_zeros_and_no_nan() -> None:
     assert mem.log_partition(evidence, templates, None, mask)[1] == -torch.inf
 
 
-@in_halves
-def test_half_precision_is_computed_in_float32(dtype: torch.dtype) -> None:
-    generator = torch.Generator().manual_seed(0)
-    t, z = torch.randn(5, 3, generator=generator).to(dtype), torch.randn(2, 3, generator=generator).to(dtype)
-    for function in (mem.closed_form, mem.resolvent):
-        assert function(t, z).dtype == dtype
-        assert_close(function(t, z), function(t.float(), z.float()).to(dtype), rtol=0.0, atol=0.0)
-
-
-def test_float32_never_becomes_float64() -> None:
-    t, z = torch.eye(3), torch.ones(3)
-    for alpha in (1.0, torch.tensor(1.0, dtype=torch.float64)):
-        assert mem.closed_form(t, z, None, alpha).dtype == torch.float32
-        assert mem.resolvent(t, z, None, alpha).dtype == torch.float32
-        assert mem.dual_objective(z, t, z, None, alpha).dtype == torch.float32
-
-
-def test_functions_can_be_mapped_and_differentiated_twice() -> None:
-    generator = torch.Generator().manual_seed(0)
-    t = torch.randn(4, 3, generator=generator, dtype=torch.float64)
-    z = torch.randn(5, 3, generator=generator, dtype=torch.float64)
-    prior = torch.rand(4, generator=generator, dtype=torch.float64).softmax(-1)
-    for function in (mem.closed_form, mem.resolvent):
-        mapped = torch.func.vmap(lambda row, f=function: f(t, row, prior, 2.0))(z)
-        assert_close(mapped, function(t, z, prior, 2.0), rtol=1e-12, atol=1e-12)
-        leaves = [x.clone().requires_grad_() for x in (t, z[0], prior)]
-        assert torch.autograd.gradcheck(function, leaves)
-        assert torch.autograd.gradgradcheck(function, leaves)
-        jacobian = torch.func.jacrev(function, argnums=1)(t, z[0], prior)
-        assert jacobian.shape == (3, 3)
-
-
 def test_templates_may_have_rows_that_the_evidence_lacks() -> None:
     t, z = torch.eye(3)[None], torch.tensor([1.0, 2.0, -1.0])
     for function in (mem.closed_form, mem.resolvent):
@@ -309,38 +275,3 @@ def test_templates_of_a_group_are_shared() -> None:
         for i in range(2):
             for j in range(5):
                 close(batched[i, j], function(t[i, 0], z[i, j], None, 0.5), 1e-14 * 8)
-
-
-# --- refusals ----------------------------------------------------------------------------------------------------
-
-T, Z = torch.eye(3), torch.ones(3)
-
-
-@pytest.mark.parametrize(
-    ("call", "name"),
-    [
-        (lambda: mem.tilt(Z, torch.ones(3)), "templates"),
-        (lambda: mem.tilt(Z, torch.ones(0, 3)), "templates"),
-        (lambda: mem.tilt(Z, torch.ones(3, 3, dtype=torch.long)), "templates"),
-        (lambda: mem.tilt(torch.ones(2), T), "dual"),
-        (lambda: mem.tilt([1.0, 1.0, 1.0], T), "dual"),
-        (lambda: mem.tilt(Z, T, torch.ones(2)), "prior"),
-        (lambda: mem.tilt(Z, T, None, torch.ones(3, dtype=torch.long)), "mask"),
-        (lambda: mem.tilt(Z, T, None, torch.ones(2, dtype=torch.bool)), "mask"),
-        (lambda: mem.tilt(torch.ones(2, 3), torch.ones(5, 3, 3)), "dual"),
-        (lambda: mem.closed_form(T, torch.ones(4)), "evidence"),
-        (lambda: mem.closed_form(T, Z, None, 0.0), "alpha"),
-        (lambda: mem.closed_form(T, Z, None, -1.0), "alpha"),
-        (lambda: mem.closed_form(T, Z, None, True), "alpha"),
-        (lambda: mem.closed_form(T, torch.ones(2, 3), None, torch.ones(3)), "alpha"),
-        (lambda: mem.resolvent(T, Z, None, "1"), "alpha"),
-        (lambda: mem.certificate(T, torch.ones(4)), "evidence"),
-        (lambda: mem.solve(T, Z, None, 0.0), "alpha"),
-        (lambda: mem.solve(T, torch.ones(4)), "evidence"),
-        (lambda: mem.primal_objective(torch.ones(2), T, Z), "weights"),
-        (lambda: mem.moments(T, torch.ones(2)), "weights"),
-    ],
-)
-def test_bad_arguments_are_named(call: Callable[[], Tensor], name: str) -> None:
-    with pytest.raises(ValueError, match=f"^{name}: expected"):
-        call()

@@ -12,7 +12,7 @@ from torch import Tensor
 from evidence.instances.ot import MILD, OtProblem, ot_batches
 from numerics import ot_attention as ot
 from numerics import tolerances
-from tests.numerics.common import PATIENT, close, double, in_dtypes, in_halves, many_problems, on_devices
+from tests.numerics.common import PATIENT, close, double, in_dtypes, many_problems, on_devices
 
 mp.mp.dps = 40
 
@@ -105,20 +105,6 @@ def test_the_gradient_of_the_conjugate_is_the_transported_mass(x: OtProblem) -> 
     p = ot.transported(g.detach(), x.prior, x.cost, x.gamma)
     close(gradient, p, x.rounding)
     close(ot.coupling(g.detach(), x.prior, x.cost, x.gamma).sum(-1), p, x.rounding)
-
-
-@in_halves
-def test_half_precision_is_float32_rounded(dtype: torch.dtype) -> None:
-    @PATIENT
-    @given(ot_batches(dtype, gammas=(1.0, 8.0), alphas=(1.0, 0.1)))
-    def check(x: OtProblem) -> None:
-        y = x.rounded_to(torch.float32)
-        for function in (ot.weights, ot.attend, ot.resolvent):
-            low, wide = function(*x.arguments), function(*y.arguments)
-            assert low.dtype == dtype
-            close(low, wide.to(dtype), 0.0)
-
-    check()
 
 
 # --- against every coupling --------------------------------------------------------------------------------------

@@ -9,15 +9,7 @@ from torch import Tensor
 
 from evidence.instances.transport import TransportProblem
 from numerics import tolerances
-from numerics.transport import (
-    diagnose,
-    one_sided_plan,
-    relaxed_weights,
-    sinkhorn,
-    sinkhorn_attention,
-    sinkhorn_divergence,
-    sinkhorn_weights,
-)
+from numerics.transport import relaxed_weights, sinkhorn, sinkhorn_weights
 from tests.numerics.common import close
 from tests.numerics.derivatives import check_once, check_twice
 from tests.numerics.transport.problems import apart, connection, exponent, random_problem
@@ -84,25 +76,11 @@ def zeros(c: Tensor, a: Tensor, b: Tensor, e: Tensor, r: Tensor, m: Tensor) -> t
     return x.plan, x.value, x.row_potential, x.column_potential
 
 
-def divergence(c: Tensor, a: Tensor, b: Tensor, e: Tensor, r: Tensor, m: Tensor) -> Tensor:
-    x, y = c[..., :2], c.sin()[..., 2:]
-    costs = ((p.unsqueeze(-2) - q.unsqueeze(-3)).square().sum(-1) for p, q in ((x, y), (x, x), (y, y)))
-    return sinkhorn_divergence(*costs, a.softmax(-1), a.cos().softmax(-1), e)
-
-
 FUNCTIONS: dict[str, Callable[..., Tensor | tuple[Tensor, ...]]] = {
-    "balanced": balanced,
     "relaxed": relaxed,
     "blocked": blocked,
     "zeros": zeros,
-    "divergence": divergence,
-    "one-sided": lambda c, a, b, e, r, m: one_sided_plan(c, a.exp(), b.exp(), e, m),
-    "no half-steps": lambda c, a, b, e, r, m: sinkhorn_weights(-c, e, 0, b.softmax(-1), m),
-    "three half-steps": lambda c, a, b, e, r, m: sinkhorn_weights(-c, e, 3, b.softmax(-1), m),
-    "all half-steps": lambda c, a, b, e, r, m: sinkhorn_weights(-c, e, math.inf, b.softmax(-1), m),
     "relaxed weights": lambda c, a, b, e, r, m: relaxed_weights(-c, e, r, b.softmax(-1), m),
-    "attention": lambda c, a, b, e, r, m: sinkhorn_attention(c, c.sin(), c.cos(), 2, e),
-    "diagnostics": lambda c, a, b, e, r, m: tuple(vars(diagnose((-c).softmax(-1), b.exp())).values()),
 }
 
 
