@@ -13,19 +13,7 @@ from sympy.printing.precedence import PRECEDENCE
 from derivations.calculus.functions import Partial
 from derivations.calculus.variables import Variable, Vector, variables_of
 from derivations.reader.meaning.notation import Notation
-from derivations.relations import (
-    AtLeast,
-    Differs,
-    Equation,
-    Expansion,
-    Fails,
-    Follows,
-    Limit,
-    Relation,
-    StrictUnlessEqual,
-    UniqueMinimum,
-    UniquePlan,
-)
+from derivations.relations import Relation
 
 GREEK = {"ϑ": "\\vartheta", "ε": "\\varepsilon"}
 
@@ -158,32 +146,8 @@ def written(expr: sp.Expr) -> str:
 
 
 def statement(relation: Relation) -> str:
-    """Return a relation as LaTeX; empty for a kind of statement without a formula."""
-    match relation:
-        case Fails():
-            return statement(relation.relation)
-        case Equation():
-            return " = ".join(map(written, relation.sides))
-        case Differs():
-            return " \\neq ".join(map(written, relation.sides))
-        case AtLeast() | Follows():
-            strict = relation.conclusion.strict if isinstance(relation, Follows) else relation.strict
-            return (" > " if strict else " \\ge ").join(map(written, relation.sides))
-        case StrictUnlessEqual():
-            apart = f"\\text{{ unless }} {written(relation.x)} = {written(relation.y)}"
-            return " > ".join(map(written, relation.sides)) + apart
-        case Limit():
-            path = f"\\lim_{{{written(relation.variable)} \\to {written(relation.to)}}}"
-            return f"{path} \\left({written(relation.expr)}\\right) = {written(relation.limit)}"
-        case Expansion():
-            order = f"o\\left({written(relation.variable)}^{{{relation.order}}}\\right)"
-            return f"{written(relation.left)} = {written(relation.right)} + {order}"
-        case UniqueMinimum() | UniquePlan():
-            letter = str(relation.base.label.name).split("#")[0]
-            return (
-                f"{written(relation.entry)} = \\arg\\min_{{{letter}}} \\left\\{{{written(relation.open_objective)}\\right\\}}"
-            )
-    return ""
+    """Return a relation as LaTeX."""
+    return relation.latex(written)
 
 
 def notation_of(*exprs: sp.Expr) -> Notation:

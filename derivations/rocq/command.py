@@ -14,7 +14,7 @@ from derivations.ledger import baseline
 from derivations.records.documents import documents
 from derivations.register.catalogue import entries
 from derivations.register.entry import Entry
-from derivations.relations import AtLeast, Equation, Fails, Relation
+from derivations.relations import Relation
 from derivations.rocq import belief
 from derivations.rocq.checking import checked
 from derivations.rocq.export import Theorem, theorem
@@ -97,9 +97,9 @@ def wrong_theorems(entry: Entry) -> Iterator[tuple[Theorem, str]]:
 def _refuted(entry: Entry) -> Iterator[tuple[Relation, str]]:
     derivation = entry.repair or entry.derivation
     last = written(derivation).relations[-1:] if derivation else ()
-    if entry.derivation and (print_ := written(entry.derivation).relations[-1:]) and isinstance(print_[0], Fails):
-        yield print_[0].relation, f"the print of {entry.id}"
-    if last and isinstance(last[0], Equation | AtLeast) and entry.twins:
+    if entry.derivation and (print_ := written(entry.derivation).relations[-1:]) and (disproved := print_[0].disproved):
+        yield disproved, f"the print of {entry.id}"
+    if last and last[0].plain and entry.twins:
         relation = last[0]
         fates = {trial.name: trial.fate for trial in tried(relation, [make().at for make in entry.twins.values()])}
         yield from ((each.relation, each.name) for each in mutants(relation) if fates.get(each.name) is Fate.REFUTED)

@@ -11,7 +11,9 @@ import sympy as sp
 
 from derivations.calculus.sums import normal
 from derivations.calculus.variables import Variable
+from derivations.records.normal_form import Sign
 from derivations.relations import AtLeast, Equation, Expansion, Follows, ForAll, Relation, UniqueMinimum, UniquePlan
+from derivations.relations.optimum import Problem
 from derivations.rocq.certificate import LONGEST_PROOF, Certificate
 from derivations.rocq.expansions import agreement
 from derivations.rocq.statements import Facts, Statement, assumed, opened, places, stated
@@ -47,23 +49,7 @@ class Theorem:
 def theorem(id: str, relation: Relation) -> Theorem:
     """The theorem of a relation; raises NotExportedError, naming the part that cannot be exported."""
     names = Names()
-    if isinstance(relation, UniqueMinimum):
-        statement, lines = _minimizer(relation, names)
-    elif isinstance(relation, UniquePlan):
-        statement, lines = _plan(relation, names)
-    elif isinstance(relation, Expansion):
-        statement, proof_lines = agreement(relation, names)
-        lines = _light(proof_lines, statement.given)
-    elif isinstance(relation, Follows):
-        statement, lines = _implication(relation, names)
-    elif isinstance(relation, AtLeast):
-        statement = stated(relation, names)
-        lines = _inequality(relation, statement, names)
-    elif isinstance(relation, Equation):
-        statement = stated(relation, names)
-        lines = _equality(statement)
-    else:
-        raise NotExportedError(f"a statement of the kind {type(relation).__name__}")
+    statement, lines = relation.exported(_Exporter(names))
     name = identifier(id.replace(".", "_").replace("-", "_"))
     binders = " ".join(f"({each} : {type})" for each, type in (("R", "realType"), *statement.binders, *statement.hypotheses))
     proof = "\n".join([f"move=> {' '.join(statement.introduced)}.", *lines])
@@ -71,6 +57,99 @@ def theorem(id: str, relation: Relation) -> Theorem:
         raise NotExportedError(f"a proof of more than {LONGEST_PROOF} letters")
     text = f"Theorem {name} : forall {binders},\n  {statement.conclusion}."
     return Theorem(name, text, proof, {each: v for v, each in names.known.items()})
+
+
+@dataclass(frozen=True)
+class _Exporter:
+    """Writes the statement of a relation and the lines of its proof; raises NotExportedError for what has no rule."""
+
+    names: Names
+
+    def equality(self, relation: Equation) -> tuple[Statement, list[str]]:
+        """The proof that both sides have the same normal form."""
+        statement = stated(relation, self.names)
+        certificate = Certificate(statement.facts)
+        left, right = certificate.normal(statement.left), certificate.normal(statement.right)
+        return statement, _light([*certificate.lines, f"{certificate.rewriting([*left[1], *right[1]])}; fld."], statement.given)
+
+    def inequality(self, relation: AtLeast) -> tuple[Statement, list[str]]:
+        """The proof that the difference is a form with a visible sign."""
+        statement = stated(relation, self.names)
+        if relation.taylor is not None:
+            raise NotExportedError("an inequality by derivatives at a point")
+        gap = relation.because if relation.because is not None else normal(relation.left - relation.right)
+        return statement, _signed(statement, term(sp.sympify(gap), self.names), relation.strict)
+
+    def expansion(self, relation: Expansion) -> tuple[Statement, list[str]]:
+        """The proof that both sides have the same coefficients."""
+        statement, lines = agreement(relation, self.names)
+        return statement, _light(lines, statement.given)
+
+    def implication(self, relation: Follows) -> tuple[Statement, list[str]]:
+        """The proof that the conclusion's gap is a nonnegative combination of the premises' gaps and of terms ≥ 0."""
+        names = self.names
+        statement = stated(replace(relation.conclusion, given=relation.given, about=tuple(relation.variables())), names)
+        lines: list[str] = []
+        summands: list[Term] = []
+        for n, (premise, weight) in enumerate(zip(relation.premises, relation.weights, strict=True), start=1):
+            statement.hypotheses.append((f"premise{n}", assumed(premise, names)))
+            sign, gap = _gap(n, premise, sp.sympify(weight), names)
+            lines.append(sign)
+            summands.append(gap)
+        if relation.slack != 0:
+            summands.append(term(sp.sympify(relation.slack), names))
+        form: Term = summands[0] if len(summands) == 1 else ("add", *summands)
+        return statement, [*lines, *_signed(statement, form, relation.conclusion.strict)]
+
+    def minimizer(self, relation: UniqueMinimum) -> tuple[Statement, list[str]]:
+        """Objective(q) − objective(p) is a positive factor times Σ kl(q ‖ p), plus a term ≥ 0, for every q in the simplex."""
+        names = self.names
+        if relation.alpha is not None:
+            raise NotExportedError("a minimizer by the divergence of a power")
+        problem = _posed(relation, names, "only_minimizer")
+        (position,), (size,), q = problem.places, problem.sizes, problem.rival
+        factor, spare = term(sp.sympify(relation.factor), names), term(relation.spare, names)
+        facts = replace(problem.statement.facts, masses={**problem.statement.facts.masses, q: f"{q}_mass"})
+        terms: Term = ("sum", position, size, ("kl", ("entry", q, (position,)), problem.candidate))
+        form: Term = ("add", problem.own, ("add", ("mul", factor, terms), spare))
+        known = [f"{q}_ge0", f"{q}_mass"]
+        rivals = f"move=> {q} {' '.join(known)}; cbv beta"
+        return problem.statement, [
+            f"apply: (@only_minimizer_kl R {size} {problem.function} {problem.point} {written(factor)} "
+            f"(fun {q} : 'I_{size} -> R => {written(spare)})).",
+            "{ positive. }",
+            f"{{ move=> {position}; cbv beta; positive. }}",
+            *problem.unit_mass("cbv beta."),
+            f"{{ {rivals}; positive. }}",
+            f"{rivals}.",
+            *problem.gap(form, facts, known),
+        ]
+
+    def plan(self, relation: UniquePlan) -> tuple[Statement, list[str]]:
+        """The same for a plan with unit rows and a positive factor for each row."""
+        names = self.names
+        problem = _posed(relation, names, "only_plan")
+        (row, position), (rows, size), plan = problem.places, problem.sizes, problem.rival
+        factor = term(relation.weight, names, {relation.places[0]: row})
+        facts = replace(
+            problem.statement.facts, marginals={**problem.statement.facts.marginals, (plan, 1): ("", f"{plan}_rows")}
+        )
+        terms: Term = ("mul", factor, ("kl", ("entry", plan, (row, position)), problem.candidate))
+        form: Term = ("add", problem.own, ("sum", row, rows, ("sum", position, size, terms)))
+        known = [f"{plan}_ge0", f"{plan}_rows"]
+        return problem.statement, [
+            f"apply: (@only_plan_kl R {rows} {size} {problem.function} {problem.point} "
+            f"(fun {row} : 'I_{rows} => {written(factor)})).",
+            f"{{ move=> {row}; cbv beta; positive. }}",
+            f"{{ move=> {row} {position}; cbv beta; positive. }}",
+            *problem.unit_mass(f"move=> {row}; cbv beta.", (row, f"'I_{rows}")),
+            f"move=> {plan} {' '.join(known)}; cbv beta.",
+            *problem.gap(form, facts, known),
+        ]
+
+    def other(self, relation: Relation) -> tuple[Statement, list[str]]:
+        """Refuse a statement of another kind."""
+        raise NotExportedError(f"a statement of the kind {type(relation).__name__}")
 
 
 def _light(lines: Sequence[str], hypotheses: Sequence[str]) -> list[str]:
@@ -85,20 +164,6 @@ def _light(lines: Sequence[str], hypotheses: Sequence[str]) -> list[str]:
         + (f"\nclear {' '.join(unused[n])}." if n in unused and line.startswith("have H") else "")
         for n, line in enumerate(lines)
     ]
-
-
-def _equality(statement: Statement) -> list[str]:
-    certificate = Certificate(statement.facts)
-    left, right = certificate.normal(statement.left), certificate.normal(statement.right)
-    return _light([*certificate.lines, f"{certificate.rewriting([*left[1], *right[1]])}; fld."], statement.given)
-
-
-def _inequality(relation: AtLeast, statement: Statement, names: Names) -> list[str]:
-    """The proof that the difference is a form with a visible sign."""
-    if relation.taylor is not None:
-        raise NotExportedError("an inequality by derivatives at a point")
-    gap = relation.because if relation.because is not None else normal(relation.left - relation.right)
-    return _signed(statement, term(sp.sympify(gap), names), relation.strict)
 
 
 def _signed(statement: Statement, form: Term, strict: bool) -> list[str]:
@@ -140,78 +205,17 @@ def _rules(gap: str) -> list[Rules]:
     return [Rules(), Rules(settles=False), *squares, *([Rules(halves=True)] if values or parts else [])]
 
 
-def _implication(relation: Follows, names: Names) -> tuple[Statement, list[str]]:
-    """The proof that the conclusion's gap is a nonnegative combination of the premises' gaps and of terms ≥ 0."""
-    statement = stated(replace(relation.conclusion, given=relation.given, about=tuple(relation.variables())), names)
-    lines: list[str] = []
-    summands: list[Term] = []
-    for n, (premise, weight) in enumerate(zip(relation.premises, relation.weights, strict=True), start=1):
-        statement.hypotheses.append((f"premise{n}", assumed(premise, names)))
-        sign, gap = _gap(n, premise, sp.sympify(weight), names)
-        lines.append(sign)
-        summands.append(gap)
-    if relation.slack != 0:
-        summands.append(term(sp.sympify(relation.slack), names))
-    form: Term = summands[0] if len(summands) == 1 else ("add", *summands)
-    return statement, [*lines, *_signed(statement, form, relation.conclusion.strict)]
-
-
 def _gap(number: int, premise: AtLeast | ForAll, weight: sp.Expr, names: Names) -> tuple[str, Term]:
     """Why a premise's left side is not below its right side, and the difference with its weight, summed over its indices."""
-    bound = places(premise) if isinstance(premise, ForAll) else {}
-    stated = premise.bound if isinstance(premise, ForAll) else premise
-    left, right = (term(sp.sympify(side), names, bound) for side in stated.sides)
-    sign, lemma = ("<", "subr_gt0") if stated.strict else ("<=", "subr_ge0")
+    bound = places(premise)
+    left, right = (term(sp.sympify(side), names, bound) for side in premise.sides)
+    sign, lemma = ("<", "subr_gt0") if premise.sign is Sign.GREATER else ("<=", "subr_ge0")
     difference: Term = ("add", left, ("neg", right))
     all_, these = (f"forall {' '.join(bound.values())}, ", f"move=> {' '.join(bound.values())}; ") if bound else ("", "")
     gap: Term = ("mul", term(weight, names, bound), difference)
     for v, name in reversed(bound.items()):
         gap = ("sum", name, size_of(v.domain.shape[0], names), gap)
     return f"have sign{number} : {all_}0 {sign} {written(difference)} by {these}rewrite {lemma}; apply: premise{number}.", gap
-
-
-def _minimizer(relation: UniqueMinimum, names: Names) -> tuple[Statement, list[str]]:
-    """Objective(q) − objective(p) is a positive factor times Σ kl(q ‖ p), plus a term ≥ 0, for every q in the simplex."""
-    if relation.alpha is not None:
-        raise NotExportedError("a minimizer by the divergence of a power")
-    problem = _posed(relation, names, "only_minimizer")
-    (position,), (size,), q = problem.places, problem.sizes, problem.rival
-    factor, spare = term(sp.sympify(relation.factor), names), term(relation.spare, names)
-    facts = replace(problem.statement.facts, masses={**problem.statement.facts.masses, q: f"{q}_mass"})
-    terms: Term = ("sum", position, size, ("kl", ("entry", q, (position,)), problem.candidate))
-    form: Term = ("add", problem.own, ("add", ("mul", factor, terms), spare))
-    known = [f"{q}_ge0", f"{q}_mass"]
-    rivals = f"move=> {q} {' '.join(known)}; cbv beta"
-    return problem.statement, [
-        f"apply: (@only_minimizer_kl R {size} {problem.function} {problem.point} {written(factor)} "
-        f"(fun {q} : 'I_{size} -> R => {written(spare)})).",
-        "{ positive. }",
-        f"{{ move=> {position}; cbv beta; positive. }}",
-        *problem.unit_mass("cbv beta."),
-        f"{{ {rivals}; positive. }}",
-        f"{rivals}.",
-        *problem.gap(form, facts, known),
-    ]
-
-
-def _plan(relation: UniquePlan, names: Names) -> tuple[Statement, list[str]]:
-    """The same for a plan with unit rows and a positive factor for each row."""
-    problem = _posed(relation, names, "only_plan")
-    (row, position), (rows, size), plan = problem.places, problem.sizes, problem.rival
-    factor = term(relation.weight, names, {relation.places[0]: row})
-    facts = replace(problem.statement.facts, marginals={**problem.statement.facts.marginals, (plan, 1): ("", f"{plan}_rows")})
-    terms: Term = ("mul", factor, ("kl", ("entry", plan, (row, position)), problem.candidate))
-    form: Term = ("add", problem.own, ("sum", row, rows, ("sum", position, size, terms)))
-    known = [f"{plan}_ge0", f"{plan}_rows"]
-    return problem.statement, [
-        f"apply: (@only_plan_kl R {rows} {size} {problem.function} {problem.point} "
-        f"(fun {row} : 'I_{rows} => {written(factor)})).",
-        f"{{ move=> {row}; cbv beta; positive. }}",
-        f"{{ move=> {row} {position}; cbv beta; positive. }}",
-        *problem.unit_mass(f"move=> {row}; cbv beta.", (row, f"'I_{rows}")),
-        f"move=> {plan} {' '.join(known)}; cbv beta.",
-        *problem.gap(form, facts, known),
-    ]
 
 
 @dataclass(frozen=True)
@@ -245,7 +249,7 @@ class _Problem:
         return _light([*gap.lines, f"{used}; fld."], [*self.statement.given, *known])
 
 
-def _posed(relation: UniqueMinimum | UniquePlan, names: Names, property: str) -> _Problem:
+def _posed(relation: Problem, names: Names, property: str) -> _Problem:
     """The problem of a relation; its statement is that the candidate is the unique optimum."""
     statement = opened(relation, names)
     sizes, rival = tuple(names.of(axis) for axis in relation.axes), names.of(relation.base.label)

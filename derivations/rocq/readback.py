@@ -17,10 +17,13 @@ from flint import arb, ctx, fmpq
 from derivations.calculus.balls import Point, enclose, enclose_all
 from derivations.calculus.points import with_indices
 from derivations.calculus.variables import Variable
-from derivations.relations import Differs, Expansion, Follows, ForAll, Relation, UniqueMinimum, UniquePlan
+from derivations.records.normal_form import Sign
+from derivations.relations import Expansion, Relation
+from derivations.relations.optimum import Problem
 from derivations.rocq.export import Theorem
 from derivations.rocq.reading import Reader, Scope, real
 
+SIGNS = {Sign.EQUAL: "=", Sign.DIFFERENT: "!=", Sign.AT_LEAST: "<=", Sign.GREATER: "<"}
 POINTS = 12  # at which a statement is compared with its relation,
 AMONG = 600  # drawn from so many: the first have all entries 0
 NEAR = (Fraction(1, 7), Fraction(1, 16))  # where the sides of an expansion are compared
@@ -81,8 +84,7 @@ def _assumed(texts: dict[str, str], relation: Relation, scope: Scope, point: Poi
     premises = {f"premise{n}": premise for n, premise in enumerate(relation.premises, start=1)}
     for name, hypothesis in (hypotheses | premises).items():
         bound, text = _quantified(texts[name])
-        over = hypothesis.over if isinstance(hypothesis, ForAll) else ()
-        stated = hypothesis.bound if isinstance(hypothesis, ForAll) else hypothesis
+        over, stated = hypothesis.ranging, hypothesis.stated
         if len(bound) != len(over):
             raise ValueError(f"{name}: expected a statement for all of {len(over)} indices, got {len(bound)}")
         for at in with_indices(over, {v: value for v, value in point.items() if v not in over}):
@@ -156,21 +158,19 @@ def _places(bound: list[str], text: str, scope: Scope, binders: list[tuple[str, 
 
 def _values(conclusion: str, relation: Relation, scope: Scope, point: Point) -> Iterator[tuple[Any, arb]]:
     """Pairs of a value of the statement and that of the relation."""
-    if isinstance(relation, UniqueMinimum | UniquePlan):
-        yield from _of_minimizer(conclusion, relation, scope, point)
-        return
-    if isinstance(relation, Expansion):
-        yield from _of_expansion(conclusion, relation, scope, point)
-        return
-    yield from _compared_sides(conclusion, relation.conclusion if isinstance(relation, Follows) else relation, scope, point)
+    if relation.problem:
+        yield from _of_minimizer(conclusion, relation.problem, scope, point)
+    elif relation.expansion:
+        yield from _of_expansion(conclusion, relation.expansion, scope, point)
+    else:
+        yield from _compared_sides(conclusion, relation.stated, scope, point)
 
 
 def _compared_sides(text: str, relation: Relation, scope: Scope, point: Point) -> Iterator[tuple[Any, arb]]:
     """Both sides of an equality or an inequality; raises ValueError for another sign than the relation's."""
     reader = Reader(text)
     first, sign, second = reader.expression(), reader.next("=", "<", "<=", "!="), reader.expression()
-    strict = getattr(relation, "strict", None)
-    expected = "!=" if isinstance(relation, Differs) else "=" if strict is None else "<" if strict else "<="
+    expected = SIGNS[relation.sign]
     if sign != expected or reader.at != len(reader.tokens):
         raise ValueError(f"expected one statement with {expected}, got {sign}")
     sides = (second, first) if sign in ("<", "<=") else (first, second)
@@ -188,12 +188,9 @@ def _of_expansion(conclusion: str, relation: Expansion, scope: Scope, point: Poi
             yield real(function(_numbers(near))), enclose(side, {**point, relation.variable: near})
 
 
-def _of_minimizer(
-    conclusion: str, relation: UniqueMinimum | UniquePlan, scope: Scope, point: Point
-) -> Iterator[tuple[Any, arb]]:
+def _of_minimizer(conclusion: str, relation: Problem, scope: Scope, point: Point) -> Iterator[tuple[Any, arb]]:
     """The entries of the candidate, and the objective at three rivals; a plan has one of them in each row, in turn."""
-    plan = isinstance(relation, UniquePlan)
-    reader = Reader(conclusion.removeprefix("only_plan" if plan else "only_minimizer"))
+    reader = Reader(conclusion.removeprefix("only_minimizer" if len(relation.axes) == 1 else "only_plan"))
     reader.next("(")
     objective = reader.function()(scope)
     reader.next("(")

@@ -11,9 +11,17 @@ import sympy as sp
 from derivations.calculus.variables import Variable
 from derivations.domains import DOMAINS
 from derivations.domains.base import Sign
-from derivations.relations import AtLeast, Differs, Equation, ForAll, Relation
+from derivations.records import normal_form
+from derivations.relations import Relation
 from derivations.rocq.polynomials import alpha
 from derivations.rocq.terms import Names, NotExportedError, Term, band_of, size_of, term, written
+
+COMPARED = {
+    normal_form.Sign.EQUAL: "({0} : R) = {1}",
+    normal_form.Sign.DIFFERENT: "{0} != {1}",
+    normal_form.Sign.AT_LEAST: "({1} : R) <= {0}",
+    normal_form.Sign.GREATER: "({1} : R) < {0}",
+}
 
 Scope = tuple[tuple[str, str], ...]  # names that are bound around a term, with their types
 
@@ -52,16 +60,11 @@ class Statement:
 
 
 def stated(relation: Relation, names: Names) -> Statement:
-    """The theorem that an equality or an inequality is; raises NotExportedError for another relation, or a part of it."""
-    if not isinstance(relation, Equation | AtLeast):
-        raise NotExportedError(type(relation).__name__)
+    """The theorem that an equality or an inequality is; raises NotExportedError for a part of it that has no term."""
     statement = opened(relation, names)
     left, right = (alpha(term(sp.sympify(side), names)) for side in relation.sides)
     statement.left, statement.right = left, right
-    if isinstance(relation, Equation):
-        statement.conclusion = f"({written(left)} : R) = {written(right)}"
-    else:
-        statement.conclusion = f"({written(right)} : R) {'<' if relation.strict else '<='} {written(left)}"
+    statement.conclusion = COMPARED[relation.sign].format(written(left), written(right))
     return statement
 
 
@@ -114,24 +117,15 @@ def _domain(v: Variable, name: str, names: Names) -> Iterator[tuple[str, str]]:
 
 
 def assumed(hypothesis: Relation, names: Names) -> str:
-    """A hypothesis; raises NotExportedError unless it is an inequality or an inequation."""
-    if isinstance(hypothesis, ForAll):
-        bound = places(hypothesis)
-        return f"forall {' '.join(bound.values())}, {_compared(hypothesis.bound, names, bound)}"
-    return _compared(hypothesis, names, {})
-
-
-def places(hypothesis: ForAll) -> dict[Variable, str]:
-    """Names of the indices that a hypothesis is about; raises NotExportedError if some of their values are left out."""
-    if any(v.domain.other_than for v in hypothesis.over):
-        raise NotExportedError(f"the hypothesis {hypothesis}, for some of the values")
-    return {v: f"i{n}" for n, v in enumerate(hypothesis.over, start=1)}
-
-
-def _compared(hypothesis: Relation, names: Names, bound: Mapping[Variable, str]) -> str:
+    """A hypothesis or a premise, for all values of the indices that it ranges over."""
+    bound = places(hypothesis)
     left, right = (written(term(sp.sympify(side), names, bound)) for side in hypothesis.sides)
-    if isinstance(hypothesis, Differs):
-        return f"{left} != {right}"
-    if isinstance(hypothesis, AtLeast):
-        return f"({right} : R) {'<' if hypothesis.strict else '<='} {left}"
-    raise NotExportedError(f"the hypothesis {hypothesis}")
+    every = f"forall {' '.join(bound.values())}, " if bound else ""
+    return every + COMPARED[hypothesis.sign].format(left, right)
+
+
+def places(hypothesis: Relation) -> dict[Variable, str]:
+    """Names of the indices that a hypothesis is about; raises NotExportedError if some of their values are left out."""
+    if any(v.domain.other_than for v in hypothesis.ranging):
+        raise NotExportedError(f"the hypothesis {hypothesis}, for some of the values")
+    return {v: f"i{n}" for n, v in enumerate(hypothesis.ranging, start=1)}
