@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from derivations.calculus.variables import Variable
-from derivations.relations import AtLeast, ForAll, Relation
+from derivations.relations import Relation
 from evidence.bridge import Value, evaluate
 from evidence.domains import SLACK, outside
 from evidence.readings import REFUTING_FACTOR, Formula, Reading
@@ -133,16 +133,15 @@ def holds_given(formula: Formula, point: Mapping[str, Value]) -> bool:
 
 def _gap(hypothesis: Relation, point: Mapping[str, Value]) -> float | None:
     """Return by how much a hypothesis fails at a point; None if it holds, up to rounding, at every open index."""
-    if isinstance(hypothesis, ForAll):  # an index of the statement may have the same name
-        indices = {v.name for v in hypothesis.over}
-        point, hypothesis = {name: value for name, value in point.items() if name not in indices}, hypothesis.bound
-    formula = Formula(hypothesis)
+    indices = {v.name for v in hypothesis.ranging}  # an index of the statement may have the same name
+    point = {name: value for name, value in point.items() if name not in indices}
+    formula = Formula(hypothesis.stated)
     left, right = (evaluate(side, point, formula.axes(point)) for side in (formula.left, formula.right))
     scale = 1 + torch.maximum(left.abs(), right.abs())
-    if not isinstance(hypothesis, AtLeast):  # two quantities that differ
+    if formula.apart:
         return None if bool((left != right).all()) else 0.0
     worst = float(((right - left) / scale).nan_to_num(nan=math.inf).max())
-    return worst if worst > (-SLACK if hypothesis.strict else SLACK) else None
+    return worst if worst > (-SLACK if formula.strict else SLACK) else None
 
 
 def _described(values: object) -> str:

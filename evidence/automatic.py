@@ -26,7 +26,7 @@ from derivations.calculus.variables import Variable
 from derivations.records.claims import Layer
 from derivations.register.catalogue import entries
 from derivations.register.entry import Entry
-from derivations.relations import AtLeast, Equation, Relation
+from derivations.relations import Relation
 from evidence.domains import DOMAINS, strategy
 from evidence.readings import Formula, Reading
 from evidence.registry import CASES, Case
@@ -223,11 +223,11 @@ def register(claims: Container[str] | None = None) -> None:
 def case(entry: Entry) -> Case | None:
     """Return the vote on a claim read from LaTeX; None if its left side cannot be evaluated or its domain not drawn from."""
     statement, correction = entry.printed(), entry.repaired()
-    if not entry.claim.asserts or not isinstance(statement, Equation | AtLeast) or statement.given:
+    if not entry.claim.asserts or statement is None or not statement.plain or statement.given:
         return None
     try:
         check, strategy = _check(statement), instances(Formula(statement).variables)
-        corrected = _check(correction) if isinstance(correction, Equation | AtLeast) else None
+        corrected = _check(correction) if correction and correction.plain else None
     except NoProgramError:
         return None
     return Case(entry.id, Layer.TORCH, strategy, check, corrected, COUNT, entry.module, entry.line, automatic=True)

@@ -8,7 +8,7 @@ from typing import Any
 from derivations.calculus.balls import Value
 from derivations.calculus.variables import Variable
 from derivations.judge.mutants import COUNTED, STRICT, Mutant, Side, fate, mutants
-from derivations.relations import Equation, Expansion, Relation
+from derivations.relations import Equation, Relation
 from evidence.readings import REFUTING_FACTOR, Formula, Reading, compare
 
 
@@ -20,7 +20,7 @@ class Mutations:
 
     def __init__(self, relation: Relation, hints: Sequence[Mapping[Variable, Value]] = ()) -> None:
         # a vote on an expansion compares the coefficients of the highest order
-        self.relation = Equation(*relation.sides, given=relation.given) if isinstance(relation, Expansion) else relation
+        self.relation = Equation(*relation.sides, given=relation.given) if relation.expansion else relation
         self.hints = hints
         self.mutations: dict[str, tuple[Mutant, Formula]] | None = None
         self.killed: dict[str, set[str]] = {}

@@ -22,18 +22,8 @@ from torch import Tensor
 
 from derivations.calculus.sums import alike
 from derivations.calculus.variables import Variable, variables_of
-from derivations.relations import (
-    AtLeast,
-    Differs,
-    Expansion,
-    Fails,
-    Follows,
-    Limit,
-    Relation,
-    StrictUnlessEqual,
-    UniqueMinimum,
-    UniquePlan,
-)
+from derivations.records.normal_form import Sign
+from derivations.relations import Relation
 from evidence.bridge import Value, clashes, evaluate
 
 REFUTING_FACTOR = 10.0  # a refutation needs ten times the deviation that agreement allows
@@ -68,18 +58,15 @@ class Formula:
     """
 
     def __init__(self, relation: Relation, about: str = "statement") -> None:
-        relation = relation.relation if isinstance(relation, Fails) else relation
-        stated = relation.conclusion if isinstance(relation, Follows) else relation
+        relation = relation.core
         self.about, self.relation = about, relation
         self.left, self.right = sp.sympify(relation.sides[0]), sp.sympify(relation.value)
-        self.ordered = isinstance(stated, AtLeast | StrictUnlessEqual)
-        self.apart = isinstance(stated, Differs)
-        self.strict = self.apart or (isinstance(stated, AtLeast) and stated.strict)
+        self.ordered, self.apart = relation.ordered, relation.sign is Sign.DIFFERENT
+        self.strict = relation.sign in (Sign.DIFFERENT, Sign.GREATER)
         self.given = [*relation.given, *relation.premises]
-        moving = {relation.variable} if isinstance(relation, Limit | Expansion) else set()
         compared = variables_of(sp.Tuple(self.left, self.right))
         occurring = list(dict.fromkeys([*compared, *(v for p in self.given for v in p.variables())]))
-        self.variables = [v for v in occurring if v not in moving]
+        self.variables = [v for v in occurring if v != relation.moving]
         self.names = [v.name for v in compared]
         self.indices = [v for v in self.variables if v.domain.is_index and v.name in self.names]
         distinct(self.variables, about)
@@ -141,7 +128,7 @@ def standing_for(twin: Formula, printed: Formula, reading: Reading, axes: Sequen
     optimization problems have no value of that side at a point, and are compared by the other side alone.
     """
     own, printed_one = (twin.right, printed.right) if reading.computed == "right" else (twin.left, printed.left)
-    if isinstance(twin.relation, Limit | UniqueMinimum | UniquePlan) or _alike(own, printed_one):
+    if len(twin.relation.evaluated) == 1 or _alike(own, printed_one):
         return reading
     return replace(reading, routes=dict.fromkeys(reading.routes, evaluate(own, reading.point, axes)))
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain, islice
 from typing import Any
 
@@ -26,7 +25,8 @@ from derivations.records import rendering
 from derivations.records.claims import Kind, Severity
 from derivations.register.catalogue import Steps, Undecidable, claim
 from derivations.register.entry import Entry
-from derivations.relations import AtLeast, Equation, Fails, Limit, Relation, UniqueMinimum, same
+from derivations.relations import AtLeast, Fails, Relation, same
+from derivations.relations.optimum import Problem
 
 TWINS = 3  # generated for each claim
 DEFINES = "a definition, with a value for every size and at every point of its domain"
@@ -104,9 +104,9 @@ def _own_meanings(local: Mapping[str, Any]) -> list[str]:
 
 def _kind(relations: Sequence[Relation]) -> Kind:
     last = relations[-1] if relations else None
-    if isinstance(last, UniqueMinimum):
+    if last and last.problem:
         return Kind.OPTIMALITY
-    return Kind.INEQUALITY if isinstance(last, AtLeast) else Kind.IDENTITY
+    return Kind.INEQUALITY if last and last.ordered else Kind.IDENTITY
 
 
 def _steps(relations: Sequence[Relation], reason: str) -> Iterator[Relation]:
@@ -159,31 +159,25 @@ def _wrong(relation: Relation) -> Iterator[tuple[str, Relation]]:
 
 def _coarse(relation: Relation) -> Iterator[tuple[str, Relation]]:
     """Shift or reverse a side, for statements with too few mutants, such as those whose right side is 0."""
-    if isinstance(relation, Equation):
-        left, right = relation.sides
-        for name, wrong in (("1 more", right + 1), ("1 less", right - 1), ("2 more", right + 2)):
-            yield name, Equation(left, wrong, given=relation.given)
-    if isinstance(relation, AtLeast):
+    if relation.problem:
+        for name, exponent in (("squares of the weights", sp.S(2)), ("roots of the weights", sp.S.Half)):
+            yield name, _tempered(relation.problem, exponent)
+        return
+    if relation.ordered:
         left, right = relation.sides
         yield "the other way round", AtLeast(right, left, strict=True, given=relation.given)
-        for name, wrong in (("1 more", right + 1), ("2 more", right + 2), ("7 more", right + 7)):
-            yield name, AtLeast(left, wrong, given=relation.given)
-    if isinstance(relation, Limit):
-        for name, wrong in (("1 more", relation.limit + 1), ("1 less", relation.limit - 1), ("2 more", relation.limit + 2)):
-            yield name, replace(relation, limit=wrong)
-    if isinstance(relation, UniqueMinimum):
-        for name, exponent in (("squares of the weights", 2), ("roots of the weights", sp.Rational(1, 2))):
-            yield name, _tempered(relation, exponent)
+    if parts := relation.editable("right"):
+        right, rebuilt = parts
+        for shift in (1, 2, 7) if relation.ordered else (1, -1, 2):
+            yield f"{abs(shift)} {'more' if shift > 0 else 'less'}", rebuilt(right + shift)
 
 
-def _tempered(relation: UniqueMinimum, exponent: object) -> UniqueMinimum:
+def _tempered(problem: Problem, exponent: sp.Expr) -> Relation:
     """Return the problem with another candidate: the given one raised to a power and normalized."""
-
-    def candidate(i: sp.Expr) -> sp.Expr:
-        j = bound(relation.over)
-        return quotient(power(relation.candidate(i), exponent), total(j, power(relation.candidate(j), exponent)))
-
-    return replace(relation, candidate=candidate)
+    entry, rebuilt = problem.editable("right")
+    last = bound(problem.axes[-1])
+    other = problem.candidate_at((*problem.places[:-1], last))
+    return rebuilt(quotient(power(entry, exponent), total(last, power(other, exponent))))
 
 
 def _constant(relation: Relation) -> Callable[[], Relation]:

@@ -11,14 +11,15 @@ from flint import arb
 from derivations.calculus.balls import Point, enclose
 from derivations.reader.meaning.notation import Notation
 from derivations.reader.meaning.statements import read
-from derivations.relations import Equation, Relation
+from derivations.records.normal_form import Sign
+from derivations.relations import Relation
 
 DECIMAL = re.compile(r"(?<![\d.])\d+\.(\d+)(?![\d.])")
 
 
 def is_rounding(latex: str, notation: Notation, relations: Sequence[Relation], false: Relation, point: Point) -> bool:
     """Return whether the sides of an equation differ at a point by no more than its decimals do from what they round."""
-    if not isinstance(false, Equation):
+    if false.sign is not Sign.EQUAL:
         return False
     at = next(position for position, each in enumerate(relations) if each is false)
     gap = _gap(false, point)

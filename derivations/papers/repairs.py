@@ -21,7 +21,8 @@ from derivations.reader.meaning.values import Value
 from derivations.reader.syntax.syntax import parse
 from derivations.reader.syntax.tree import spelled
 from derivations.reader.writing import statement as written
-from derivations.relations import AtLeast, Relation, UniqueMinimum
+from derivations.records.normal_form import Sign
+from derivations.relations import Relation
 
 TRIED = 24  # mutants of the relation
 EDITED = 80  # edited versions of the formula
@@ -74,7 +75,7 @@ def _edited(false: Relation, latex: str, notation: Notation) -> Iterator[Repair]
 
 def _is_tight(relation: Relation) -> bool:
     """Return False for x ≥ y with x > y at all points of sizes above 1: any number below y would be such a correction, too."""
-    if not isinstance(relation, AtLeast) or relation.strict:
+    if relation.sign is not Sign.AT_LEAST:
         return True
     left, right = relation.sides
     for point in islice(points(relation.variables()), TIGHT):
@@ -108,14 +109,14 @@ def _repaired(false: Relation) -> Iterator[Repair]:
 
 def _answers(repaired: Relation, false: Relation) -> bool:
     """Return whether a mutant is true and a real correction; s = V − V + s and x² ≥ −y², for instance, are vacuous."""
-    if isinstance(repaired, UniqueMinimum) or not repaired.prove() or not _is_tight(repaired):
+    if repaired.problem or not repaired.prove() or not _is_tight(repaired):
         return False
-    if isinstance(repaired, AtLeast) and _by_signs(repaired):
+    if repaired.ordered and _by_signs(repaired):
         return False
     return next(objections(false, repaired, None, None), None) is None
 
 
-def _by_signs(inequality: AtLeast) -> bool:
+def _by_signs(inequality: Relation) -> bool:
     """Return whether one side is ≥ 0 and the other ≤ 0, but not 0: their sizes then do not matter."""
     left, right = inequality.sides
     return right != 0 and left != 0 and nonnegative(left, inequality.facts()) and nonnegative(-right, inequality.facts())

@@ -12,15 +12,16 @@ from derivations.calculus.balls import digits
 from derivations.calculus.variables import Variable, variables_of
 from derivations.prints.expansions import differs
 from derivations.prints.expressions import Values, named, namings
-from derivations.prints.matching import LOGS, RESIDUAL, Match, by_the_table, defined_in, match, shown, statement
-from derivations.reader.meaning.assertions import Assertion, Link, Minimizer, Optimum, Shown, sides
+from derivations.prints.matching import COMPARED, LOGS, RESIDUAL, Match, by_the_table, defined_in, match, shown
+from derivations.reader.meaning.assertions import Assertion, Link, Minimizer, Optimum, Shown
 from derivations.reader.meaning.links import links
 from derivations.reader.meaning.notation import Notation
 from derivations.reader.meaning.remainders import Expanded
 from derivations.records import rendering
+from derivations.records.normal_form import Sign
 from derivations.records.prints import Check, Standing
-from derivations.relations import AtLeast, Equation, Expansion, Fails, Follows, Limit, Relation, UniqueMinimum, UniquePlan
-from derivations.relations.base import inputs
+from derivations.relations import Expansion, Relation
+from derivations.relations.base import ORDERS, inputs
 
 
 def check(
@@ -46,7 +47,7 @@ def check(
         outcome, reason = _of_link(link, steps, known, defines)
         if (
             outcome is Standing.DIFFERS
-            and isinstance(steps[-1], Fails)
+            and steps[-1].disproved
             and any(_joined(chain[at:number]) for at, each in enumerate(reasons) if f"(step {len(steps)})" in each)
         ):
             outcome, reason = Standing.AGREES, f"not compared, as the formula fails already ({reason})"
@@ -62,7 +63,7 @@ def check(
         reasons.append(label + reason)
     if not certain:
         return Check(Standing.APART, reading, "the table makes all sides equal, and no step shows the definition")
-    if isinstance(steps[-1], Fails) and not any(f"(step {len(steps)})" in each for each in reasons):
+    if steps[-1].disproved and not any(f"(step {len(steps)})" in each for each in reasons):
         return Check(Standing.APART, reading, "the disproved statement is none of its links")
     return Check(Standing.AGREES, reading, "; ".join(reasons))
 
@@ -70,7 +71,7 @@ def check(
 def defines_otherwise(latex: str, notation: Notation, before: str | None = None) -> str:
     """Return where a definition differs from the table; empty if it does not."""
     for link in links(latex, notation, before):
-        if isinstance(link.assertion, Equation):
+        if link.assertion.sign is Sign.EQUAL:
             values = Values(variables_of(sp.Tuple(*link.assertion.sides)))
             if (at := values.apart(*link.assertion.sides)) is not None:
                 return f"it differs from the table's definition: {_shown_at(values, at, *link.assertion.sides)}"
@@ -79,7 +80,7 @@ def defines_otherwise(latex: str, notation: Notation, before: str | None = None)
 
 def _joined(chain: Sequence[Link]) -> bool:
     """Return whether links are a chain a = b = c, which fails if one of them is disproved, whatever the others say."""
-    return all(sums.alike(sides(one.assertion)[-1], sides(other.assertion)[0]) for one, other in pairwise(chain))
+    return all(sums.alike(one.assertion.sides[-1], other.assertion.sides[0]) for one, other in pairwise(chain))
 
 
 def _of_link(link: Link, steps: Sequence[Relation], known: frozenset[str], defines: bool) -> tuple[Standing, str]:
@@ -89,21 +90,22 @@ def _of_link(link: Link, steps: Sequence[Relation], known: frozenset[str], defin
         link = Link(link.assertion, (), link.defined)  # its premises are proved too
     for at in order:
         if matched := match(link, steps[at], known):
-            if isinstance(steps[at], Fails) and not isinstance(steps[-1], Fails):
+            if steps[at].disproved and not steps[-1].disproved:
                 return Standing.DIFFERS, f"step {at + 1} disproves it"
             if (
                 matched.way in (RESIDUAL, LOGS)
-                and 0 not in sides(link.assertion)
+                and 0 not in link.assertion.sides
                 and (why := _another_side(link.assertion, steps, known))
             ):
                 return Standing.DIFFERS, why
             return Standing.AGREES, _words(matched, at, len(steps))
-    shows = (defines and not isinstance(link.assertion, AtLeast)) or _trivial(link) or isinstance(link.assertion, Shown)
+    ordered = link.assertion.sign in ORDERS
+    shows = (defines and not ordered) or _trivial(link) or isinstance(link.assertion, Shown)
     if shows and not link.premises:
         for at in order:
             if matched := defined_in(link.assertion, steps[at], known):
                 return Standing.AGREES, _words(matched, at, len(steps))
-    if defines and isinstance(link.assertion, AtLeast):  # two sides define a set or a constraint
+    if defines and ordered:  # two sides define a set or a constraint
         found_in = [_where_shown(side, steps, known) for side in link.assertion.sides if variables_of(side)]
         if found_in and all(found_in):
             return Standing.AGREES, f"its sides are shown in step {' and step '.join(str(at) for at in sorted(set(found_in)))}"
@@ -126,14 +128,14 @@ def _words(matched: Match, at: int, count: int) -> str:
 
 
 def _trivial(link: Link) -> bool:
-    return isinstance(link.assertion, Equation) and sums.alike(*link.assertion.sides)
+    return link.assertion.sign is Sign.EQUAL and sums.alike(*link.assertion.sides)
 
 
 def _proved(link: Link) -> bool:
     """Return whether the kernel proves a link as read."""
     assertion = link.assertion
     try:
-        if isinstance(assertion, Equation):
+        if assertion.sign is Sign.EQUAL:
             return Values(variables_of(sp.Tuple(*assertion.sides))).same(*assertion.sides) and sums.equal(*assertion.sides)
         if (
             isinstance(assertion, Expanded)
@@ -142,7 +144,7 @@ def _proved(link: Link) -> bool:
             and not assertion.small.domain.shape
         ):
             return Expansion(assertion.left, assertion.right, assertion.small, assertion.order).prove()
-        return isinstance(assertion, AtLeast | Limit) and assertion.prove()
+        return isinstance(assertion, Relation) and assertion.prove()
     except ValueError:
         return False
 
@@ -155,43 +157,43 @@ def _difference(link: Link, steps: Sequence[Relation], known: frozenset[str], de
     assertion = link.assertion
     if isinstance(assertion, Expanded):
         return _other_terms(assertion, steps, known)
-    if not isinstance(assertion, Equation | AtLeast):
+    if not isinstance(assertion, Relation) or assertion.sign not in COMPARED:
         return _other_optimum(link, steps, known)
-    if isinstance(assertion, Equation) and defines:
+    if assertion.sign is Sign.EQUAL and defines:
         own = Values(variables_of(sp.Tuple(*assertion.sides)))
         if (at := own.apart(*assertion.sides)) is not None:
             return f"it differs from the table's definition: {_shown_at(own, at, *assertion.sides)}"
     if why := _another_side(assertion, steps, known):
         return why
-    last = statement(steps[-1])
-    if isinstance(steps[-1], Fails) or link.premises or type(last) is not type(assertion):
+    if steps[-1].disproved or link.premises or not _of_one_sign(assertion, steps[-1].stated):
         return ""  # where its premises do not hold, it need not
     names = variables_of(sp.Tuple(*assertion.sides))
     if _quantified(names) - {name for each in steps for name in _quantified(variables_of(sp.Tuple(*shown(each))))}:
         return ""  # it has variables of its own
     own = Values(names)
-    if isinstance(assertion, Equation) and (at := own.apart(*assertion.sides)) is not None:
+    if assertion.sign is Sign.EQUAL and (at := own.apart(*assertion.sides)) is not None:
         return f"as read, it fails: {_shown_at(own, at, *assertion.sides)}"
-    if isinstance(assertion, AtLeast) and not isinstance(steps[-1], Follows):
+    if assertion.sign in ORDERS and not steps[-1].premises:
         for point in own.points:
             if witness := assertion.contradicted_at(point):
                 return f"as read, it fails: {rendering.witness(witness)}"
     return ""
 
 
+def _of_one_sign(one: Assertion, other: Relation) -> bool:
+    """Return whether both are equations, or both inequalities."""
+    return other.sign in COMPARED and (one.sign is other.sign or {one.sign, other.sign} == ORDERS)
+
+
 def _another_side(assertion: Assertion, steps: Sequence[Relation], known: frozenset[str]) -> str:
     """Describe a point at which a step shares one side with the print but not the other; empty if none is found."""
-    for step in map(statement, reversed(steps)):
-        if (
-            isinstance(assertion, Equation | AtLeast)
-            and type(step) is type(assertion)
-            and (why := _one_side_differs(assertion, step, known))
-        ):
+    for step in (step.stated for step in reversed(steps)):
+        if _of_one_sign(assertion, step) and (why := _one_side_differs(assertion, step, known)):
             return why
     return ""
 
 
-def _one_side_differs(assertion: Equation | AtLeast, step: Relation, known: frozenset[str]) -> str:
+def _one_side_differs(assertion: Assertion, step: Relation, known: frozenset[str]) -> str:
     for naming in namings(assertion.sides, step.sides, known):
         try:
             one, other = (named(side, naming) for side in assertion.sides)
@@ -201,12 +203,10 @@ def _one_side_differs(assertion: Equation | AtLeast, step: Relation, known: froz
         if _quantified(names) - _quantified(variables_of(sp.Tuple(*step.sides))):
             continue
         values = Values(names, step.given)
-        turned = [(step.sides[0], step.sides[1])] + (
-            [(step.sides[1], step.sides[0])] if isinstance(assertion, Equation) else []
-        )
+        turned = [(step.sides[0], step.sides[1])] + ([(step.sides[1], step.sides[0])] if assertion.sign is Sign.EQUAL else [])
         for (a, b), (x, y) in ((pair, mine) for pair in turned for mine in ((one, other), (other, one))):
             if values.same(x, a) and variables_of(a) and (at := values.apart(y, b)) is not None:
-                if isinstance(assertion, AtLeast) and (x, y) != (one, other):
+                if assertion.sign in ORDERS and (x, y) != (one, other):
                     continue
                 return f"one side is that of the derivation, the other is not: {_shown_at(values, at, y, b)}"
     return ""
@@ -226,8 +226,8 @@ def _quantified(names: Sequence[Variable]) -> set[str]:
 
 def _other_terms(assertion: Expanded, steps: Sequence[Relation], known: frozenset[str]) -> str:
     """Describe a point at which an expansion of the same function has another term."""
-    for step in map(statement, reversed(steps)):
-        if isinstance(step, Expansion) and (difference := differs(assertion, step, known)):
+    for step in reversed(steps):
+        if (expansion := step.stated.expansion) and (difference := differs(assertion, expansion, known)):
             return f"a term of the expansion differs: {_shown_at(*difference)}"
     return ""
 
@@ -235,14 +235,14 @@ def _other_terms(assertion: Expanded, steps: Sequence[Relation], known: frozense
 def _other_optimum(link: Link, steps: Sequence[Relation], known: frozenset[str]) -> str:
     """Describe a point where the same problem has another solution or value, or another problem has the same solution."""
     assertion = link.assertion
-    for step in map(statement, reversed(steps)):
-        if not isinstance(assertion, Minimizer | Optimum) or not isinstance(step, UniqueMinimum | UniquePlan):
+    for step in (step.stated.problem for step in reversed(steps)):
+        if not isinstance(assertion, Minimizer | Optimum) or step is None:
             continue
         if isinstance(assertion, Minimizer) and len(assertion.places) != len(step.places):
             continue
         proved = (step.open_objective, step.entry if isinstance(assertion, Minimizer) else step.own_value)
-        for naming in namings(sides(assertion), proved, known):
-            printed = [named(each, naming) for each in sides(assertion)]
+        for naming in namings(assertion.sides, proved, known):
+            printed = [named(each, naming) for each in assertion.sides]
             if isinstance(assertion, Minimizer):
                 own = dict(zip(step.places, (naming.get(v, v) for v in assertion.places), strict=True))
                 proved = proved[0], step.entry.xreplace(own)

@@ -20,22 +20,14 @@ from derivations.calculus.variables import Variable, variables_of
 from derivations.domains import Index
 from derivations.prints.expansions import on_ray, same_expansion
 from derivations.prints.expressions import Naming, Values, in_normal_form, named, namings
-from derivations.reader.meaning.assertions import Assertion, Link, Minimizer, Optimum, Shown, sides
+from derivations.reader.meaning.assertions import Assertion, Link, Minimizer, Optimum, Shown
 from derivations.reader.meaning.remainders import Expanded
-from derivations.relations import (
-    AtLeast,
-    Differs,
-    Equation,
-    Expansion,
-    Fails,
-    Follows,
-    Limit,
-    Relation,
-    StrictUnlessEqual,
-    UniqueMinimum,
-    UniquePlan,
-)
+from derivations.records.normal_form import Sign
+from derivations.relations import Relation
+from derivations.relations.base import ORDERS, POINTWISE
+from derivations.relations.optimum import Problem
 
+COMPARED = ORDERS | {Sign.EQUAL}
 FACTORS = 5  # of a product that is taken apart
 
 
@@ -66,115 +58,92 @@ SIDES, LOG_SIDES, RATIO, GAP, SQUARES, RESIDUAL, LOGS, VALUE, BODY, TERMS = (
 )
 
 
-def statement(step: Relation) -> Relation:
-    """Return the statement of a step: what a disproof disproves, the conclusion of an implication."""
-    inner = step.relation if isinstance(step, Fails) else step
-    return inner.conclusion if isinstance(inner, Follows) else inner
-
-
 def shown(step: Relation) -> tuple[sp.Expr, ...]:
-    """Return the expressions that a step compares."""
-    step = statement(step)
-    if isinstance(step, UniqueMinimum | UniquePlan):
-        return step.open_objective, step.entry
-    if isinstance(step, Limit):
-        return sp.sympify(step.expr), sp.sympify(step.limit), sp.sympify(step.variable)
-    if isinstance(step, Expansion):
-        return sp.sympify(step.left), sp.sympify(step.right)
-    return step.sides
+    """Return the expressions that a step compares, and what else it shows unless it compares them at each point."""
+    stated = step.stated
+    return stated.shown if stated.sign in POINTWISE else (*stated.shown, *stated.parameters)
 
 
 def premises(step: Relation) -> tuple[Relation, ...]:
     """Return the explicit premises and hypotheses of a step."""
-    inner = step.relation if isinstance(step, Fails) else step
-    return (*inner.premises, *inner.given)
+    return (*step.core.premises, *step.core.given)
 
 
 def match(link: Link, step: Relation, known: frozenset[str]) -> Match | None:
     """Return how a link agrees with a step, under the first matching of variables that fits; None if it does not."""
     assertion = link.assertion
-    if not _comparable(assertion, statement(step)):
+    if not _comparable(assertion, step.stated):
         return None
-    expressions = [*sides(assertion), *(side for each in link.premises for side in sides(each))]
+    expressions = [*assertion.sides, *(side for each in link.premises for side in each.sides)]
     others = [*shown(step), *(side for each in premises(step) for side in shown(each))]
     for naming in namings(expressions, others, known):
         try:
             own = [named(each, naming) for each in expressions]
         except ValueError:  # a derivative by what the relation ties
             continue
-        values = Values(variables_of(sp.Tuple(*own, *others)), statement(step).given)
-        matched = _matched(assertion, statement(step), naming, values)
+        values = Values(variables_of(sp.Tuple(*own, *others)), step.stated.given)
+        matched = _matched(assertion, step.stated, naming, values)
         if matched and all(_premised(each, step, naming, values) for each in link.premises):
             return matched
     return None
 
 
 def _comparable(assertion: Assertion, step: Relation) -> bool:
-    if isinstance(assertion, Equation):
-        return isinstance(step, Equation)
-    if isinstance(assertion, AtLeast):
-        return isinstance(step, StrictUnlessEqual | AtLeast)
-    if isinstance(assertion, Limit):
-        return isinstance(step, Limit)
-    if isinstance(assertion, Minimizer):
-        return isinstance(step, UniqueMinimum | UniquePlan)
+    """Return whether a step is of a kind that may say what a print asserts."""
+    if step.ranging:
+        return False
     if isinstance(assertion, Optimum):
-        return isinstance(step, UniqueMinimum | UniquePlan | AtLeast)
-    if isinstance(assertion, Expanded):
-        return isinstance(step, Expansion)
-    return isinstance(assertion, Differs) and isinstance(step, Differs)
+        return step.problem is not None or step.sign in ORDERS
+    return assertion.sign is step.sign or (assertion.sign in ORDERS and step.ordered)
 
 
 def _premised(premise: Assertion, step: Relation, naming: Naming, values: Values) -> bool:
     """Return whether a premise of a print is a premise of a step, or holds at the witness of a disproof."""
-    if isinstance(step, Fails) and isinstance(premise, Equation | AtLeast):
-        return _holds_at_the_witness(premise, step.relation.at, naming)
+    if step.disproved and premise.sign in COMPARED:
+        return _holds_at_the_witness(premise, step.disproved.at, naming)
     return any(_comparable(premise, each) and _matched(premise, each, naming, values) for each in premises(step))
 
 
-def _holds_at_the_witness(premise: Equation | AtLeast, at: Point, naming: Naming) -> bool:
+def _holds_at_the_witness(premise: Assertion, at: Point, naming: Naming) -> bool:
     """Return whether a premise certainly holds at the point of a disproof, so that the implication fails there."""
     try:
         one, other = enclose_all([named(side, naming) for side in premise.sides], at)
     except (KeyError, ValueError):  # it has other variables
         return False
-    if isinstance(premise, Equation):
+    if premise.sign is Sign.EQUAL:
         return bool(one == other) and one.is_exact()
-    return bool(one > other if premise.strict else one >= other)
+    return bool(one > other if premise.sign is Sign.GREATER else one >= other)
 
 
 def by_the_table(premise: Assertion) -> bool:
     """Return whether the table implies a premise: ε = τ for one symbol, x_t ≥ x_s if the table's x_s is x_t − σ_s."""
-    if isinstance(premise, Equation):
+    if premise.sign is Sign.EQUAL:
         values = Values(variables_of(sp.Tuple(*premise.sides)))
         return sums.alike(*premise.sides) or values.same(*premise.sides)
     with suppress(ValueError):
-        return isinstance(premise, AtLeast) and premise.prove()  # sample points cannot prove an inequality
+        return isinstance(premise, Relation) and premise.ordered and premise.prove()  # sample points cannot prove an inequality
     return False
 
 
 def _matched(assertion: Assertion, step: Relation, naming: Naming, values: Values) -> Match | None:
-    if isinstance(assertion, Minimizer):
-        return _same_minimizer(assertion, step, naming, values)
-    if isinstance(assertion, Optimum):
-        return _same_value(assertion, step, naming, values)
-    if isinstance(assertion, Limit):
-        assert isinstance(step, Limit)
-        pairs = tuple(
-            (named(sp.sympify(one), naming), sp.sympify(other))
-            for one, other in ((assertion.expr, step.expr), (assertion.limit, step.limit), (assertion.variable, step.variable))
-        )
-        same = sp.sympify(assertion.to) == sp.sympify(step.to) and all(values.same(*pair) for pair in pairs)
+    match assertion:
+        case Minimizer():
+            return _same_minimizer(assertion, step.problem, naming, values) if step.problem else None
+        case Optimum():
+            return _same_value(assertion, step, naming, values)
+        case Expanded():
+            terms = same_expansion(assertion, step.expansion, naming, values) if step.expansion else None
+            return Match(TERMS, terms) if terms else None
+        case Shown():
+            return None
+    if assertion.sign not in POINTWISE:
+        pairs = tuple((named(one, naming), other) for one, other in zip(shown(assertion), shown(step), strict=True))
+        same = all(values.same(*pair) or (at >= len(step.shown) and pair[0] == pair[1]) for at, pair in enumerate(pairs))
         return Match(SIDES, pairs) if same else None
-    if isinstance(assertion, Expanded):
-        assert isinstance(step, Expansion)
-        terms = same_expansion(assertion, step, naming, values)
-        return Match(TERMS, terms) if terms else None
-    assert isinstance(assertion, Relation)
     one, other = (named(side, naming) for side in assertion.sides)
     left, right = step.sides
-    if isinstance(assertion, AtLeast):
-        strong = not assertion.strict or not isinstance(step, AtLeast) or step.strict
+    if assertion.ordered:
+        strong = assertion.sign is not Sign.GREATER or step.sign is not Sign.AT_LEAST
         return _same_gap(one, other, left - right, values) if strong else None
     return _same_equation(one, other, left, right, values)
 
@@ -266,8 +235,7 @@ def _without_factors(side: sp.Expr) -> Iterator[sp.Expr]:
         yield from (factor for factor in factors if isinstance(factor, sp.Add))
 
 
-def _same_minimizer(assertion: Minimizer, step: Relation, naming: Naming, values: Values) -> Match | None:
-    assert isinstance(step, UniqueMinimum | UniquePlan)
+def _same_minimizer(assertion: Minimizer, step: Problem, naming: Naming, values: Values) -> Match | None:
     if len(assertion.places) != len(step.places):
         return None
     objective, candidate = named(assertion.objective, naming), named(assertion.candidate, naming)
@@ -282,19 +250,17 @@ def _same_minimizer(assertion: Minimizer, step: Relation, naming: Naming, values
 
 def _same_value(assertion: Optimum, step: Relation, naming: Naming, values: Values) -> Match | None:
     objective, value = named(assertion.objective, naming), named(assertion.value, naming)
-    if isinstance(step, UniqueMinimum):
-        if values.same(objective, step.open_objective) and values.same(value, step.own_value):
-            return Match(VALUE, ((objective, step.open_objective), (value, step.own_value)))
-        return None
-    if isinstance(step, AtLeast):  # a bound over the whole simplex
-        own = [v for v in variables_of(objective) if v.name.endswith("#rival")]
-        for label in variables_of(sp.Tuple(*step.sides)):
-            if len(own) == 1 and own[0].domain == label.domain and label.domain.is_distribution:
-                at = named(objective, {own[0]: label})
-                wide = Values(variables_of(sp.Tuple(at, value, *step.sides)), step.given)
-                gap, proved = at - value, step.sides[0] - step.sides[1]
-                if wide.same(gap, proved):
-                    return Match(GAP, ((gap, proved),))
+    if posed := step.problem:
+        pairs = (objective, posed.open_objective), (value, posed.own_value)
+        return Match(VALUE, pairs) if all(values.same(*pair) for pair in pairs) else None
+    own = [v for v in variables_of(objective) if v.name.endswith("#rival")]
+    for label in variables_of(sp.Tuple(*step.sides)):  # a bound over the whole simplex
+        if len(own) == 1 and own[0].domain == label.domain and label.domain.is_distribution:
+            at = named(objective, {own[0]: label})
+            wide = Values(variables_of(sp.Tuple(at, value, *step.sides)), step.given)
+            gap, proved = at - value, step.sides[0] - step.sides[1]
+            if wide.same(gap, proved):
+                return Match(GAP, ((gap, proved),))
     return None
 
 
@@ -303,10 +269,10 @@ def _same_value(assertion: Optimum, step: Relation, naming: Naming, values: Valu
 
 def defined_in(assertion: Assertion, step: Relation, known: frozenset[str]) -> Match | None:
     """Find the right side of a definition, or a problem at equal weights, among the sides of a step and their parts."""
-    body = _at_uniform(assertion) if isinstance(assertion, Minimizer | Optimum) else sides(assertion)[-1]
-    if not isinstance(assertion, Equation | Minimizer | Optimum | Shown):
+    body = _at_uniform(assertion) if isinstance(assertion, Minimizer | Optimum) else assertion.sides[-1]
+    if not isinstance(assertion, Minimizer | Optimum | Shown) and assertion.sign is not Sign.EQUAL:
         return None
-    if isinstance(assertion, Equation) and not Values(variables_of(sp.Tuple(*assertion.sides))).same(*assertion.sides):
+    if assertion.sign is Sign.EQUAL and not Values(variables_of(sp.Tuple(*assertion.sides))).same(*assertion.sides):
         return None  # the table has another definition
     return _occurs(body, step, known)
 
@@ -316,9 +282,9 @@ def _occurs(body: sp.Expr, step: Relation, known: frozenset[str]) -> Match | Non
     if not variables_of(body):
         return None
     bodies = [body]
-    if isinstance(step, Expansion):
+    if step.expansion:
         vectors = [v for v in variables_of(body) if len(v.domain.shape) == 1 and v.domain.is_whole]
-        bodies += [on_ray(body, v, step.variable) for v in vectors]
+        bodies += [on_ray(body, v, step.expansion.variable) for v in vectors]
     for part in _parts(step):
         for each in bodies:
             if matched := _same_part(each, part, known):

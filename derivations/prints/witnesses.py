@@ -11,15 +11,15 @@ from msgspec.structs import replace
 from derivations.calculus.printing import text
 from derivations.calculus.variables import variables_of
 from derivations.prints.expressions import Values, named, namings
-from derivations.prints.matching import statement
-from derivations.reader.meaning.assertions import sides
 from derivations.reader.meaning.links import links
 from derivations.reader.meaning.notation import Notation
 from derivations.reader.meaning.statements import AT_LEAST, AT_MOST
 from derivations.reader.syntax.syntax import parse
 from derivations.reader.syntax.tree import Chain, Listing, Node
 from derivations.records.claims import Witness
-from derivations.relations import AtLeast, Relation
+from derivations.records.normal_form import Sign
+from derivations.relations import Relation
+from derivations.relations.base import ORDERS
 
 EXCHANGED = {"<": ">", "≤": "≥"}
 
@@ -31,8 +31,8 @@ def in_order(
 
     Where the print is not read, or has other sides, the witness says of which expressions its values are.
     """
-    relation = statement(step)
-    if not isinstance(relation, AtLeast) or witness.about or witness.sign not in EXCHANGED:
+    relation = step.stated
+    if relation.sign not in ORDERS or witness.about or witness.sign not in EXCHANGED:
         return witness
     signs = _signs(latex)
     turned = bool(signs) and signs <= AT_MOST.keys()
@@ -41,7 +41,7 @@ def in_order(
     if (turned or (signs and signs <= AT_LEAST.keys())) and notation and _has_sides(relation, latex, notation, known, before):
         return witness
     left, right = map(text, relation.sides)
-    strict = relation.strict
+    strict = relation.sign is Sign.GREATER
     about = f"{right} {'<' if strict else '≤'} {left}" if turned else f"{left} {'>' if strict else '≥'} {right}"
     return replace(witness, about=about)
 
@@ -59,18 +59,18 @@ def _in(node: Node | None) -> Sequence[str]:
     return list(node.signs) if isinstance(node, Chain) else []
 
 
-def _has_sides(relation: AtLeast, latex: str, notation: Notation, known: Collection[str], before: str | None) -> bool:
+def _has_sides(relation: Relation, latex: str, notation: Notation, known: Collection[str], before: str | None) -> bool:
     """Return whether the print compares the two expressions of a relation."""
     try:
         asserted = [link.assertion for link in links(latex, notation, before)]
     except ValueError:
         return False
     for assertion in asserted:
-        if not isinstance(assertion, AtLeast):
+        if assertion.sign not in ORDERS:
             continue
-        for naming in namings(sides(assertion), relation.sides, frozenset(known)):
+        for naming in namings(assertion.sides, relation.sides, frozenset(known)):
             with suppress(ValueError):
-                printed = [named(side, naming) for side in sides(assertion)]
+                printed = [named(side, naming) for side in assertion.sides]
                 values = Values(variables_of(sp.Tuple(*printed, *relation.sides)), relation.given)
                 if all(values.same(one, other) for one, other in zip(printed, relation.sides, strict=True)):
                     return True

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import sympy as sp
 
 from derivations.calculus.printing import text
 from derivations.calculus.variables import Variable
 from derivations.reader.meaning.remainders import Expanded
-from derivations.relations import Limit, Relation
+from derivations.records.normal_form import Sign
+from derivations.relations import Relation
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,12 @@ class Minimizer:
     objective: sp.Expr
     candidate: sp.Expr
     places: tuple[Variable, ...]
+    sign: ClassVar[Sign] = Sign.MINIMIZER
+
+    @property
+    def sides(self) -> tuple[sp.Expr, ...]:
+        """The objective and the candidate."""
+        return self.objective, self.candidate
 
     def __str__(self) -> str:
         return f"{text(self.candidate)} is the only minimizer of {text(self.objective)}"
@@ -31,6 +38,12 @@ class Optimum:
 
     objective: sp.Expr
     value: sp.Expr
+    sign: ClassVar[None] = None
+
+    @property
+    def sides(self) -> tuple[sp.Expr, ...]:
+        """The objective and its least value."""
+        return self.objective, self.value
 
     def __str__(self) -> str:
         return f"{text(self.value)} is the least value of {text(self.objective)}"
@@ -41,6 +54,12 @@ class Shown:
     """An expression printed by itself, such as the objective of a problem."""
 
     value: sp.Expr
+    sign: ClassVar[None] = None
+
+    @property
+    def sides(self) -> tuple[sp.Expr, ...]:
+        """The expression."""
+        return (self.value,)
 
     def __str__(self) -> str:
         return text(self.value)
@@ -59,16 +78,3 @@ class Link:
 
     def __str__(self) -> str:
         return (" and ".join(map(str, self.premises)) + " imply " if self.premises else "") + str(self.assertion)
-
-
-def sides(assertion: Assertion) -> Sequence[sp.Expr]:
-    """The expressions that a link compares."""
-    if isinstance(assertion, Minimizer):
-        return assertion.objective, assertion.candidate
-    if isinstance(assertion, Optimum):
-        return assertion.objective, assertion.value
-    if isinstance(assertion, Shown):
-        return (assertion.value,)
-    if isinstance(assertion, Limit):
-        return sp.sympify(assertion.expr), sp.sympify(assertion.limit)
-    return assertion.sides

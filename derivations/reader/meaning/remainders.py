@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import ClassVar
 
 import sympy as sp
 
@@ -29,6 +30,7 @@ from derivations.reader.syntax.tree import (
     spelled,
     walk,
 )
+from derivations.records.normal_form import Sign
 
 LITTLE, LARGE = ("o", "\\mathrm{o}"), ("O", "\\mathcal{O}", "\\mathrm{O}")
 DOTS = ("\\cdots", "\\dots", "\\ldots")
@@ -42,6 +44,7 @@ class Expanded:
     right: sp.Expr
     small: Variable | None
     order: int | None
+    sign: ClassVar[Sign] = Sign.EXPANSION
 
     @property
     def sides(self) -> tuple[sp.Expr, sp.Expr]:

@@ -66,7 +66,7 @@ def read(latex: str, notation: Notation) -> tuple[Relation, ...]:
 
 def _check_cancelled(reader: Reader, relations: Sequence[Relation]) -> None:
     """Raise LatexError if a logarithm or root may be undefined and SymPy has cancelled it, as in log x − log x = 0."""
-    if not all(isinstance(relation, Equation | AtLeast) for relation in relations):
+    if not all(relation.plain for relation in relations):
         return
     facts = tuple(fact for relation in relations for fact in relation.facts())
     remaining = {sums.appearance(each.expr) for relation in relations for side in relation.sides for each in conditions(side)}

@@ -13,7 +13,6 @@ from derivations.prints.agreement import check
 from derivations.prints.claims import is_formula, print_of
 from derivations.prints.expressions import Values, in_normal_form
 from derivations.prints.matching import match
-from derivations.reader.meaning.assertions import sides
 from derivations.reader.meaning.links import links
 from derivations.reader.meaning.notation import Notation
 from derivations.reader.syntax.tree import LatexError
@@ -287,7 +286,7 @@ SPOKEN = Notation(
 )
 def test_two_ways_to_print_one_thing(one: str, other: str) -> None:
     first, second = (links(each, SPOKEN)[0].assertion for each in (one, other))
-    assert all(in_normal_form(*pair) for pair in zip(sides(first), sides(second), strict=True))
+    assert all(in_normal_form(*pair) for pair in zip(first.sides, second.sides, strict=True))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from derivations.domains import Nonnegative
 from derivations.prints import tables
 from derivations.prints.agreement import check
 from derivations.prints.expressions import in_normal_form
-from derivations.reader.meaning.assertions import Shown, sides
+from derivations.reader.meaning.assertions import Shown
 from derivations.reader.meaning.links import links
 from derivations.reader.meaning.notation import Notation
 from derivations.reader.syntax.tree import LatexError
@@ -87,7 +87,7 @@ def test_a_separate_space_declares_its_point_and_states_positive_entries() -> No
 
 def test_spaces_are_equal_by_their_dimensions() -> None:
     (same,) = links(r"\mathbb R^{m} = \mathbb R^{m \times d}", TABLE)
-    assert sides(same.assertion) == (M, M * size("d"))
+    assert same.assertion.sides == (M, M * size("d"))
 
 
 # ── random vectors and couplings ────────────────────────────────────────────────────────────────────────────────────
@@ -97,11 +97,11 @@ def test_moments_of_random_vectors() -> None:
     (mean,) = links(r"\mathbb E\langle q, K_j \rangle = 0", TABLE)
     (spread,) = links(r"\mathrm{Var}\langle q, K_j \rangle = d", TABLE)
     (mixed,) = links(r"\mathrm{Var}\sum_t p_t z_t = 1", TABLE)
-    assert sides(mean.assertion)[0] == 0
-    assert in_normal_form(sides(spread.assertion)[0], size("d"))
+    assert mean.assertion.sides[0] == 0
+    assert in_normal_form(spread.assertion.sides[0], size("d"))
     weights = simplex("p", M)
     k = index("k", M)
-    assert in_normal_form(sides(mixed.assertion)[0], total(k, weights[k] ** 2))
+    assert in_normal_form(mixed.assertion.sides[0], total(k, weights[k] ** 2))
 
 
 @pytest.mark.parametrize("latex", [r"\mathrm{Var}\langle x, y \rangle = 0", r"\mathbb E[x_j] = 0", r"\mathrm{Var} = 0"])
@@ -112,9 +112,9 @@ def test_a_moment_without_a_law_needs_something_random(latex: str) -> None:
 
 def test_a_coupling_has_its_marginals() -> None:
     rows, columns, wrong = links(r"\sum_j P_{ij} = a_i,\quad \sum_i P_{ij} = b_j,\quad \sum_j P_{ij} = 2 a_i", TABLE)
-    assert in_normal_form(*sides(rows.assertion))
-    assert in_normal_form(*sides(columns.assertion))
-    assert not in_normal_form(*sides(wrong.assertion))
+    assert in_normal_form(*rows.assertion.sides)
+    assert in_normal_form(*columns.assertion.sides)
+    assert not in_normal_form(*wrong.assertion.sides)
 
 
 def test_a_coupling_is_one_of_two_distributions() -> None:
@@ -145,7 +145,7 @@ def test_vectors_differ_if_some_entry_does() -> None:
 
 def test_the_cosine_of_an_angle_is_a_function_of_two_vectors() -> None:
     one, other = links(r"\cos\angle(x, y) = 1,\quad \frac{\langle x, y \rangle}{\|x\| \|y\|} = 1", TABLE)
-    assert sides(one.assertion) == sides(other.assertion) or in_normal_form(sides(one.assertion)[0], sides(other.assertion)[0])
+    assert one.assertion.sides == other.assertion.sides or in_normal_form(one.assertion.sides[0], other.assertion.sides[0])
 
 
 # ── agreement and difference ────────────────────────────────────────────────────────────────────────────────────────

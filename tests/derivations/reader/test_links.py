@@ -6,7 +6,6 @@ import re
 
 import pytest
 
-from derivations.reader.meaning.assertions import sides
 from derivations.reader.meaning.links import links
 from derivations.reader.meaning.notation import Notation
 from derivations.reader.syntax.tree import LatexError
@@ -171,4 +170,4 @@ def test_a_link_says_which_name_it_defines() -> None:
 )
 def test_the_sides_of_what_is_asserted(latex: str, shown: list[str]) -> None:
     (link,) = links(latex, TABLE)
-    assert [re.sub(r"#\w*", "#", str(side)) for side in sides(link.assertion)] == shown
+    assert [re.sub(r"#\w*", "#", str(side)) for side in link.assertion.sides] == shown
