@@ -122,7 +122,7 @@ class Follows(Relation):
             return f"weights: expected variables of the statement, got {', '.join(sorted(v.name for v in strangers))}"
         if unsigned := [part for part in (*weights, slack) if not nonnegative(part, facts)]:
             return f"weights and slack: expected ≥ 0, no sign of {text(unsigned[0])}"
-        strict = [isinstance(premise, AtLeast) and premise.strict for premise in self.premises]
+        strict = [premise.sign is Sign.GREATER and not premise.ranging for premise in self.premises]
         if self.conclusion.strict and not any(strictly_positive(part, facts) for part in (*compress(weights, strict), slack)):
             return "no weight of a strict premise and no slack is > 0, which a strict conclusion needs"
         difference = self.sides[0] - self.sides[1]

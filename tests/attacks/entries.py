@@ -21,7 +21,8 @@ from derivations.records.claims import (
 from derivations.register import catalogue
 from derivations.register.catalogue import examine
 from derivations.register.entry import Entry
-from derivations.relations import AtLeast, Equation, Fails, Follows, Relation
+from derivations.relations import AtLeast, Equation, Relation
+from derivations.relations.base import ORDERS
 from tests.attacks.vocabulary import x
 
 Twins = dict[str, Callable[[], Relation]]
@@ -31,12 +32,12 @@ HONEST = Equation((x + 1) ** 2, x**2 + 2 * x + 1)
 
 def wrong_versions(statement: Relation) -> Twins:
     """Two false variants of any statement."""
-    core = statement.relation if isinstance(statement, Fails) else statement
+    core = statement.core
     left, right = core.sides[0], core.sides[-1]
-    if isinstance(core, AtLeast):
-        return {f"the other way round, by {n}": lambda n=n: AtLeast(right, left + n) for n in (1, 2)}
-    if isinstance(core, Follows):
+    if core.premises:
         return {f"less by {n}": lambda n=n: Equation(left, right - n) for n in (1, 2)}
+    if core.sign in ORDERS:
+        return {f"the other way round, by {n}": lambda n=n: AtLeast(right, left + n) for n in (1, 2)}
     return {f"more by {n}": lambda n=n: Equation(left, right + n) for n in (1, 2)}
 
 

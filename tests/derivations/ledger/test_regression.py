@@ -28,7 +28,7 @@ from derivations.records.claims import Evidence, Layer, Outcome, Severity, State
 from derivations.records.normal_form import Declared
 from derivations.register.catalogue import entries, examine
 from derivations.register.entry import Entry
-from derivations.relations import Equation, Fails, Relation
+from derivations.relations import Equation, Relation
 
 IDS = [
     "eot.59",
@@ -84,7 +84,7 @@ def rewritten(id: str, change: Callable[[Relation], Relation], **fields: Any) ->
         steps = list(old.derivation())  # type: ignore[misc]
         last = steps[-1]
         yield from steps[:-1]
-        yield replace(last, relation=change(last.relation)) if isinstance(last, Fails) else change(last)
+        yield last.rebuilt(change) if last.disproved else change(last)
 
     return {id: replace(old, derivation=derivation, **fields)}
 

@@ -53,7 +53,7 @@ def sampled() -> Iterator[tuple[str, sp.Expr]]:
     for number, (id, entry) in enumerate(entries().items()):
         if number % EVERY == 0 and entry.derivation is not None:
             for relation in steps_of(entry.derivation).relations:
-                core = relation.relation if isinstance(relation, Fails) else relation
+                core = relation.core
                 if isinstance(core, Equation | AtLeast):
                     yield from ((id, side) for side in core.sides)
 
