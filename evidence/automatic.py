@@ -220,7 +220,7 @@ def register(claims: Container[str] | None = None) -> None:
             CASES[Layer.TORCH][id] = made
 
 
-def case(entry: Entry) -> Case | None:
+def case(entry: Entry) -> Case[dict[Variable, Any]] | None:
     """Return the vote on a claim read from LaTeX; None if its left side cannot be evaluated or its domain not drawn from."""
     statement, correction = entry.printed(), entry.repaired()
     if not entry.claim.asserts or statement is None or not statement.plain or statement.given:

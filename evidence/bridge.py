@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, lru_cache, wraps
 from itertools import count, product
-from typing import Any
+from typing import Any, NoReturn, ParamSpec, TypeVar
 from unittest.mock import patch
 
 import numpy as np
@@ -29,6 +29,8 @@ from derivations.register.catalogue import Catalogue
 from derivations.register.entry import Entry
 
 Value = int | float | Tensor
+P = ParamSpec("P")
+R = TypeVar("R")
 
 PRINTED = {"xlogx": "xlogx", "plus": "plus", "reciprocal": "reciprocal"}
 """Functions of the calculus that are evaluated without rewriting, so that a reciprocal is not cancelled first."""
@@ -38,7 +40,21 @@ class OwnFormulaError(RuntimeError):
     """A check used the derivation that it is compared with."""
 
 
-class _Printer(PythonCodePrinter):
+def _guarded(function: Callable[P, R]) -> Callable[P, R]:
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        if _closed:
+            _refuse()
+        return function(*args, **kwargs)
+
+    return call
+
+
+def _refuse(*_: object, **__: object) -> NoReturn:
+    raise OwnFormulaError("check: expected routes of its own, got a use of the derivation that they are held against")
+
+
+class _Printer(PythonCodePrinter):  # type: ignore[misc]  # SymPy has no types
     """SymPy's Python printer with generated variable names, since a printed name need not be a valid identifier.
 
     A sum is printed as a call of a function that computes it once at a point for each value of the indices that it depends on.
@@ -131,6 +147,7 @@ def _is_vector(symbol: sp.Symbol) -> bool:
     return isinstance(symbol, Variable) and not symbol.domain.is_index and bool(symbol.domain.shape)
 
 
+@_guarded
 @cache
 def compiled(expr: sp.Expr) -> tuple[list[Variable], Callable[..., Any]]:
     """Return the variables of an expression, and a function of the sums known at a point and of their values in that order.
@@ -160,6 +177,7 @@ def _has_shorthands(expr: sp.Basic) -> bool:
     return isinstance(expr, Partial) or hasattr(expr, "opened") or any(map(_has_shorthands, expr.args))
 
 
+@_guarded
 def evaluate(expr: sp.Expr, point: Mapping[str, Value], axes: Sequence[Variable]) -> Tensor:
     """The expression at a point that names the value of each variable, with one axis for each index in `axes`.
 
@@ -238,20 +256,6 @@ CLOSED = (
 _closed = False
 
 
-def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        if _closed:
-            _refuse()
-        return function(*args, **kwargs)
-
-    return call
-
-
-def _refuse(*_: Any, **__: Any) -> Any:
-    raise OwnFormulaError("check: expected routes of its own, got a use of the derivation that they are held against")
-
-
 _DOORS = [patch.object(owner, name, _refuse) for owner, name in CLOSED]
 
 
@@ -272,6 +276,3 @@ def closed() -> Iterator[None]:
         yield
     finally:
         _shut(previous)
-
-
-evaluate, compiled = _guarded(evaluate), _guarded(compiled)

@@ -20,7 +20,7 @@ from hypothesis.strategies._internal.strategies import FilteredStrategy, Sampled
 
 Explore = Callable[[Any], None]
 
-CONSTANTS = LRUCache(1024)
+CONSTANTS: LRUCache[object, object] = LRUCache(1024)
 """Hypothesis' special values for each kind of draw, without constants collected from imported modules."""
 
 

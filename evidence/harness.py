@@ -19,6 +19,7 @@ from typing import Any
 
 import torch
 from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
 from msgspec.structs import replace
 from torch import Tensor
 
@@ -145,7 +146,7 @@ def compare_reading(
     for route, comparison in comparisons.items():
         _record_comparison(vote, printed, reading, route, comparison)
     for name, twin in twins.items():
-        if vote.killed.get(name) != vote.routes and holds_given(twin, reading.point):
+        if vote.killed.get(name, frozenset()) != vote.routes and holds_given(twin, reading.point):
             against = compare(twin, standing_for(twin, printed, reading, axes), axes).items()
             dead = {route for route, c in against if not c.incomparable and c.miss > REFUTING_FACTOR}
             if dead:
@@ -301,18 +302,18 @@ def observe(observation: Observation, run: Run) -> Evidence:
 
 
 @lru_cache(maxsize=128)  # claims that share a check are near each other
-def _rounds(check: Check, strategy: Any, count: int, device: str) -> Rounds:
+def _rounds(check: Check[Any], strategy: SearchStrategy[Any], count: int, device: str) -> Rounds:
     return Rounds(check, _placed(strategy, device), count)
 
 
 @cache
-def _placed(strategy: Any, device: str) -> Any:
+def _placed(strategy: SearchStrategy[Any], device: str) -> SearchStrategy[Any]:
     """The strategy with its instances on a device; the same object for all checks, so that they share what is drawn."""
     with closed():
         return strategy.map(partial(to_device, device=device))
 
 
-def vote_on(case: Case, quick: bool = False, device: str = "cpu") -> Evidence:
+def vote_on(case: Case[Any], quick: bool = False, device: str = "cpu") -> Evidence:
     """Run one check and return its evidence.
 
     Raises ValueError if the case is not the one registered for its claim and layer, or if the claim lacks the derivation or
@@ -360,7 +361,7 @@ def _or_silence(entry: Entry, evidence: Evidence) -> Evidence:
     return evidence
 
 
-def _evidence(entry: Entry, case: Case, printed: Vote, repaired: Vote, device: str) -> Evidence:
+def _evidence(entry: Entry, case: Case[Any], printed: Vote, repaired: Vote, device: str) -> Evidence:
     shown = repaired if case.corrected else printed
     scope = shown.scope()
     killed = {*printed.refuted, *repaired.refuted}

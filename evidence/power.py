@@ -31,7 +31,7 @@ class Mutations:
             self.mutations = dict(self._of(printed, "left" if reading.computed == "right" else "right"))
         axes = printed.axes(reading.point)
         for name, (_, formula) in self.mutations.items():
-            if self.killed.get(name) != routes:
+            if self.killed.get(name, frozenset()) != routes:
                 against = compare(formula, reading, axes).items()
                 dead = {route for route, c in against if not c.incomparable and c.miss > REFUTING_FACTOR}
                 self.killed.setdefault(name, set()).update(dead)
@@ -44,7 +44,7 @@ class Mutations:
     def verdict(self, routes: frozenset[str]) -> dict[str, Any]:
         """Return the number of mutants, the share that every route refuted, and the names of other nonequivalent ones."""
         mutations = self.mutations or {}
-        dead = [name for name in mutations if self.killed.get(name) == routes]
+        dead = [name for name in mutations if self.killed.get(name, frozenset()) == routes]
         alive = tuple(
             name
             for name, (mutant, _) in mutations.items()

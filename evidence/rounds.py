@@ -9,6 +9,7 @@ from copy import deepcopy
 from typing import Any
 
 from hypothesis.errors import UnsatisfiedAssumption
+from hypothesis.strategies import SearchStrategy
 from torch import Tensor
 
 from evidence.admission import settled
@@ -27,7 +28,7 @@ class Rounds:
         discarded: the number of draws that were discarded in it.
     """
 
-    def __init__(self, check: Check, strategy: Any, count: int) -> None:
+    def __init__(self, check: Check[Any], strategy: SearchStrategy[Any], count: int) -> None:
         self.check, self.strategy, self.count = check, strategy, count
         self.readings: list[list[Reading]] = []
         self.discarded: list[int] = []
@@ -61,8 +62,6 @@ class Rounds:
 
 def _copied(reading: Reading) -> Reading:
     """A copy of a reading, since a check may reuse the memory of its tensors."""
-    point, routes = (
-        {name: value.clone() if isinstance(value, Tensor) else value for name, value in values.items()}
-        for values in (reading.point, reading.routes)
-    )
+    point = {name: value.clone() if isinstance(value, Tensor) else value for name, value in reading.point.items()}
+    routes = {name: route.clone() for name, route in reading.routes.items()}
     return Reading(point, routes, reading.tolerance, reading.computed)

@@ -1,6 +1,7 @@
 """All votes on all claims, or on the requested ones; run by `verify` and by pytest."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     automatic.register(chosen)
     if "case" in metafunc.fixturenames:
         layer = Layer.PRIMAL if metafunc.function is test_primal else Layer.TORCH
-        votes = {case.claim: case for case in cases(layer)}
+        votes: Mapping[str, Case[Any] | Observation] = {case.claim: case for case in cases(layer)}
     else:
         votes = {f"{each.claim}-{each.layer}-{each.name}".removesuffix("-"): each for each in observations()}
     metafunc.parametrize(
@@ -33,14 +34,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     )
 
 
-def test_torch(case: Case, run: Run, record_evidence: RecordEvidence) -> None:
+def test_torch(case: Case[Any], run: Run, record_evidence: RecordEvidence) -> None:
     evidence = vote_on(case, quick=run.quick, device=run.device)
     record_evidence(evidence)
     if not case.automatic:  # what a paper says may be false, and layers that differ are judged
         assert_sound(evidence)
 
 
-def test_primal(case: Case, run: Run, record_evidence: RecordEvidence) -> None:
+def test_primal(case: Case[Any], run: Run, record_evidence: RecordEvidence) -> None:
     evidence = vote_on(case, quick=run.quick)
     record_evidence(evidence)
     assert_sound(evidence)

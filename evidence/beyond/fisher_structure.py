@@ -10,8 +10,8 @@ from torch import Tensor
 from evidence import Layer, Reading, confirms
 from evidence.beyond.keys import SMALL, reading, variable
 from evidence.beyond.search import Free, Problem, sought
-from evidence.eot.forward import gradient
 from evidence.eot.section7_natural import mild_rows
+from evidence.instances.derivatives import gradient
 from evidence.instances.one_sided import Row
 from numerics import fisher, one_sided
 

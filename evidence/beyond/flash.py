@@ -10,7 +10,8 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
 from evidence import Layer, Reading, choose, confirms
-from evidence.eot.forward import gradient, reading
+from evidence.eot.forward import reading
+from evidence.instances.derivatives import gradient
 from evidence.instances.one_sided import Row, rows
 from numerics import flash, one_sided, tolerances
 

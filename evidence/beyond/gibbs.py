@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 import torch
 from torch import Tensor
-from torch.autograd.functional import hessian
 
 from evidence import Layer, Reading, confirms, float64
 from evidence.beyond.keys import SMALL, reading, variable
 from evidence.beyond.search import Free, Problem, sought
 from evidence.eot.conic_dual import value_error
 from evidence.eot.conic_one_sided import ConicRow, problems, solved
+from evidence.instances.derivatives import hessian
 from evidence.instances.one_sided import Row
 from numerics import one_sided
 
@@ -135,7 +135,7 @@ def ratio_at_two_keys(row: Row) -> Reading:
         q = half + t * turn
         return (q * (q / half).log()).sum()
 
-    slope = hessian(divergence, torch.zeros((), dtype=torch.float64))  # type: ignore[no-untyped-call]
+    slope = hessian(divergence, torch.zeros((), dtype=torch.float64))
     return reading(row, second_derivatives=slope / 8)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from torch import Tensor
 
@@ -13,26 +14,25 @@ from evidence.beyond.search import Free, Problem, sought
 from evidence.deciphering.dual import solved, spread
 from evidence.deciphering.expansion_approximations import difference, evidence, measured, times
 from evidence.instances import fifty_digits
+from evidence.instances.fifty_digits import Vector
 from evidence.instances.mem import MemProblem, mem_problems
 from numerics import mem
 
-mp = fifty_digits.mp
-
 
 @fifty_digits.precise
-def second_query(problem: MemProblem, alpha: object) -> list[object]:
+def second_query(problem: MemProblem, alpha: Any) -> Vector:
     """α(z + μ − h(αz)), in 50 digits."""
     z = evidence(problem)
-    shift = difference(problem.law.mean(), problem.law.mean([alpha * x for x in z]))  # type: ignore[operator]
-    return [alpha * (x + y) for x, y in zip(z, shift, strict=True)]  # type: ignore[operator]
+    shift = difference(problem.law.mean(), problem.law.mean([alpha * x for x in z]))
+    return [alpha * (x + y) for x, y in zip(z, shift, strict=True)]
 
 
 @fifty_digits.precise
-def two_terms(problem: MemProblem, alpha: object) -> list[object]:
+def two_terms(problem: MemProblem, alpha: Any) -> Vector:
     """αz − α²Σz, in 50 digits."""
     z = evidence(problem)
     along = times(problem.law.covariance(), z)
-    return [alpha * x - alpha**2 * y for x, y in zip(z, along, strict=True)]  # type: ignore[operator]
+    return [alpha * x - alpha**2 * y for x, y in zip(z, along, strict=True)]
 
 
 @confirms(Layer.TORCH, "beyond.third-order", on=mem_problems(), count=16)

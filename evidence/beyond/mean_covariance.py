@@ -8,11 +8,11 @@ import numpy as np
 import torch
 from hypothesis import strategies as st
 from torch import Tensor
-from torch.autograd.functional import jvp
 
 from evidence import Finding, Layer, Outcome, Reading, Run, Value, choose, confirms, float64, observes
 from evidence.beyond.search import Free, Problem, sought
 from evidence.deciphering.dual import reading, spread
+from evidence.instances.derivatives import along
 from evidence.instances.mem import MemProblem, mem_problems
 from numerics import mem, tolerances
 from numerics.primal import mem as conic_mem
@@ -30,7 +30,7 @@ def speed_of_the_mean(problem: MemProblem) -> Reading:
     def mean(t: Tensor) -> Tensor:
         return mem.tilt(t * problem.dual, problem.templates, problem.prior) @ problem.templates
 
-    speed = jvp(mean, start, torch.ones_like(start))[1]  # type: ignore[no-untyped-call]
+    speed = along(mean, start, torch.ones_like(start))
     base = reading(problem, spread(problem) ** 3, autograd=speed)
     return Reading({**base.point, "t": start, "x": problem.drawn["c"]}, base.routes, base.tolerance)
 

@@ -7,12 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 import torch
 from hypothesis import strategies as st
 from torch import Tensor
-from torch.autograd.functional import hessian
 
 from evidence import Layer, Observed, Reading, Sampled, choose, confirms
 from evidence.beyond.search import Free, Problem, sought
 from evidence.beyond.smoothness import diameter
-from evidence.eot.forward import gradient
+from evidence.instances.derivatives import gradient, hessian
 from numerics import mem, tolerances
 
 Values = Mapping[str, Tensor]
@@ -132,7 +131,8 @@ class Opposite:
 
     def __init__(self, seed: int) -> None:
         generator = torch.Generator().manual_seed(seed)
-        self.r, self.alpha = torch.randn(2, generator=generator, dtype=torch.float64).tanh().exp().tolist()
+        r, alpha = torch.randn(2, generator=generator, dtype=torch.float64).tanh().exp()
+        self.r, self.alpha = float(r), float(alpha)
         self.templates = torch.tensor([[self.r], [-self.r]], dtype=torch.float64)
         self.prior = torch.full((2,), 0.5, dtype=torch.float64)
 
@@ -176,5 +176,5 @@ def slope_of_output(drawn: dict[str, int]) -> Reading:
 @confirms(Layer.TORCH, "beyond.objective-attained", on=SEEDS, count=16)
 def curvature_of_loss(drawn: dict[str, int]) -> Reading:
     opposite = Opposite(drawn["seed"])
-    curvature = hessian(opposite.excess, torch.zeros((), dtype=torch.float64))  # type: ignore[no-untyped-call]
+    curvature = hessian(opposite.excess, torch.zeros((), dtype=torch.float64))
     return opposite.reading(curvature / 2)

@@ -9,7 +9,7 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from evidence import Layer, Reading, choose, confirms
+from evidence import Layer, Reading, Value, choose, confirms
 from evidence.beyond.search import Free, Problem, sought
 from evidence.beyond.stability import shares
 from numerics import linear, tolerances
@@ -39,7 +39,7 @@ def by_quadrature(drawn: dict[str, int]) -> Reading:
     covariance = second - mean[:, None] * mean[None, :]
     closed = covariance.clone()
     closed.diagonal().copy_(linear.kernel_variance(query[None], keys, 1)[0])
-    point = {"m": drawn["m"], "d": 2, "Q": query, "K": keys}
+    point: dict[str, Value] = {"m": drawn["m"], "d": 2, "Q": query, "K": keys}
     return Reading(
         point,
         {"quadrature": covariance, "its diagonal by the closed form": closed},
@@ -58,7 +58,7 @@ def over_outcomes(drawn: dict[str, int]) -> Reading:
     one, by_outcome = torch.ones(drawn["N"], 1, 1, dtype=torch.float64), values[:, None].expand(drawn["N"], -1, 1)
     outputs = linear.linear_attention(one, features[..., None], by_outcome)[:, 0, 0]
     deviation = p @ outputs - (p @ features @ values) / (p @ features).sum()
-    point = {"m": drawn["m"], "N": drawn["N"], "F": features, "p": p, "V": values}
+    point: dict[str, Value] = {"m": drawn["m"], "N": drawn["N"], "F": features, "p": p, "V": values}
     return Reading(point, {"outcomes": deviation}, tolerances.rounding("float64", drawn["N"] * drawn["m"], 100.0))
 
 

@@ -10,7 +10,7 @@ from torch import Tensor
 from evidence import Layer, Reading, confirms
 from evidence.beyond.keys import SMALL, reading, variable
 from evidence.beyond.search import Free, Problem, sought
-from evidence.eot.forward import gradient
+from evidence.instances.derivatives import gradient
 from evidence.instances.one_sided import Row
 from numerics import fisher, one_sided
 

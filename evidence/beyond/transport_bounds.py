@@ -8,7 +8,7 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from evidence import Layer, Observed, Reading, Sampled, choose, confirms
+from evidence import Layer, Observed, Reading, Sampled, Value, choose, confirms
 from evidence.beyond.output_bounds import FEW, evidence, squared
 from evidence.beyond.search import Free, Problem, sought
 from evidence.beyond.smoothness import diameter
@@ -134,7 +134,7 @@ def priced(drawn: dict[str, int]) -> Reading:
     v, b = torch.softmax(normal(N), -1), normal(N)
     cost = b[None, :] - gamma * v.log()[:, None]
     value = (cost * plan).sum() + gamma * torch.xlogy(plan, plan).sum()
-    point = {"N": N, "gamma": gamma, "P": plan, "p": plan.sum(1), "u": plan.sum(0), "v": v, "b": b}
+    point: dict[str, Value] = {"N": N, "gamma": gamma, "P": plan, "p": plan.sum(1), "u": plan.sum(0), "v": v, "b": b}
     return Reading(point, {"plan": value}, tolerances.rounding("float64", N * N, 100.0))
 
 

@@ -6,10 +6,11 @@ import math
 
 import torch
 
-from evidence import Layer, Reading, Sampled, confirms
+from evidence import Layer, Reading, Sampled, Value, confirms, float64
 from evidence.deciphering.perspectives import Perspective, log_likelihood, product_of_values
 from evidence.deciphering.problem import NOISES, information, more, shares
 from evidence.deciphering.section3_setup import noise_covariance
+from evidence.instances.derivatives import gradient, log_density
 from evidence.instances.mem import MemProblem, mem_problems
 from numerics import mem
 
@@ -57,16 +58,15 @@ def mass_of_logits(problem: MemProblem) -> Reading:
 @confirms(Layer.TORCH, "deciphering.sB.decay", on=mem_problems(smallest_n=2))
 def decay(problem: MemProblem) -> Reading:
     view = Perspective(problem)
-    eta = torch.tensor(view.eta, dtype=torch.float64, device=problem.device, requires_grad=True)
-    ratio = -eta * (information(view["x"], problem.prior) - information(problem.prior, problem.prior))
-    return view.reading(autograd=torch.autograd.grad(ratio, eta)[0])
+    apart = information(view["x"], problem.prior) - information(problem.prior, problem.prior)
+    return view.reading(autograd=gradient(lambda eta: -eta * apart, float64(view.eta).to(problem.device)))
 
 
 @confirms(Layer.TORCH, "deciphering.33", on=mem_problems())
 def observation(problem: MemProblem) -> Reading:
     view = Perspective(problem)
     around = torch.distributions.Normal(view["h"], torch.full_like(view["h"], view.sigma))
-    return view.reading(torch=(around.log_prob(view["b"]) - around.log_prob(view["s"])).sum())
+    return view.reading(torch=(log_density(around, view["b"]) - log_density(around, view["s"])).sum())
 
 
 @confirms(Layer.TORCH, "deciphering.sB.bayes", on=mem_problems(smallest_n=2))
@@ -75,9 +75,9 @@ def bayes(problem: MemProblem) -> Reading:
     parameter = torch.distributions.Categorical(joint.sum(-1))
     observation = torch.distributions.Categorical(joint)  # given each parameter
     seen = torch.arange(OBSERVATIONS)[:, None]
-    posterior = torch.softmax(parameter.logits + observation.log_prob(seen), -1)
+    posterior = torch.softmax(parameter.logits + log_density(observation, seen), -1)
     ratios = posterior[:, :, None] / posterior[:, None, :]  # [l, i, j]
-    point = {"n": problem.n, "N": OBSERVATIONS, "J": joint}
+    point: dict[str, Value] = {"n": problem.n, "N": OBSERVATIONS, "J": joint}
     return Reading(point, {"softmax": ratios.permute(1, 2, 0)}, problem.tolerance(ratios))
 
 

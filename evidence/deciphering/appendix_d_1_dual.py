@@ -26,10 +26,10 @@ from evidence.deciphering.transport import (
     mean_of_true_preference,
     measured,
     reading,
-    slope,
     true_mean,
     value,
 )
+from evidence.instances.derivatives import gradient
 from evidence.instances.ot import OtProblem
 from numerics import ot_attention as ot
 from numerics.primal import optimal_transport as transport
@@ -67,7 +67,7 @@ def conjugate_for_symmetric_costs(x: OtProblem) -> Reading:
 
 @confirms(Layer.TORCH, "deciphering.37", on=EVEN)
 def gradient_of_conjugate(x: OtProblem) -> Reading:
-    by_autograd = slope(lambda g: ot.conjugate(g, x["u"], x["M"], x.gamma), x["g"])
+    by_autograd = gradient(lambda g: ot.conjugate(g, x["u"], x["M"], x.gamma), x["g"])
     return reading(x, closed_form=ot.transported(x["g"], x["u"], x["M"], x.gamma), autograd=by_autograd)
 
 

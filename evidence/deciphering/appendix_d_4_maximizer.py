@@ -9,7 +9,8 @@ from torch import Tensor
 
 from evidence import Layer, Reading, Sampled, confirms
 from evidence.deciphering.conic_transport import CONIC_EVEN, conic_mean_of_true_preference
-from evidence.deciphering.transport import ANY, EVEN, FEW, approximation, measured, reading, second_difference, slope, true_mean
+from evidence.deciphering.transport import ANY, EVEN, FEW, approximation, measured, reading, second_difference, true_mean
+from evidence.instances.derivatives import gradient
 from evidence.instances.ot import OtProblem
 from numerics import ot_attention as ot
 
@@ -28,13 +29,13 @@ def maximizers_apart(x: OtProblem) -> Reading:
 
 
 def slope_of_approximation(x: OtProblem) -> Reading:
-    gradient = slope(lambda lam: approximation(x, lam, x["z"]), x["lam"])
-    return reading(x, x["lam"] / x.alpha, (x["T"] ** 2) * x["lam"].abs().max() / x.gamma, autograd=gradient)
+    slope = gradient(lambda lam: approximation(x, lam, x["z"]), x["lam"])
+    return reading(x, x["lam"] / x.alpha, (x["T"] ** 2) * x["lam"].abs().max() / x.gamma, autograd=slope)
 
 
 def slope_around_the_mean(x: OtProblem) -> Reading:
-    gradient = slope(lambda lam: approximation(x, lam, true_mean(x) + x["z"]), x["lam"])
-    return reading(x, x["lam"] / x.alpha, (x["T"] ** 2) * x["lam"].abs().max() / x.gamma, autograd=gradient)
+    slope = gradient(lambda lam: approximation(x, lam, true_mean(x) + x["z"]), x["lam"])
+    return reading(x, x["lam"] / x.alpha, (x["T"] ** 2) * x["lam"].abs().max() / x.gamma, autograd=slope)
 
 
 def at_the_maximizer(x: OtProblem, left: Callable[[Tensor], Tensor]) -> Reading:
@@ -45,7 +46,7 @@ def at_the_maximizer(x: OtProblem, left: Callable[[Tensor], Tensor]) -> Reading:
 
 
 def slope_at_the_maximizer(x: OtProblem) -> Reading:
-    return at_the_maximizer(x, lambda dual: slope(lambda lam: approximation(x, lam, true_mean(x) + x["z"]), dual))
+    return at_the_maximizer(x, lambda dual: gradient(lambda lam: approximation(x, lam, true_mean(x) + x["z"]), dual))
 
 
 def evidence_alone(x: OtProblem) -> Reading:

@@ -13,9 +13,9 @@ from numerics.attention import attention_weights
 from numerics.priors import prior_from_mask
 
 
-def reading(head: Head, *magnitudes: Tensor, all_heads: bool = False, **routes: Tensor) -> Reading:
+def reading(head: Head, *magnitudes: Tensor, **routes: Tensor) -> Reading:
     """Routes at a head, with the tolerance for the magnitudes of both."""
-    return Reading(head.point(all_heads), routes, head.tolerance(*magnitudes, *routes.values()))
+    return Reading(head.point(), routes, head.tolerance(*magnitudes, *routes.values()))
 
 
 def t5(head: Head) -> Reading:

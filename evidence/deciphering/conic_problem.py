@@ -45,7 +45,7 @@ class ConicProblem:
             "T": templates,
             "u": rng.dirichlet(np.full(self.n, 4.0)),
             "z": rng.normal(size=self.d),
-            "lam": lam * max(1.0, 0.5 / np.linalg.norm(lam)),
+            "lam": lam * max(1.0, 0.5 / float(np.linalg.norm(lam))),
             "sigma": sigma,
             "eta": eta,
         }
@@ -67,7 +67,8 @@ class ConicProblem:
         """The z that lies λ/α off the mean of tilt(λ), less μ: by Theorem 1 λ is then the multiplier of the residual."""
         scores = self["T"] @ self["lam"] + np.log(self["u"])
         weights = np.exp(scores - scores.max())
-        return self["lam"] / alpha + weights / weights.sum() @ self["T"] - self["u"] @ self["T"]
+        moved: Array = self["lam"] / alpha + weights / weights.sum() @ self["T"] - self["u"] @ self["T"]
+        return moved
 
     @property
     def rounding(self) -> float:

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from evidence import Reading
+from evidence.instances.derivatives import gradient
 from evidence.instances.mem import MemProblem
 from numerics import mem
 
@@ -44,6 +45,5 @@ def minimizer(problem: MemProblem) -> Reading:
 
 def estimate(problem: MemProblem) -> Reading:
     solution = solved(problem, evidence_for(problem))
-    dual = problem.dual.clone().requires_grad_()
-    slope = torch.autograd.grad(mem.log_partition(dual, problem.templates, problem.prior), dual)[0]
+    slope = gradient(lambda dual: mem.log_partition(dual, problem.templates, problem.prior), problem.dual)
     return reading(problem, spread(problem) ** 2, error=solution.mean_error, solver=solution.mean, autograd=slope)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
+import mpmath as mp
 import torch
 from torch import Tensor
 
 from evidence import Reading, float64
 from evidence.instances import fifty_digits
+from evidence.instances.derivatives import derivative
+from evidence.instances.fifty_digits import Vector
 from evidence.instances.mem import MemProblem, rounded
 from numerics import mem, tolerances
 
@@ -22,19 +26,8 @@ def reach(problem: MemProblem) -> float:
     return max(1.0, float((problem.drawn["T"].abs() @ vectors.abs().T).max()))
 
 
-def derivative(function: Callable[[Tensor], Tensor], order: int) -> Tensor:
-    """The derivative of a function of one variable at 0, by repeated autograd."""
-    t = torch.zeros((), dtype=torch.float64, requires_grad=True)
-    value = function(t)
-    for _ in range(order):
-        value = torch.autograd.grad(value, t, create_graph=True, allow_unused=True)[0] if value.requires_grad else None
-        if value is None:
-            return torch.zeros((), dtype=torch.float64)
-    return value.detach()
-
-
 @fifty_digits.precise
-def along_the_ray(problem: MemProblem, order: int, lower: Callable[[object], object]) -> tuple[Tensor, float]:
+def along_the_ray(problem: MemProblem, order: int, lower: Callable[[Any], Any]) -> tuple[Tensor, float]:
     """The coefficient of t^order in log M(tλ), after `lower(t)` is taken off, and its error."""
     lam = problem.drawn["lam"].tolist()
     leading = fifty_digits.leading(lambda t: [problem.law.log_mgf([t * x for x in lam]) - lower(t)], order, LENGTH)
@@ -48,15 +41,15 @@ def log_m(problem: MemProblem) -> Callable[[Tensor], Tensor]:
 
 
 @fifty_digits.precise
-def linear(problem: MemProblem) -> object:
+def linear(problem: MemProblem) -> Any:
     """⟨μ, λ⟩ in 50 digits."""
-    return fifty_digits.mp.fdot(problem.law.mean(), problem.drawn["lam"].tolist())
+    return mp.fdot(problem.law.mean(), problem.drawn["lam"].tolist())
 
 
 @fifty_digits.precise
-def variance(problem: MemProblem, along: list[object]) -> object:
+def variance(problem: MemProblem, along: Vector) -> Any:
     """⟨x, Σx⟩ in 50 digits."""
-    vector = fifty_digits.mp.matrix(along)
+    vector = mp.matrix(along)
     return (vector.T * problem.law.covariance() * vector)[0]
 
 

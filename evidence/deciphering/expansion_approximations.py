@@ -6,17 +6,19 @@ against the proved constant.  That "=" is false is seen at the drawn α, with th
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
+
+import mpmath as mp
 
 from evidence import Reading, float64
 from evidence.deciphering.dual import evidence_for, reading, solved, spread
 from evidence.deciphering.expansion import lower_bound, reach
 from evidence.instances import fifty_digits
+from evidence.instances.fifty_digits import Vector
 from evidence.instances.mem import MemProblem, rounded
 
-mp = fifty_digits.mp
 
-
-def measured(problem: MemProblem, order: int, error: Callable[[object, fifty_digits.Maximizer], list[object]]) -> Reading:
+def measured(problem: MemProblem, order: int, error: Callable[[Any, fifty_digits.Maximizer], Vector]) -> Reading:
     """The limit of error(α, λ*(α))/α^order as α → 0."""
     leading = fifty_digits.leading(lambda alpha: error(alpha, problem.maximizer(alpha)), order, problem.small)
     tolerance = problem.tolerance(reach(problem) ** (order + 2)) + float(leading.error)
@@ -24,23 +26,23 @@ def measured(problem: MemProblem, order: int, error: Callable[[object, fifty_dig
 
 
 @fifty_digits.precise
-def times(matrix: object, vector: list[object]) -> list[object]:
+def times(matrix: Any, vector: Vector) -> Vector:
     """A matrix times a vector, in 50 digits."""
-    return list(matrix * mp.matrix(vector))  # type: ignore[operator]
+    return list(matrix * mp.matrix(vector))
 
 
 def evidence(problem: MemProblem) -> list[float]:
     return list(problem.drawn["z"].tolist())
 
 
-def difference(x: list[object], y: list[object]) -> list[object]:
-    return [p - q for p, q in zip(x, y, strict=True)]  # type: ignore[operator]
+def difference(x: Vector, y: Vector) -> Vector:
+    return [p - q for p, q in zip(x, y, strict=True)]
 
 
 def third_order(problem: MemProblem) -> Reading:
     z, sigma = evidence(problem), problem.law.covariance()
 
-    def error(alpha: object, optimum: fifty_digits.Maximizer) -> list[object]:
+    def error(alpha: Any, optimum: fifty_digits.Maximizer) -> Vector:
         matrix = mp.eye(problem.d) + alpha * sigma
         return difference(optimum.dual, list(mp.lu_solve(matrix, alpha * mp.matrix(z))))
 
@@ -49,7 +51,7 @@ def third_order(problem: MemProblem) -> Reading:
 
 def second_order(problem: MemProblem) -> Reading:
     z = evidence(problem)
-    return measured(problem, 2, lambda alpha, optimum: difference(optimum.dual, [alpha * x for x in z]))  # type: ignore[operator]
+    return measured(problem, 2, lambda alpha, optimum: difference(optimum.dual, [alpha * x for x in z]))
 
 
 def maximizer(problem: MemProblem) -> Reading:
@@ -61,8 +63,8 @@ def second_of_estimate(problem: MemProblem) -> Reading:
     """The coefficient of α² in ĥ, after μ + αΣz is taken off."""
     mean, along = problem.law.mean(), times(problem.law.covariance(), evidence(problem))
 
-    def error(alpha: object, optimum: fifty_digits.Maximizer) -> list[object]:
-        return difference(optimum.estimate, [m + alpha * x for m, x in zip(mean, along, strict=True)])  # type: ignore[operator]
+    def error(alpha: Any, optimum: fifty_digits.Maximizer) -> Vector:
+        return difference(optimum.estimate, [m + alpha * x for m, x in zip(mean, along, strict=True)])
 
     return measured(problem, 2, error)
 

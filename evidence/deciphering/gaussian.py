@@ -12,6 +12,7 @@ from torch.distributions import Independent, Normal, kl_divergence
 
 from evidence import Reading, Value
 from evidence.deciphering.problem import line
+from evidence.instances.derivatives import hessian, jacobian
 from evidence.instances.placement import Placed
 from numerics import tolerances
 
@@ -59,7 +60,7 @@ class GaussianProblem(Placed):
 
     # ── u and its integrals ─────────────────────────────────────────────────────────────────────────────────────────
 
-    def law(self, center: Tensor, spread: Tensor | float = 1.0) -> Independent:
+    def law(self, center: Tensor, spread: Tensor | float = 1.0) -> Independent[Normal]:
         """N(center, spread² I)."""
         return Independent(Normal(center, torch.ones_like(center) * spread), 1)
 
@@ -83,15 +84,16 @@ class GaussianProblem(Placed):
         """λ* by Newton's method on the integrated dual."""
         dual = torch.zeros_like(self["b"])
         for _ in range(3):
-            slope = torch.autograd.functional.jacobian(self.dual_value, dual)
-            curvature = torch.autograd.functional.hessian(self.dual_value, dual)
+            slope = jacobian(self.dual_value, dual)
+            curvature = hessian(self.dual_value, dual)
             dual = dual - torch.linalg.solve(curvature, slope)
         return dual
 
     def estimate(self, alpha: float) -> Tensor:
         """The mean of the minimizer, from the normal equations of α/2 ‖b − h‖² + ½ ‖h − μ‖²."""
         eye = torch.eye(self.d, dtype=torch.float64, device=self.device)
-        return torch.linalg.solve((1 + alpha) * eye, self["mu"] + alpha * self["b"])
+        center: Tensor = torch.linalg.solve((1 + alpha) * eye, self["mu"] + alpha * self["b"])
+        return center
 
 
 @cache

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from evidence import Reading
 from evidence.deciphering.problem import information, more, shares
+from evidence.instances.derivatives import log_density
 from evidence.instances.mem import MemProblem
 from numerics import mem
 
@@ -32,7 +33,7 @@ class Perspective:
 
     def log_likelihood(self, deviation: Tensor) -> Tensor:
         """The logarithm of the density of the noise."""
-        return self.noise.log_prob(deviation).sum()
+        return log_density(self.noise, deviation).sum()
 
     def of_weights(self, p: Tensor) -> Tensor:
         """The log likelihood of μ + z for the mean of p."""

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from evidence import Reading, choose
+from evidence.instances.derivatives import gradient
 from evidence.instances.mem import MemProblem
 from numerics import mem, tolerances
 
@@ -107,8 +108,7 @@ def minimizer(problem: MemProblem) -> Reading:
 
 def estimate(problem: MemProblem) -> Reading:
     solution = solved(problem, problem.alpha)
-    dual = problem.dual.clone().requires_grad_()
-    slope = torch.autograd.grad(mem.log_partition(dual, problem.templates, problem.prior), dual)[0]
+    slope = gradient(lambda dual: mem.log_partition(dual, problem.templates, problem.prior), problem.dual)
     return Reading(
         problem.point(),
         {"Newton": solution.mean, "autograd": slope},

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import torch
+from torch import Tensor
 
 from evidence import Layer, Reading, Sampled, confirms
 from evidence.deciphering.attention_mem import drawn
+from evidence.instances.derivatives import gradient
 from evidence.instances.mem import MemProblem, mem_problems
 from numerics import mem
 
@@ -36,10 +38,13 @@ def smoother(problem: MemProblem) -> Reading:
 
 @confirms(Layer.TORCH, "deciphering.s2.hopfield", on=mem_problems())
 def hopfield(problem: MemProblem) -> Reading:
-    state, beta, patterns = problem.evidence.clone().requires_grad_(), problem.alpha, problem.templates
-    energy = -torch.logsumexp(beta * patterns @ state, -1) / beta + state.square().sum() / 2
-    step = state.detach() - torch.autograd.grad(energy, state)[0]
-    library = torch.softmax(beta * patterns @ state.detach(), -1) @ patterns
+    state, beta, patterns = problem.evidence, problem.alpha, problem.templates
+
+    def energy(at: Tensor) -> Tensor:
+        return -torch.logsumexp(beta * patterns @ at, -1) / beta + at.square().sum() / 2
+
+    step = state - gradient(energy, state)
+    library = torch.softmax(beta * patterns @ state, -1) @ patterns
     point = problem.point() | {"X": problem.drawn["T"], "xi": problem.drawn["z"], "beta": beta}
     return Reading(point, {"autograd": step, "softmax": library}, problem.tolerance(step, problem.evidence))
 

@@ -6,7 +6,7 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from evidence import Layer, Observed, Reading, Sampled, choose, confirms
+from evidence import Layer, Observed, Reading, Sampled, Value, choose, confirms
 from evidence.deciphering.problem import NOISES, line, mean_evidence, more, places, shares, sign_vectors
 from evidence.instances.mem import MemProblem, mem_problems
 from evidence.source import layers
@@ -43,7 +43,7 @@ def gaussian_mean(drawn: dict[str, float]) -> Reading:
     points, weights = line()
     m = torch.tensor(drawn["m"], dtype=torch.float64)
     routes = {"quadrature": ((points + m) * weights).sum()}
-    point = {"m": m, "n": points.numel(), "w": weights / weights.sum(), "x": points}
+    point: dict[str, Value] = {"m": m, "n": points.numel(), "w": weights / weights.sum(), "x": points}
     return Reading(point, routes, tolerances.rounding("float64", points.numel(), 1 + float(m.abs())))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch.distributions import Categorical, kl_divergence
 
-from evidence import Layer, Reading, confirms
+from evidence import Layer, Reading, Value, confirms
 from evidence.deciphering.problem import more, shares
 from evidence.instances.mem import MemProblem, mem_problems
 
@@ -39,7 +39,7 @@ def divergence(problem: MemProblem) -> Reading:
     """Of an estimate with one word outside T; nothing outside, for one seed in three."""
     truth, within, outside, total = spilling(problem)
     value = kl_divergence(Categorical(padded(truth, 1)), Categorical(total))
-    point = {"m": problem.n, "r": truth, "s": within, "t": outside}
+    point: dict[str, Value] = {"m": problem.n, "r": truth, "s": within, "t": outside}
     return Reading(point, {"torch": value}, problem.tolerance(truth.log(), within.log()))
 
 
@@ -57,5 +57,5 @@ def distance(problem: MemProblem) -> Reading:
     truth, within, outside, total = spilling(problem)
     position = more(problem, x=(problem.n + 1,))["x"]
     squared = (total @ position - truth @ position[:-1]) ** 2
-    point = {"m": problem.n, "r": truth, "s": within, "t": outside, "x": position[:-1], "w": position[-1]}
+    point: dict[str, Value] = {"m": problem.n, "r": truth, "s": within, "t": outside, "x": position[:-1], "w": position[-1]}
     return Reading(point, {"torch": squared}, problem.tolerance())

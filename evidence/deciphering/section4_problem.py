@@ -41,7 +41,7 @@ def reliability(problem: MemProblem) -> Reading:
         values["r" + number] = deviation.square().sum().cpu()
         values["k" + number] = information(solution.weights, problem.prior).clamp(min=0).cpu()  # 0 but for rounding
         error += 2 * float(solution.mean_error * deviation.norm()) + float(solution.gap)
-    return Reading(values, {"Newton": values["r₁"]}, problem.tolerance(problem.target.square()) + error)
+    return Reading(values, {"Newton": float64(values["r₁"])}, problem.tolerance(problem.target.square()) + error)
 
 
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────

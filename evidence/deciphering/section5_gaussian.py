@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import torch
 from torch.distributions import kl_divergence
 
 from evidence import Layer, Reading, confirms
 from evidence.deciphering.gaussian import GaussianProblem, gaussian_problems
 from evidence.deciphering.problem import more, shares
 from evidence.instances import fifty_digits
+from evidence.instances.derivatives import jacobian, log_density
 from evidence.instances.mem import MemProblem, mem_problems, rounded
 from numerics import mem, tolerances
 
@@ -22,7 +22,7 @@ def objective(problem: GaussianProblem) -> Reading:
 
 @confirms(Layer.TORCH, "deciphering.7", on=gaussian_problems())
 def minimizer_density(problem: GaussianProblem) -> Reading:
-    return problem.reading(normal_equations=problem.law(problem.estimate(problem.alpha)).log_prob(problem["x"]))
+    return problem.reading(normal_equations=log_density(problem.law(problem.estimate(problem.alpha)), problem["x"]))
 
 
 @confirms(Layer.TORCH, "deciphering.8", on=gaussian_problems())
@@ -40,20 +40,22 @@ def generating_function(problem: GaussianProblem) -> Reading:
 
 @confirms(Layer.TORCH, "deciphering.s5.dual-point", on=gaussian_problems())
 def dual_slope(problem: GaussianProblem) -> Reading:
-    return problem.reading(autograd=torch.autograd.functional.jacobian(problem.dual_value, problem["lam"]))
+    return problem.reading(autograd=jacobian(problem.dual_value, problem["lam"]))
 
 
 @confirms(Layer.TORCH, "deciphering.s5.proportional", on=gaussian_problems())
 def density_ratio(problem: GaussianProblem) -> Reading:
     u, lam = problem.law(problem["mu"]), problem["lam"]
-    return problem.reading(torch=u.log_prob(problem["x"]) - u.log_prob(problem["y"]) + lam @ (problem["x"] - problem["y"]))
+    return problem.reading(
+        torch=log_density(u, problem["x"]) - log_density(u, problem["y"]) + lam @ (problem["x"] - problem["y"])
+    )
 
 
 @confirms(Layer.TORCH, "deciphering.s5.minimizer", on=gaussian_problems())
 def tilted_density(problem: GaussianProblem) -> Reading:
     dual = problem.maximizer()
-    log_density = problem.law(problem["mu"]).log_prob(problem["x"]) + dual @ problem["x"]
-    return problem.reading(quadrature=log_density - problem.integrals(dual)[0].log())
+    tilted = log_density(problem.law(problem["mu"]), problem["x"]) + dual @ problem["x"]
+    return problem.reading(quadrature=tilted - problem.integrals(dual)[0].log())
 
 
 @confirms(Layer.TORCH, "deciphering.s5.estimate", on=gaussian_problems())

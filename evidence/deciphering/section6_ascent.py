@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import torch
+from torch import Tensor
 
 from evidence import Layer, Reading, confirms
 from evidence.deciphering.attention_mem import drawn
+from evidence.instances.derivatives import gradient
 from evidence.instances.mem import MemProblem, mem_problems
 from numerics import mem
 
@@ -14,10 +15,13 @@ from numerics import mem
 def parabola(problem: MemProblem) -> Reading:
     """D(ν) + ⟨∇D(ν), λ − ν⟩ by autograd; ν = λ for one seed in three."""
     nu = problem.drawn["lam"] + drawn(problem, nu=(problem.d,))["nu"] * (problem.seed % 3)
-    nu_leaf = nu.clone().to(problem.device).requires_grad_()
-    log_partition = mem.log_partition(nu_leaf, problem.templates, problem.prior)
-    value = nu_leaf @ problem.target - nu_leaf.square().sum() / (2 * problem.alpha) - log_partition
-    slope = torch.autograd.grad(value, nu_leaf)[0]
-    tangent = value.detach() + slope @ (problem.dual - nu_leaf.detach())
+    here = nu.to(problem.device)
+
+    def value(at: Tensor) -> Tensor:
+        log_partition = mem.log_partition(at, problem.templates, problem.prior)
+        return at @ problem.target - at.square().sum() / (2 * problem.alpha) - log_partition
+
+    slope = gradient(value, here)
+    tangent = value(here) + slope @ (problem.dual - here)
     allowed = problem.tolerance(problem.target, slope, tangent) * (1 + float(nu.abs().sum() * problem.drawn["T"].abs().max()))
     return Reading(problem.point() | {"nu": nu}, {"autograd": tangent}, allowed)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
+import mpmath as mp
 import torch
 from hypothesis import strategies as st
+from torch import Tensor
 
-from evidence import Layer, Reading, Sampled, choose, confirms, float64
+from evidence import Layer, Reading, Sampled, Value, choose, confirms, float64
 from evidence.deciphering.expansion import (
     homogeneous,
     log_normal,
@@ -18,6 +21,8 @@ from evidence.deciphering.expansion import (
     variance,
 )
 from evidence.instances import fifty_digits
+from evidence.instances.derivatives import gradient
+from evidence.instances.fifty_digits import Vector
 from evidence.instances.mem import MemProblem, mem_problems, rounded
 from numerics import mem, tolerances
 
@@ -33,9 +38,9 @@ def exponential_series(drawn: dict[str, float]) -> Reading:
 def remainder_at_the_maximizer(problem: MemProblem) -> Reading:
     mean = problem.law.mean()
 
-    def remainder(alpha: object) -> list[object]:
+    def remainder(alpha: Any) -> Vector:
         dual = problem.maximizer(alpha).dual
-        return [problem.law.log_mgf(dual) - fifty_digits.mp.fdot(mean, dual) - variance(problem, dual) / 2]
+        return [problem.law.log_mgf(dual) - mp.fdot(mean, dual) - variance(problem, dual) / 2]
 
     leading = fifty_digits.leading(remainder, 3, problem.small)
     routes = {"fifty digits": rounded(leading.values)[0]}
@@ -45,9 +50,11 @@ def remainder_at_the_maximizer(problem: MemProblem) -> Reading:
 @confirms(Layer.TORCH, "deciphering.s6.quadratic-model", on=mem_problems())
 def slope_of_the_model(problem: MemProblem) -> Reading:
     center, covariance = mem.moments(problem.templates, problem.prior)
-    dual = problem.dual.clone().requires_grad_()
-    model = dual @ problem.target - dual.square().sum() / (2 * problem.alpha) - center @ dual - dual @ covariance @ dual / 2
-    slope = problem.alpha * torch.autograd.grad(model, dual)[0]
+
+    def model(dual: Tensor) -> Tensor:
+        return dual @ problem.target - dual.square().sum() / (2 * problem.alpha) - center @ dual - dual @ covariance @ dual / 2
+
+    slope = problem.alpha * gradient(model, problem.dual)
     return Reading(problem.point(), {"autograd": slope}, problem.tolerance(reach(problem) ** 2, problem.target))
 
 
@@ -62,7 +69,7 @@ def gaussian(drawn: dict[str, int]) -> Reading:
     grid = torch.cartesian_prod(*[line] * d).reshape(-1, d)  # the trapezoidal rule is exact to rounding for Gaussians
     integrand = (m + grid @ factor.T) @ lam - grid.square().sum(-1) / 2
     value = torch.logsumexp(integrand, 0) + d * math.log(step / math.sqrt(2 * math.pi))
-    point = {"d": d, "m": m, "A": factor, "lam": lam}
+    point: dict[str, Value] = {"d": d, "m": m, "A": factor, "lam": lam}
     return Reading(point, {"quadrature": value}, tolerances.rounding("float64", len(grid), 32))
 
 

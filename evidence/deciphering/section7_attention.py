@@ -45,7 +45,8 @@ def side_by_side(head: Head) -> Reading:
     library = torch.stack([head.by_library(query, masks[h], None, head=h)[0] for h in range(head.heads)])
     with torch.no_grad():
         layer = head.layer(all_heads=True)(query, head["X"], masks)
-    return reading(head, all_heads=True, library=library, generalized=layer.view(head.heads, head.e))
+    routes = {"library": library, "generalized": layer.view(head.heads, head.e)}
+    return Reading(head.point(all_heads=True), routes, head.tolerance(*routes.values()))
 
 
 @confirms(Layer.TORCH, "deciphering.fn8", on=both, count=12)

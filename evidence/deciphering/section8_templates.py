@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import mpmath as mp
 import torch
@@ -14,6 +15,7 @@ from evidence import Layer, Reading, Sampled, choose, confirms, float64
 from evidence.deciphering.attention import reading
 from evidence.deciphering.attention_mem import GENERIC, output_of_layer
 from evidence.instances import fifty_digits
+from evidence.instances.fifty_digits import Vector
 from evidence.instances.heads import Head, drawn_heads
 from evidence.instances.mem import MemProblem, mem_problems, rounded
 from numerics import tolerances
@@ -58,8 +60,8 @@ def at_fixed_product(problem: MemProblem) -> Reading:
     law, w = problem.law, problem.drawn["z"].tolist()
     start = problem.small
 
-    def remainder(x: object) -> list[object]:
-        optimum = fifty_digits.maximize(law, [mp.mpf(c) / x for c in w], x)  # type: ignore[operator]
+    def remainder(x: Any) -> Vector:
+        optimum = fifty_digits.maximize(law, [mp.mpf(c) / x for c in w], x)
         return [entry - mp.mpf(c) for entry, c in zip(optimum.dual, w, strict=True)]
 
     leading = fifty_digits.leading(remainder, 1, start)

@@ -66,7 +66,7 @@ def weight_outside(x: Input) -> Reading:
         attn_mask=x["sparse"].log().reshape(1, 1, -1),
         scale=1.0,
     )
-    extra = {"u": x["sparse"].cpu(), "o": outside.cpu()}
+    extra: dict[str, Value] = {"u": x["sparse"].cpu(), "o": outside.cpu()}
     return x.reading(extra=extra, prior=outside @ by_prior.reshape(-1), sdpa=masked.sum())
 
 

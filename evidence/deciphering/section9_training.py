@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import torch
 
-from evidence import Layer, Observed, Reading, confirms
+from evidence import Layer, Observed, Reading, Value, confirms
 from evidence.deciphering.transport import ANY
+from evidence.instances.derivatives import jacobian
 from evidence.instances.ot import OtProblem
 from evidence.source import networks
 from numerics import ot_attention as ot
@@ -23,10 +24,10 @@ def gradients(problem: OtProblem) -> Reading:
         weights = ot.weights(templates, problem["z"], share, cost, problem.alpha, problem.gamma)
         return weights @ templates
 
-    jacobian = torch.autograd.functional.jacobian(output, problem["T"]).transpose(1, 2)
+    slopes = jacobian(output, problem["T"]).transpose(1, 2)
     size = float(1 + share * (1 + problem.alpha / problem.gamma * problem["z"].abs().sum()) * (1 + problem["T"].abs().sum()))
     exponent = 1 + problem.alpha / problem.gamma * float((problem["T"].abs() @ problem["z"].abs()).max())
-    point = {
+    point: dict[str, Value] = {
         "G": problem.N,
         "d": problem.d,
         "W": problem.drawn["T"],
@@ -35,7 +36,7 @@ def gradients(problem: OtProblem) -> Reading:
         "alpha": problem.alpha,
         "gamma": problem.gamma,
     }
-    return Reading(point, {"autograd": jacobian}, tolerances.rounding("float64", problem.N * problem.d, size * exponent))
+    return Reading(point, {"autograd": slopes}, tolerances.rounding("float64", problem.N * problem.d, size * exponent))
 
 
 VOTES = [Observed("deciphering.s9.vision", Layer.SOURCE, networks.vision)]

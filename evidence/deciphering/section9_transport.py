@@ -9,11 +9,12 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from evidence import Layer, Reading, Sampled, choose, confirms, float64
+from evidence import Layer, Reading, Sampled, Value, choose, confirms, float64
 from evidence.deciphering.appendix_d_2_preference import conic_true_preference
 from evidence.deciphering.conic_transport import CONIC_ANY, array, certified, problems
 from evidence.deciphering.transport import APART, closed_preference, reading, value
 from evidence.deciphering.transport_sharing import ANY
+from evidence.instances.derivatives import gradient
 from evidence.instances.ot import OtProblem
 from numerics import ot_attention as ot
 from numerics import tolerances
@@ -56,8 +57,7 @@ def response(x: OtProblem) -> Reading:
         plan = torch.exp((rows[:, None] + columns[None, :] - x["M"]) / x.gamma)
         return x["x"] @ plan.sum(-1) + x["y"] @ plan.sum(0)
 
-    t = x["t"].clone().requires_grad_()
-    derivative = torch.autograd.grad(pushed(t), t)[0]
+    derivative = gradient(pushed, x["t"])
     reach = (x["f"].abs().max() + x["g"].abs().max() + x["t"] * (x["x"].abs().max() + x["y"].abs().max())) / x.gamma
     return reading(x, derivative.abs() * (1 + reach), autograd=derivative)
 
@@ -98,7 +98,7 @@ def entropic_value(x: OtProblem) -> Reading:
     solved = certified(transport.solve_coupling(p, u, cost, x.gamma))
     cheapest = coupling.solve_transport(cost, p, u)
     assert cheapest.certified, f"the solver left a gap of {cheapest.gap} with status {cheapest.status}"
-    point = {
+    point: dict[str, Value] = {
         "N": x.N,
         "gamma": x.gamma,
         "rho": 1.5,

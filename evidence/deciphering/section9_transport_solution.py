@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -44,7 +46,10 @@ def first_order_of_mean(x: OtProblem) -> Reading:
     def attended(strength: Tensor) -> Tensor:
         return ot.transported(strength * (x["T"] @ x["z"]), x["u"], x["M"], x.gamma) @ x["T"]
 
-    slopes = torch.stack([coefficient(lambda s, a=a: attended(s)[a], 1) for a in range(x.d)])
+    def entry(a: int) -> Callable[[Tensor], Tensor]:
+        return lambda strength: attended(strength)[a]
+
+    slopes = torch.stack([coefficient(entry(a), 1) for a in range(x.d)])
     return reading(x, (x["T"] ** 2).sum() * x["z"] / x.gamma, autograd=slopes)
 
 

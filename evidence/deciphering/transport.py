@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ from torch import Tensor
 
 from evidence import Reading, float64
 from evidence.instances import fifty_digits
+from evidence.instances.derivatives import derivative
 from evidence.instances.ot import SYMMETRIC, OtProblem, ot_problems
 from numerics import ot_attention as ot
 
@@ -36,19 +38,9 @@ def reading(x: OtProblem, *magnitudes: Tensor | float, extra: dict[str, Any] | N
     return Reading(x.point(**(extra or {})), results, x.tolerance(*magnitudes, *results.values()))
 
 
-def slope(function: Callable[[Tensor], Tensor], point: Tensor) -> Tensor:
-    """The gradient by autograd."""
-    point = point.clone().requires_grad_()
-    return torch.autograd.grad(function(point), point, create_graph=True)[0]
-
-
 def coefficient(function: Callable[[Tensor], Tensor], order: int) -> Tensor:
     """The coefficient of s, s² or s³ of a function of one number s at 0, by autograd."""
-    s = torch.zeros((), dtype=torch.float64, requires_grad=True)
-    result = function(s)
-    for times in range(1, order + 1):
-        result = torch.autograd.grad(result, s, create_graph=times < order)[0] / times
-    return result
+    return derivative(function, order) / math.factorial(order)
 
 
 def true_mean(x: OtProblem) -> Tensor:

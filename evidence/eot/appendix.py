@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, cached_property
+from typing import Literal
 
 import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
 from evidence import Reading, Value
-from evidence.eot.forward import gradient, reading
+from evidence.eot.forward import reading
+from evidence.instances.derivatives import gradient
 from evidence.instances.one_sided import Row
 from evidence.instances.placement import Placed
 from numerics import one_sided, tolerances
@@ -60,12 +62,12 @@ class Batch(Placed):
         """Every variable by its printed name."""
         return {"n": self.n, "m": self.m, "d": 2, "tau": self.tau, "eps": self.tau, **self.drawn}
 
-    def reading(self, *magnitudes: Tensor | float, computed: str = "left", **routes: Tensor) -> Reading:
+    def reading(self, *magnitudes: Tensor | float, computed: Literal["left", "right"] = "left", **routes: Tensor) -> Reading:
         """Routes at this batch, with the tolerance of sums over its entries for these magnitudes and the routes' own."""
         largest = max(float(torch.as_tensor(x, dtype=torch.float64).abs().max()) for x in (1.0, *magnitudes, *routes.values()))
         exponent = float((self["Q"].abs() @ self["K"].abs().T).max()) / self.tau
         scale = largest * (1 + exponent) * max(1.0, self.tau, 1 / self.tau) ** 2
-        return Reading(self.point(), routes, tolerances.rounding("float64", self.n * self.m, scale), computed)  # type: ignore[arg-type]
+        return Reading(self.point(), routes, tolerances.rounding("float64", self.n * self.m, scale), computed)
 
 
 @cache

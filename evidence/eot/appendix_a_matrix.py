@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from torch.autograd.functional import jacobian
 
 from evidence import Layer, Observed, Reading, Sampled, confirms, float64
 from evidence.eot.appendix import Batch, batches
 from evidence.eot.appendix_a_solution import attention_matrix, whole_matrix
 from evidence.eot.conic_appendix import ConicBatch, conic_batches
+from evidence.instances.derivatives import jacobian
 from evidence.source.dot_product import typical_temperature
 from numerics import one_sided, tolerances
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import torch
 from torch import Tensor
-from torch.autograd.functional import hessian
 
 from evidence import Layer, Reading, Sampled, confirms, float64
 from evidence.eot.appendix import Batch, batches
 from evidence.eot.conic_appendix import ConicBatch, conic_batches
-from evidence.eot.forward import gradient
+from evidence.instances.derivatives import gradient, hessian
 from numerics import one_sided
 
 

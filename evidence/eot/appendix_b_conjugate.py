@@ -8,7 +8,8 @@ from evidence import Layer, Reading, Sampled, confirms, float64
 from evidence.eot.appendix import conjugate, maximizer, potential, value
 from evidence.eot.conic_appendix import conic_conjugate, conic_maximizer, slack
 from evidence.eot.conic_one_sided import STEP, ConicRow, problems, solved
-from evidence.eot.forward import gradient, reading
+from evidence.eot.forward import reading
+from evidence.instances.derivatives import gradient
 from evidence.instances.one_sided import Row, rows
 
 

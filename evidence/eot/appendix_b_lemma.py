@@ -11,7 +11,8 @@ from evidence.eot.appendix import maximizer, shares, slopes
 from evidence.eot.appendix_b_conjugate import gradient_of_conjugate, slope_of_conjugate
 from evidence.eot.conic_appendix import conic_maximizer, slack
 from evidence.eot.conic_one_sided import ConicRow, error, problems, solved
-from evidence.eot.forward import gradient, reading
+from evidence.eot.forward import reading
+from evidence.instances.derivatives import gradient
 from evidence.instances.one_sided import Row, rows
 from numerics import one_sided
 
@@ -45,12 +46,10 @@ def excess_over_chord(row: Row) -> Reading:
     return Reading(point, {"closed_form": gap}, row.tolerance(row.s, row.tau))
 
 
-@confirms(Layer.TORCH, "eot.136", "eot.sB.first-order", on=rows(), corrected=lambda row: slope_at_maximizer(row))
 def slope_at_maximizer(row: Row) -> Reading:
     return reading(row, row.s, row.tau, autograd=slopes(row, one_sided.plan(row.s, row.tau)))
 
 
-@confirms(Layer.TORCH, "eot.138", on=rows(), corrected=lambda row: gradient_at_maximizer(row))
 def gradient_at_maximizer(row: Row) -> Reading:
     plan = one_sided.plan(row.s, row.tau)
     return reading(row, row.s, row.tau, autograd=gradient(lambda p: -row.tau * one_sided.entropy(p), plan))
@@ -70,7 +69,6 @@ def mass_beside_maximizer(row: Row) -> Reading:
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
 
 
-@confirms(Layer.PRIMAL, "eot.136", "eot.sB.first-order", on=problems(), corrected=lambda drawn: conic_slope_at_maximizer(drawn))
 def conic_slope_at_maximizer(drawn: ConicRow) -> Reading:
     solution = solved(drawn.scores, drawn.epsilon)
     slope = drawn.scores - drawn.epsilon * (np.log(solution.plan) + 1)
@@ -78,7 +76,6 @@ def conic_slope_at_maximizer(drawn: ConicRow) -> Reading:
     return Reading(drawn.point(), {"cvxpy": float64(slope)}, 2 * drawn.epsilon * relative + slack(drawn, 0.0))
 
 
-@confirms(Layer.PRIMAL, "eot.138", on=problems(), corrected=lambda drawn: conic_gradient_at_maximizer(drawn))
 def conic_gradient_at_maximizer(drawn: ConicRow) -> Reading:
     solution = solved(drawn.scores, drawn.epsilon)
     relative = error(solution, drawn.epsilon) / solution.plan.min()
@@ -87,6 +84,16 @@ def conic_gradient_at_maximizer(drawn: ConicRow) -> Reading:
 
 
 VOTES = [
+    Sampled("eot.138", Layer.PRIMAL, conic_gradient_at_maximizer, on=problems(), corrected=conic_gradient_at_maximizer),
+    Sampled(
+        ("eot.136", "eot.sB.first-order"),
+        Layer.PRIMAL,
+        conic_slope_at_maximizer,
+        on=problems(),
+        corrected=conic_slope_at_maximizer,
+    ),
+    Sampled("eot.138", Layer.TORCH, gradient_at_maximizer, on=rows(), corrected=gradient_at_maximizer),
+    Sampled(("eot.136", "eot.sB.first-order"), Layer.TORCH, slope_at_maximizer, on=rows(), corrected=slope_at_maximizer),
     Sampled(("eot.135", "eot.lemB.4", "eot.139"), Layer.TORCH, maximizer, on=rows()),
     Sampled("eot.134", Layer.TORCH, gradient_of_conjugate, on=rows()),
     Sampled("eot.137", Layer.TORCH, mass_beside_any, on=rows(), corrected=slope_of_h),

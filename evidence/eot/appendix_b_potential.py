@@ -10,7 +10,8 @@ from evidence import Layer, Reading, Sampled, confirms, float64
 from evidence.eot.appendix import conjugate, maximizer, potential, shares, slopes
 from evidence.eot.conic_appendix import conic_conjugate, conic_maximizer, slack
 from evidence.eot.conic_one_sided import ConicRow, problems, solved
-from evidence.eot.forward import gradient, reading
+from evidence.eot.forward import reading
+from evidence.instances.derivatives import gradient
 from evidence.instances.one_sided import Row, rows
 from numerics import one_sided
 

@@ -9,7 +9,7 @@ from evidence import Layer, Reading, Sampled, float64
 from evidence.eot.appendix import potential, shares
 from evidence.eot.conic_appendix import slack
 from evidence.eot.conic_one_sided import STEP, ConicRow, problems, solved
-from evidence.eot.forward import gradient
+from evidence.instances.derivatives import gradient
 from evidence.instances.one_sided import Row, rows
 from numerics import one_sided, tolerances
 

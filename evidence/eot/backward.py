@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
-from torch.autograd.functional import jacobian
 
 from evidence import Reading
 from evidence.eot.forward import descent, reading
+from evidence.instances.derivatives import jacobian
 from evidence.instances.one_sided import Row
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
-from torch.autograd.functional import hessian, jacobian
 
 from evidence import Reading, Value
 from evidence.eot.forward import descent
+from evidence.instances.derivatives import hessian, jacobian
 from evidence.instances.one_sided import Row, rows
 from numerics import fisher, one_sided
 
@@ -28,7 +28,7 @@ def named(row: Row, name: str) -> Tensor:
 
 def reading(row: Row, *magnitudes: Tensor | float, **routes: Tensor) -> Reading:
     """Routes at a row, with the tolerance for these magnitudes and the routes' own."""
-    point: dict[str, Value] = row.point() | drawn(row)
+    point: dict[str, Value] = {**row.point(), **drawn(row)}
     return Reading(point, routes, row.tolerance(*magnitudes, *routes.values()))
 
 

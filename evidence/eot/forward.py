@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import torch
 from torch import Tensor
 
 from evidence import Reading
+from evidence.instances.derivatives import gradient
 from evidence.instances.one_sided import Row
 from numerics import one_sided
-
-
-def gradient(function: Callable[[Tensor], Tensor], point: Tensor) -> Tensor:
-    """∂function/∂at by autograd."""
-    point = point.clone().requires_grad_()
-    return torch.autograd.grad(function(point), point)[0]
 
 
 def reading(row: Row, *magnitudes: Tensor | float, **routes: Tensor) -> Reading:

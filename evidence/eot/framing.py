@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
-from torch.autograd.functional import jacobian
 
 from evidence import Reading
 from evidence.eot.backward import estimator_variance
 from evidence.eot.forward import reading
+from evidence.instances.derivatives import jacobian
 from evidence.instances.one_sided import Row
 from numerics import one_sided
 

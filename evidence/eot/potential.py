@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from evidence import Reading, Value
-from evidence.eot.forward import gradient
+from evidence.instances.derivatives import gradient
 from evidence.instances.one_sided import Row
 from numerics import fisher, one_sided
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -100,13 +100,13 @@ def points(draw: st.DrawFn, smallest: int = 1) -> Point:
     )
 
 
-def reading(point: Point, scale: float = 1.0, extra: dict[str, Value] | None = None, **routes: Tensor) -> Reading:
+def reading(point: Point, scale: float = 1.0, extra: Mapping[str, Value] = {}, /, **routes: Tensor) -> Reading:
     """Routes at a point.
 
     All that is drawn is at most 2 in size, and so are distances at most 5; m² products of such numbers are summed.
     """
     largest = max([1.0, *(float(route.abs().max()) for route in routes.values())])
-    return Reading(point.point() | (extra or {}), routes, tolerances.rounding("float64", point.m**2, 100 * scale * largest))
+    return Reading({**point.point(), **extra}, routes, tolerances.rounding("float64", point.m**2, 100 * scale * largest))
 
 
 def bisected(scores: Tensor, a: float) -> Tensor:

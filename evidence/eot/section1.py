@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import torch
-from torch.autograd.functional import jacobian
 
 from evidence import Layer, Reading, Sampled, confirms
 from evidence.eot.backward import mean_estimate
@@ -11,6 +10,7 @@ from evidence.eot.conic_one_sided import problems
 from evidence.eot.forward import descent, reading
 from evidence.eot.section3_theorem import conic_plan, conic_ratios, plan, ratios
 from evidence.eot.section5_remarks import variance_without_baseline
+from evidence.instances.derivatives import jacobian
 from evidence.instances.one_sided import Row, rows
 
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from evidence import Layer, Reading, Sampled, confirms, float64
+from evidence import Layer, Reading, Sampled, Value, confirms, float64
 from evidence.eot.appendix import Batch, batches
 from evidence.eot.appendix_a_solution import attention_matrix, whole_matrix
 from evidence.eot.backward import on_average
 from evidence.eot.conic_appendix import ConicBatch, conic_batches
 from evidence.eot.conic_one_sided import ConicRow, error, problems, solved
-from evidence.eot.forward import gradient, reading
+from evidence.eot.forward import reading
 from evidence.eot.framing import colder
 from evidence.eot.section5_remarks import single_sample
+from evidence.instances.derivatives import gradient
 from evidence.instances.one_sided import Row, rows
 from numerics import one_sided, tolerances
 from numerics.primal import coupling, matrix
@@ -73,7 +74,7 @@ def column_sums(drawn: ConicBatch) -> Reading:
     solution = coupling.solve_entropic(cost, marginal, marginal, drawn.epsilon)
     assert solution.certified
     error = solution.infeasibility + tolerances.rounding("float64", drawn.n)
-    point = {"n": drawn.n, "a": float64(marginal), "P": float64(solution.plan)}
+    point: dict[str, Value] = {"n": drawn.n, "a": float64(marginal), "P": float64(solution.plan)}
     return Reading(point, {"cvxpy": float64(solution.plan.sum(axis=0))}, error)
 
 

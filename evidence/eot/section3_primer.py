@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evidence import Finding, Layer, Outcome, Reading, Run, confirms, float64, observes
+from evidence import Finding, Layer, Outcome, Reading, Run, Value, confirms, float64, observes
 from evidence.eot.conic_couplings import CouplingProblem, entropic, problems
 from numerics import tolerances
 from numerics.primal import coupling
@@ -42,7 +42,7 @@ def detour(drawn: CouplingProblem) -> Reading:
     glued = first @ (second / drawn.second[:, None])
     longer = float(((first + second - glued) * drawn.metric).sum())
     error = (there.infeasibility + onward.infeasibility + tolerances.rounding("float64", drawn.n**3)) * drawn.metric.max()
-    point = {
+    point: dict[str, Value] = {
         "n": drawn.n,
         "a": float64(drawn.a),
         "b": float64(drawn.second),
@@ -57,7 +57,7 @@ def detour(drawn: CouplingProblem) -> Reading:
 @confirms(Layer.PRIMAL, "eot.s3.distance", on=problems(smallest=1), corrected=detour)
 def distance_to_itself(drawn: CouplingProblem) -> Reading:
     plan = linear(drawn.any_cost, drawn.a, drawn.a)
-    point = {"n": drawn.n, "D": float64(drawn.any_cost), "P": float64(plan.plan)}
+    point: dict[str, Value] = {"n": drawn.n, "D": float64(drawn.any_cost), "P": float64(plan.plan)}
     return Reading(point, {"linear program": float64(plan.objective)}, tolerances.rounding("float64", drawn.n, 10.0))
 
 

@@ -6,9 +6,10 @@ import torch
 
 from evidence import Layer, Reading, Sampled, confirms, float64
 from evidence.eot.conic_one_sided import ConicRow, error, problems, solved
-from evidence.eot.forward import gradient, reading
+from evidence.eot.forward import reading
 from evidence.eot.framing import colder
 from evidence.eot.section3_theorem import conic_plan, plan
+from evidence.instances.derivatives import gradient
 from evidence.instances.one_sided import Row, rows
 from numerics import one_sided, tolerances
 

@@ -9,7 +9,7 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from evidence import Layer, Observed, Reading, Sampled, choose, confirms
+from evidence import Layer, Observed, Reading, Sampled, Value, choose, confirms
 from evidence.eot.conic_one_sided import problems
 from evidence.eot.section3_theorem import conic_plan, plan
 from evidence.instances.one_sided import rows
@@ -50,8 +50,8 @@ def variance_of_cost(drawn: dict[str, int]) -> Reading:
     plan = torch.rand(m, generator=torch.Generator().manual_seed(drawn["seed"]), dtype=torch.float64) + 0.1
     plan /= plan.sum()
     signs = sign_vectors(d * (1 + m))
-    cost = -torch.einsum("nr,njr,j->n", signs[:, :d], signs[:, d:].unflatten(-1, (m, d)), plan)
-    point = {"d": d, "m": m, "p": plan}
+    cost = -torch.einsum("nr,njr,j->n", signs[:, :d], signs[:, d:].reshape(-1, m, d), plan)
+    point: dict[str, Value] = {"d": d, "m": m, "p": plan}
     variance = (cost / math.sqrt(d)).var(correction=0)
     return Reading(point, {"enumerated": variance}, tolerances.rounding("float64", len(signs)))
 

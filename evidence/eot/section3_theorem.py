@@ -8,7 +8,8 @@ from torch import Tensor
 from evidence import Layer, Observed, Reading, confirms, float64
 from evidence.dtypes import in_dtypes, plan_error, point
 from evidence.eot.conic_one_sided import ConicRow, error, problems, solved
-from evidence.eot.forward import gradient, reading
+from evidence.eot.forward import reading
+from evidence.instances.derivatives import gradient
 from evidence.instances.one_sided import OneSided, Row, rows
 from evidence.models.captured import SCALED
 from evidence.models.certified import certified_rows

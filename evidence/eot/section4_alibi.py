@@ -8,8 +8,8 @@ from torch import Tensor
 
 from evidence import Layer, Reading, confirms, float64
 from evidence.eot.conic_regularizers import RegularizedProblem, certified, conic_reading, regularized_problems
-from evidence.eot.forward import gradient
 from evidence.eot.regularizers import Point, points, reading
+from evidence.instances.derivatives import gradient, jacobian
 from numerics import regularizers, tolerances
 from numerics.primal import regularizers as conic_regularizers
 
@@ -32,7 +32,7 @@ def locality(point: Point) -> Reading:
 
 def first_term(point: Point, weights: Tensor) -> Reading:
     direct = point["tau"] * torch.xlogy(weights, weights).sum()
-    return reading(point, extra={"q": point["x"].cpu()}, direct=direct)
+    return reading(point, 1.0, {"q": point["x"].cpu()}, direct=direct)
 
 
 def first_term_of_any(point: Point) -> Reading:
@@ -88,9 +88,7 @@ def slope_of_all(point: Point) -> Reading:
 
 @confirms(Layer.TORCH, "eot.s4.locality", "eot.s4.tab1-alibi", on=points())
 def slope_of_distance(point: Point) -> Reading:
-    slopes = torch.autograd.functional.jacobian(
-        lambda gamma: (local_weights(point, gamma) * point.distance).sum(-1), point["gamma"]
-    )
+    slopes = jacobian(lambda gamma: (local_weights(point, gamma) * point.distance).sum(-1), point["gamma"])
     return reading(point, 10, autograd=slopes)
 
 

@@ -7,8 +7,8 @@ from torch import Tensor
 
 from evidence import Layer, Reading, Value, confirms
 from evidence.eot.conic_regularizers import RegularizedProblem, conic_reading, regularized_problems
-from evidence.eot.forward import gradient
 from evidence.eot.regularizers import Point, bisected, objective, points, reading
+from evidence.instances.derivatives import gradient
 from numerics import regularizers
 from numerics.primal import regularizers as conic_regularizers
 
@@ -78,7 +78,7 @@ def tsallis_curvature(point: Point) -> Reading:
 
 def gradient_of_term(x: Tensor, a: float) -> Tensor:
     """The slope of (x^α − x)/(α(α−1)) by autograd."""
-    return torch.autograd.grad(negative_tsallis(x, a), x, create_graph=True)[0]
+    return gradient(lambda at: negative_tsallis(at, a), x, again=True)
 
 
 @confirms(Layer.TORCH, "eot.s4.entmax-generalizes", on=points())

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import torch
 from torch import Tensor
-from torch.autograd.functional import jacobian
 
 from evidence import Layer, Reading, confirms, float64
 from evidence.eot.conic_one_sided import ConicRow, differences, problems
 from evidence.eot.conic_regularizers import RegularizedProblem, conic_reading, regularized_problems
-from evidence.eot.forward import gradient
 from evidence.eot.regularizers import Point, half_square, objective, points, reading
+from evidence.instances.derivatives import gradient, jacobian
 from numerics import one_sided, regularizers
 from numerics.primal import regularizers as conic_regularizers
 

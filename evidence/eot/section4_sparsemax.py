@@ -14,8 +14,8 @@ from evidence.eot.conic_regularizers import (
     conic_reading,
     regularized_problems,
 )
-from evidence.eot.forward import gradient
 from evidence.eot.regularizers import Point, bisected, close_to_others, half_square, objective, points, reading
+from evidence.instances.derivatives import gradient
 from numerics import regularizers, tolerances
 from numerics.primal import regularizers as conic_regularizers
 
@@ -71,7 +71,7 @@ def product_of_two(point: Point) -> Reading:
     scores = point["s"][:1].expand(2)
     threshold = scores[0] - 0.5
     extra: dict[str, Value] = {"s": scores.cpu(), "theta": threshold.cpu()}
-    return reading(point, extra=extra, closed_form=regularizers.sparsemax(scores).prod())
+    return reading(point, 1.0, extra, closed_form=regularizers.sparsemax(scores).prod())
 
 
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from evidence import Layer, Observed, Reading, Sampled, confirms
+from evidence import Layer, Observed, Reading, Sampled
 from evidence.eot.conic_regularizers import regularized_problems
 from evidence.eot.regularizers import Point, points, reading
 from evidence.eot.section4_alibi import conic_locality, locality
@@ -12,7 +12,6 @@ from evidence.source import alibi as shipped_alibi
 from evidence.source import transformations
 
 
-@confirms(Layer.TORCH, "eot.s4.alibi-form", on=points(smallest=2), corrected=lambda point: alibi(point))
 def alibi(point: Point) -> Reading:
     return reading(point, unscaled=torch.softmax(point["S"] / point["tau"] + point["b"] * point.distance, -1))
 
@@ -21,6 +20,7 @@ def alibi(point: Point) -> Reading:
 
 
 VOTES = [
+    Sampled("eot.s4.alibi-form", Layer.TORCH, alibi, on=points(smallest=2), corrected=alibi),
     Sampled("eot.tab1", Layer.TORCH, locality, on=points()),
     Sampled("eot.tab1", Layer.PRIMAL, conic_locality, on=regularized_problems(), count=20),
     Observed("eot.s4.alibi-sign", Layer.SOURCE, shipped_alibi.alibi_sign),

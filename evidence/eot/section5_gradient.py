@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import torch
 from torch import Tensor
-from torch.autograd.functional import jacobian
 
 from evidence import Layer, Observed, Reading, confirms, float64
 from evidence.dtypes import in_dtypes, plan_error, point
 from evidence.eot.conic_one_sided import ConicRow, differences, problems
-from evidence.eot.forward import descent, gradient, reading
+from evidence.eot.forward import descent, reading
+from evidence.instances.derivatives import gradient, jacobian
 from evidence.instances.one_sided import OneSided, Row, rows
 from evidence.models.captured import ARCHITECTURES
 from evidence.models.rows import SCORE_GRADIENT, in_random_models, pretrained_rows

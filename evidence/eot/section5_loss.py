@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from evidence import Layer, Reading, confirms
-from evidence.eot.forward import gradient
+from evidence.instances.derivatives import gradient
 from evidence.instances.one_sided import Row, rows
 from numerics import one_sided
 

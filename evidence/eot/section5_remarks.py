@@ -9,7 +9,8 @@ from torch import Tensor
 from evidence import Layer, Reading, Sampled, confirms, float64
 from evidence.eot.backward import estimator_variance, on_average, score_functions, with_baseline
 from evidence.eot.conic_one_sided import ConicRow, differences, error, problems, solved
-from evidence.eot.forward import descent, gradient, reading
+from evidence.eot.forward import descent, reading
+from evidence.instances.derivatives import gradient
 from evidence.instances.one_sided import Row, rows
 from numerics import one_sided
 

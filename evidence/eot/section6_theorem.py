@@ -9,8 +9,8 @@ from torch import Tensor
 from evidence import Layer, Observed, Reading, Sampled, confirms, float64
 from evidence.eot.conic_dual import dual_value, value_error
 from evidence.eot.conic_one_sided import ConicRow, error, problems, solved
-from evidence.eot.forward import gradient
 from evidence.eot.potential import dual, level, number, reading
+from evidence.instances.derivatives import gradient
 from evidence.instances.one_sided import Row, rows
 from evidence.models.captured import SCALED
 from evidence.models.rows import POTENTIAL_GRADIENT, in_random_models, pretrained_rows

@@ -8,8 +8,8 @@ from torch import Tensor
 from evidence import Layer, Reading, Sampled, confirms, float64
 from evidence.eot.conic_dual import value_error
 from evidence.eot.conic_one_sided import STEP, ConicRow, error, problems, solved
-from evidence.eot.forward import gradient
 from evidence.eot.potential import number, reading, value
+from evidence.instances.derivatives import gradient
 from evidence.instances.one_sided import Row, rows
 from numerics import one_sided
 

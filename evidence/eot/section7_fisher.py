@@ -6,7 +6,7 @@ import torch
 
 from evidence import Layer, Reading, Sampled, confirms
 from evidence.eot.fisher import SMALL, both, named, reading, slopes
-from evidence.eot.forward import gradient
+from evidence.instances.derivatives import gradient
 from evidence.instances.one_sided import Row
 from numerics import one_sided
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
-from torch.autograd.functional import hessian
 
 from evidence import Layer, Observed, Reading, Sampled, confirms
 from evidence.eot.backward import with_baseline
@@ -12,6 +11,7 @@ from evidence.eot.fisher import SMALL, both, named, potential_hessian, reading, 
 from evidence.eot.potential import value
 from evidence.eot.section5_remarks import variance_without_baseline
 from evidence.eot.section7_fisher import matrix
+from evidence.instances.derivatives import hessian
 from evidence.instances.one_sided import Row
 from evidence.models.captured import SCALED
 from evidence.models.rows import POTENTIAL_HESSIAN, in_random_models, pretrained_rows

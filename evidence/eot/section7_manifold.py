@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import torch
-from torch.autograd.functional import hessian
 
 from evidence import Layer, Reading, Sampled
 from evidence.eot.fisher import SMALL, reading
+from evidence.instances.derivatives import hessian
 from evidence.instances.one_sided import Row
 from numerics import one_sided
 

@@ -43,7 +43,8 @@ def fast_product(row: Row) -> Reading:
 def pseudo_inverse(row: Row) -> Tensor:
     """F⁺ by dense linear algebra: all eigenvalues of τ²F but one are at least the least weight, by interlacing."""
     cut = float(row.weights.min()) / 2 / row.tau**2
-    return torch.linalg.pinv(expected(row), atol=cut, rtol=0.0, hermitian=True)
+    inverse: Tensor = torch.linalg.pinv(expected(row), atol=cut, rtol=0.0, hermitian=True)
+    return inverse
 
 
 def naturals(row: Row) -> dict[str, Tensor]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
-from torch.autograd.functional import jacobian, jvp
 
 from evidence import Layer, Reading, Sampled, confirms
 from evidence.eot.backward import with_baseline
@@ -13,6 +12,7 @@ from evidence.eot.conic_one_sided import problems
 from evidence.eot.forward import descent, reading
 from evidence.eot.framing import colder, fisher, variance_without_baseline
 from evidence.eot.section0_abstract import plan, update
+from evidence.instances.derivatives import along, jacobian
 from evidence.instances.one_sided import Row, rows
 from numerics import one_sided
 
@@ -25,7 +25,7 @@ def largest_entropy(row: Row) -> Reading:
 
 def response(row: Row) -> Tensor:
     """How the weights move when the scores move along the descent direction."""
-    return jvp(lambda s: one_sided.plan(s, row.tau), row.s, descent(row, row.u))[1]
+    return along(lambda s: one_sided.plan(s, row.tau), row.s, descent(row, row.u))
 
 
 def every_response(row: Row) -> Reading:

@@ -13,7 +13,8 @@ from numerics import one_sided
 
 def unnormalized_cosine(first: Tensor, second: Tensor) -> Tensor:
     """‖a‖‖b‖cos γ, with torch's cosine."""
-    return first.norm() * second.norm() * cosine_similarity(first, second, dim=-1)
+    product: Tensor = first.norm() * second.norm() * cosine_similarity(first, second, dim=-1)
+    return product
 
 
 def apart(plan: Tensor, x: Tensor) -> dict[str, Tensor]:
@@ -32,5 +33,9 @@ def centred(scene: Scene) -> Reading:
     plan = one_sided.plan(scene.x, 1.0)
     weights, data = plan - plan.mean(), scene.x - scene.x.mean()
     covariance = scene.m * torch.cov(torch.stack((plan, scene.x)), correction=0)
-    squares = {"direct": (weights @ weights) * (data @ data), "covariance": covariance[0, 0] * covariance[1, 1]}
-    return scene.reading(apart(plan, scene.x), right=True, **squares)
+    return scene.reading(
+        apart(plan, scene.x),
+        right=True,
+        direct=(weights @ weights) * (data @ data),
+        covariance=covariance[0, 0] * covariance[1, 1],
+    )

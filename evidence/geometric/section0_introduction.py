@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
-from torch.autograd.functional import jacobian
 from torch.nn.functional import conv1d
 
-from evidence import Layer, Reading, confirms
+from evidence import Layer, Reading, Value, confirms
 from evidence.deciphering.problem import sign_vectors
+from evidence.instances.derivatives import jacobian
 from evidence.instances.scenes import Scene, scenes
 from numerics import one_sided
 
@@ -41,7 +41,7 @@ def single_pixels(scene: Scene) -> Reading:
 @confirms(Layer.TORCH, "geometric.s0.blur-or-magnify", on=scenes(smallest=2))
 def blurred(scene: Scene) -> Reading:
     pixels = scene.draw("V", scene.m)
-    values = {"p": scene.p, "peak": pixels.max(), "s": pixels.max() - pixels}
+    values: dict[str, Value] = {"p": scene.p, "peak": pixels.max(), "s": pixels.max() - pixels}
     return scene.reading(values, right=True, conv1d=filtered(pixels[None], scene.p)[0])
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from evidence import Layer, Reading, confirms
+from evidence import Layer, Reading, Value, confirms
+from evidence.instances.derivatives import log_density
 from evidence.instances.scenes import WIDTH, Scene, scenes
 from numerics import one_sided
 
@@ -21,14 +22,14 @@ def context(scene: Scene) -> Reading:
 def in_half_space(scene: Scene) -> Reading:
     values, normal = scene.draw("V", scene.m, WIDTH), scene.draw("v", WIDTH)
     heights = values @ normal
-    point = {"p": scene.p, "bound": heights.max(), "s": heights.max() - heights}
+    point: dict[str, Value] = {"p": scene.p, "bound": heights.max(), "s": heights.max() - heights}
     return scene.reading(point, right=True, closed_form=one_sided.context(scene.p, values) @ normal)
 
 
 @confirms(Layer.TORCH, "geometric.s1.random-location", on=scenes())
 def probability_of_location(scene: Scene) -> Reading:
     law = torch.distributions.Categorical(probs=scene.p)
-    return scene.reading({"p": scene.p}, categorical=law.log_prob(torch.arange(scene.m, device=scene.device)).exp())
+    return scene.reading({"p": scene.p}, categorical=log_density(law, torch.arange(scene.m, device=scene.device)).exp())
 
 
 @confirms(Layer.TORCH, "geometric.s1.value", on=scenes())

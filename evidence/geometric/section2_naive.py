@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch.nn.functional import cosine_similarity
 
-from evidence import Layer, Reading, confirms, float64
+from evidence import Layer, Reading, Value, confirms, float64
 from evidence.geometric.conic_weights import WeightsProblem, linear, problems, reading, vertex
 from evidence.geometric.direction import unnormalized_cosine
 from evidence.instances.scenes import Scene, scenes
@@ -27,7 +27,7 @@ def coordinates(scene: Scene) -> Reading:
 @confirms(Layer.TORCH, "geometric.s2.basis-vector", on=scenes())
 def best_corner(scene: Scene) -> Reading:
     top = scene.x.max()
-    values = {"p": scene.p, "top": top, "s": top - scene.x, "best": scene.best}
+    values: dict[str, Value] = {"p": scene.p, "top": top, "s": top - scene.x, "best": scene.best}
     return scene.reading(values, largest=(torch.eye(scene.m, dtype=torch.float64, device=scene.device) @ scene.x).max())
 
 
@@ -53,7 +53,7 @@ def squared_sine(scene: Scene) -> Reading:
 def optimal_value(drawn: WeightsProblem) -> Reading:
     plan, gap = vertex(drawn.x)
     top = float(drawn.x.max())
-    values = {"p": float64(drawn.any), "top": top, "s": float64(top - drawn.x), "best": drawn.best}
+    values: dict[str, Value] = {"p": float64(drawn.any), "top": top, "s": float64(top - drawn.x), "best": drawn.best}
     return reading(drawn, values, gap, linear_program=float(plan @ drawn.x))
 
 
@@ -61,7 +61,7 @@ def optimal_value(drawn: WeightsProblem) -> Reading:
 def lost_by_any(drawn: WeightsProblem) -> Reading:
     plan, gap = vertex(drawn.x)
     top, second = np.sort(drawn.x)[::-1][:2]
-    values = {
+    values: dict[str, Value] = {
         "p": float64(drawn.any),
         "top": float(top),
         "margin": float(top - second),

@@ -85,7 +85,7 @@ def regularized_value(drawn: WeightsProblem) -> Reading:
     """The dual bound, which no plan enters, against the objective in lengths and the angle at the plan found."""
     solution, _ = regularized(drawn.x)
     omega = float((solution.plan * np.log(solution.plan)).sum())
-    values = {"p": float64(solution.plan), "x": float64(drawn.x), "omega": omega}
+    values: dict[str, Value] = {"p": float64(solution.plan), "x": float64(drawn.x), "omega": omega}
     return reading(drawn, values, solution.gap, dual=-solution.bound)
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import torch
 
 from evidence import Layer, Reading, Sampled, confirms, float64
-from evidence.eot.forward import gradient
 from evidence.geometric.conic_weights import WeightsProblem, problems, reading, regularized, vertex
 from evidence.geometric.direction import unnormalized_cosine
 from evidence.geometric.section2_naive import conic_unnormalized_cosine
+from evidence.instances.derivatives import gradient
 from evidence.instances.scenes import FEATURES, Scene, scenes
 from numerics import one_sided
 

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear, one_hot
 
-from evidence import Layer, Reading, confirms
-from evidence.eot.forward import gradient
+from evidence import Layer, Reading, Value, confirms
 from evidence.geometric.basis import basis, named
+from evidence.instances.derivatives import gradient
 from evidence.instances.scenes import BASIS, FEATURES, UNITS, WIDTH, Scene, scenes
 from numerics import one_sided, priors
 
@@ -49,7 +49,7 @@ def start(scene: Scene) -> Reading:
 def additive_score(scene: Scene) -> Reading:
     state, annotations = scene.draw("state", WIDTH), scene.draw("X", scene.m, FEATURES)
     w, u, v = scene.draw("W", UNITS, WIDTH) / WIDTH, scene.draw("U", UNITS, FEATURES) / WIDTH, scene.draw("v", UNITS)
-    values = {"H": UNITS, "d": WIDTH, "D": FEATURES, "W": w, "U": u, "state": state, "X": annotations, "v": v}
+    values: dict[str, Value] = {"H": UNITS, "d": WIDTH, "D": FEATURES, "W": w, "U": u, "state": state, "X": annotations, "v": v}
     hidden = torch.tanh(linear(state, w) + linear(annotations, u))
     pairs = torch.cat((state.expand(scene.m, WIDTH), annotations), -1)
     return scene.reading(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from evidence import Layer, Reading, confirms
-from evidence.eot.forward import gradient
 from evidence.geometric.basis import basis, named
+from evidence.instances.derivatives import gradient
 from evidence.instances.scenes import WIDTH, Scene, scenes
 from numerics import one_sided
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from evidence import Layer, Reading, choose, confirms, float64
-from evidence.eot.forward import gradient
+from evidence import Layer, Reading, Value, choose, confirms, float64
 from evidence.instances.continuous import F64, Continuous, continuous, integral, legendre
+from evidence.instances.derivatives import gradient
 from numerics import continuous as ct
 from numerics import tolerances
 
@@ -61,7 +63,7 @@ def mean_from_natural_parameters(x: Continuous) -> Reading:
 
 
 @confirms(Layer.TORCH, "geometric.s8.gaussian", on=choose(x=LINE, y=st.sampled_from((0.0, 0.1, 0.5, 2.0))))
-def functional(drawn: dict[str, object]) -> Reading:
+def functional(drawn: dict[str, Any]) -> Reading:
     """The integrand as it stands, and put together from the closed forms of A and p."""
     x, y = drawn["x"], drawn["y"]
     assert isinstance(x, Continuous)
@@ -74,6 +76,11 @@ def functional(drawn: dict[str, object]) -> Reading:
     closed = (f - log_p) * value - apart - (value - log_p.exp())
     routes = {"direct": value * f - torch.xlogy(value, value), "closed_form": closed}
     return Reading(parameters(x) | {"t": t[0, 0].cpu(), "y": y}, routes, x.tolerance(f, log_p))
+
+
+def weighted_bump(mu: Tensor, variance: Tensor, bump: ct.Basis) -> Callable[[Tensor], Tensor]:
+    """t ↦ p(t) ψ(t) on the line."""
+    return lambda t: ct.softmax_density(t, mu, variance) * bump.at(t)[:, 0]
 
 
 @confirms(Layer.TORCH, "geometric.s8.expected-bump", on=continuous(max_d=3))
@@ -89,12 +96,9 @@ def expected_bump(x: Continuous) -> Reading:
             centers=x["centers"][:1, a : a + 1],
             widths=x["widths"][:1],
         )
-        mu, variance, bump = one.arguments
-        by_axis.append(
-            integral(lambda t, m=mu, s=variance, b=bump: ct.softmax_density(t, m, s) * b.at(t)[:, 0], one.cuts(), x.device)
-        )
+        by_axis.append(integral(weighted_bump(*one.arguments), one.cuts(), x.device))
     values = {"closed_form": ct.softmax_expectation(x["mean"], v.diag(), basis)[0], "quadrature": torch.stack(by_axis).prod()}
-    point = {"d": x.d, "mu": x["mean"].cpu(), "v": v.cpu(), "c": x["centers"][0].cpu(), "s": width}
+    point: dict[str, Value] = {"d": x.d, "mu": x["mean"].cpu(), "v": v.cpu(), "c": x["centers"][0].cpu(), "s": width}
     # Quadrature of bumps far from the Gaussian knows their mean to an absolute error only.
     return Reading(
         point,
@@ -141,7 +145,7 @@ def excess_of_other_coefficients(drawn: dict[str, int | float]) -> Reading:
     B = ct.fit(v, t, basis, ridge)[0]
     grown = basis.values(delta[None], t).square().sum() + ridge * delta.square().sum()
     missed = v[:, 0] - basis.values(B[None], t)[:, 0]
-    point = {"L": L, "N": N, "lam": ridge, "psi": basis.at(t), "e": missed, "B": B, "delta": delta}
+    point: dict[str, Value] = {"L": L, "N": N, "lam": ridge, "psi": basis.at(t), "e": missed, "B": B, "delta": delta}
     return Reading(
         point,
         {"cost": cost(B + delta) - cost(B), "at_the_optimum": grown},
@@ -154,7 +158,7 @@ def excess_of_other_coefficients(drawn: dict[str, int | float]) -> Reading:
     "geometric.s8.sparsemax",
     on=choose(x=LINE, position=st.floats(-1.5, 1.5), rival=st.sampled_from((0.0, 1.0, 2.5))),
 )
-def bound_on_rivals(drawn: dict[str, object]) -> Reading:
+def bound_on_rivals(drawn: dict[str, Any]) -> Reading:
     """λ is the score at the ends of the support, where the density reaches 0; the rival is a multiple of the peak."""
     x, position, rival = drawn["x"], drawn["position"], drawn["rival"]
     assert isinstance(x, Continuous)

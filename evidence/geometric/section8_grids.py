@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 from hypothesis import strategies as st
@@ -19,7 +20,7 @@ from numerics import regularizers, tolerances
     "geometric.s8.softmax-on-a-grid",
     on=choose(x=LINE, m=st.integers(1, 6), step=st.sampled_from((0.05, 0.3, 1.0))),
 )
-def weights_on_a_grid(drawn: dict[str, object]) -> Reading:
+def weights_on_a_grid(drawn: dict[str, Any]) -> Reading:
     x, m, step = drawn["x"], drawn["m"], drawn["step"]
     assert isinstance(x, Continuous)
     assert isinstance(m, int)

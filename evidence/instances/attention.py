@@ -7,6 +7,8 @@ tiles of one key, one tile of all, masks that leave a tile, a row or everything 
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
@@ -89,7 +91,7 @@ class AttentionProblem(Placed):
     @property
     def scaled(self) -> Tensor:
         """QKᵀ/√d."""
-        return self.raw / WIDTH**0.5
+        return self.raw / math.sqrt(WIDTH)
 
     def point(self, **values: Value) -> dict[str, Value]:
         """Every variable by its printed name, with replacements."""
@@ -104,16 +106,14 @@ class AttentionProblem(Placed):
         }
         return sizes | self.drawn | {name: x.cpu() if isinstance(x, Tensor) else x for name, x in values.items()}
 
-    def reading(
-        self, *magnitudes: Tensor | float, computed: str = "left", extra: dict[str, Value] | None = None, **routes: Tensor
-    ) -> Reading:
+    def reading(self, *magnitudes: Tensor | float, extra: Mapping[str, Value] | None = None, **routes: Tensor) -> Reading:
         """Routes at this problem, with the rounding of sums over its entries for these magnitudes and the routes' own."""
         everything = (1.0, *magnitudes, *routes.values())
         largest = max(float(torch.as_tensor(x, dtype=torch.float64).abs().max()) for x in everything)
         exponent = float((self["Q"].abs() @ self["K"].abs().T).max() + self["S"].abs().max()) / min(self.eps, self.tau, 1.0)
         scale = largest * (1 + exponent) * max(1.0, self.eps, self.tau, 1 / self.eps)
         tolerance = tolerances.rounding("float64", self.n * self.m * FEATURES, scale)
-        return Reading(self.point(**(extra or {})), routes, tolerance, computed)  # type: ignore[arg-type]
+        return Reading(self.point(**(extra or {})), routes, tolerance)
 
 
 @cache
@@ -226,9 +226,9 @@ def tilings(draw: st.DrawFn, dtype: torch.dtype = torch.float64, *, max_keys: in
         mask[..., sum(tiles[0][:index]) : sum(tiles[0][: index + 1])] = False
     if mask is not None and kind == "row":
         mask[..., int(rng.integers(n)), :] = False
-    parts = (torch.tensor(x, dtype=dtype) for x in (query, key, value))
+    q, k, v = (torch.tensor(x, dtype=dtype) for x in (query, key, value))
     added = None if mask is None else torch.tensor(mask, dtype=torch.bool if mask.dtype == bool else dtype)
-    return Tiled(*parts, added, temperature, tiles)
+    return Tiled(q, k, v, added, temperature, tiles)
 
 
 @st.composite

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import mpmath as mp
 
@@ -20,7 +20,15 @@ DIGITS = 50
 GUARD = 10  # further digits, for sums and cancellation
 LOST = 20  # digits that a division by x^order may cost, for x ≥ 1e-6
 
-precise = mp.workdps(DIGITS + GUARD)  # a decorator: the function computes with all digits
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def precise(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a function compute with all digits."""
+    computing: Callable[P, R] = mp.workdps(DIGITS + GUARD)(function)
+    return computing
+
 
 Vector = list[Any]  # of mpmath numbers
 Numbers = Sequence[Any]  # whatever mpmath reads exactly: ints, floats, mpf

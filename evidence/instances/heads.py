@@ -115,7 +115,8 @@ class Head(Placed):
     def generalized(self, queries: Tensor, mask: Tensor | None, scale: float | None = None, biases: bool = False) -> Tensor:
         """The generalized layer's output for queries (q, d), (q, e): by templates and evidence, not by keys."""
         with torch.no_grad():
-            return self.layer(scale, biases)(queries, self["X"], None if mask is None else mask[None])
+            output: Tensor = self.layer(scale, biases)(queries, self["X"], None if mask is None else mask[None])
+        return output
 
     def tolerance(self, *magnitudes: Tensor) -> float:
         """Rounding in float64 of products over coordinates, widths and words, enlarged by exp."""
@@ -129,6 +130,6 @@ class Head(Placed):
 @st.composite
 def drawn_heads(draw: st.DrawFn, max_n: int = 3, smallest_n: int = 1, hidden: bool | None = None) -> Head:
     """Draw a head; n = 1, d < e and e < d included."""
-    sizes = [draw(st.integers(1, 3)) for _ in range(2)]
+    d, e = draw(st.integers(1, 3)), draw(st.integers(1, 3))
     hides = draw(st.booleans()) if hidden is None else hidden
-    return Head(draw(st.integers(smallest_n, max_n)), *sizes, draw(st.integers(1, 3)), hides, draw(st.integers(0, 2**31)))
+    return Head(draw(st.integers(smallest_n, max_n)), d, e, draw(st.integers(1, 3)), hides, draw(st.integers(0, 2**31)))

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, Self
 
 import torch
 from hypothesis import strategies as st
@@ -49,7 +49,7 @@ zeros and no prior, "small" and "large" evidence of a tenth and of ten."""
 
 
 @dataclass(frozen=True, eq=False)
-class MemProblem(Placed):
+class MemBatch(Placed):
     """n templates in ℝ^d with weights u, evidence z and α, for one row or a batch of them; λ, weights q and c, s besides.
 
     Attributes:
@@ -77,10 +77,10 @@ class MemProblem(Placed):
         prior: Tensor | None = None,
         alpha: float | Tensor = 1.0,
         mask: Tensor | None = None,
-    ) -> MemProblem:
-        """The problem with these tensors, in the order in which solvers take them."""
+    ) -> MemBatch:
+        """The problems with these tensors, in the order in which solvers take them."""
         drawn = {"T": templates, "z": evidence} | ({} if prior is None else {"u": prior})
-        return MemProblem(drawn, alpha, mask)
+        return MemBatch(drawn, alpha, mask)
 
     def __getitem__(self, name: str) -> Tensor:
         return self.drawn[name].to(self.device)
@@ -114,25 +114,6 @@ class MemProblem(Placed):
         return self["lam"]
 
     @property
-    def target(self) -> Tensor:
-        """μ + z, (d,)."""
-        return self.prior @ self.templates + self.evidence
-
-    def point(self) -> dict[str, Value]:
-        """Every variable by its printed name, on the CPU, where the derivations' expressions are evaluated."""
-        return {"n": self.n, "d": self.d, "alpha": self.alpha, **self.drawn}
-
-    def tolerance(self, *magnitudes: Tensor | float) -> float:
-        """Rounding in float64 of sums over templates and coordinates, relative to the inputs and to exp's argument."""
-        largest = max(float(torch.as_tensor(x, dtype=torch.float64).abs().max().cpu()) for x in (1.0, *magnitudes))
-        drawn = self.drawn
-        exponent = float((drawn["T"].abs() @ torch.maximum(drawn["lam"].abs(), self.alpha * drawn["z"].abs())).max())
-        scale = largest * (1 + exponent) * max(self.alpha, 1 / self.alpha)
-        return tolerances.rounding("float64", self.n * self.d, scale)
-
-    # ── batches ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
-    @property
     def arguments(self) -> tuple[Tensor, Tensor, Tensor | None, float | Tensor, Tensor | None]:
         """The arguments of `numerics.mem.solve`."""
         return self.templates, self.evidence, self.prior, self.alpha, self.mask
@@ -152,14 +133,41 @@ class MemProblem(Placed):
         templates = self.drawn["T"].expand(*batch, self.n, self.d).reshape(-1, self.n, self.d)
         alpha = torch.as_tensor(self.alpha, dtype=torch.float64).expand(batch).reshape(-1)
         columns = templates, self.drawn["z"].reshape(-1, self.d), self.weighted_prior.reshape(-1, self.n), alpha.tolist()
-        return [MemProblem.of(*row) for row in zip(*columns, strict=True)]
+        return [MemProblem({"T": t, "z": z, "u": u}, a) for t, z, u, a in zip(*columns, strict=True)]
 
-    def rounded_to(self, dtype: torch.dtype) -> MemProblem:
-        """The same problem with templates, evidence, prior and mask rounded to another dtype."""
+    def rounded_to(self, dtype: torch.dtype) -> Self:
+        """The same problems with templates, evidence, prior and mask rounded to another dtype."""
         mask = self.mask if self.mask is None or self.mask.dtype == torch.bool else self.mask.to(dtype)
         return replace(self, drawn={name: x.to(dtype) for name, x in self.drawn.items()}, mask=mask)
 
-    # ── a single problem in 50 digits ───────────────────────────────────────────────────────────────────────────────
+
+@dataclass(frozen=True, eq=False)
+class MemProblem(MemBatch):
+    """A single problem without a mask, whose prior is given."""
+
+    alpha: float
+
+    @property
+    def prior(self) -> Tensor:
+        """u, (n,), ≥ 0 with sum 1."""
+        return self["u"]
+
+    @property
+    def target(self) -> Tensor:
+        """μ + z, (d,)."""
+        return self.prior @ self.templates + self.evidence
+
+    def point(self) -> dict[str, Value]:
+        """Every variable by its printed name, on the CPU, where the derivations' expressions are evaluated."""
+        return {"n": self.n, "d": self.d, "alpha": self.alpha, **self.drawn}
+
+    def tolerance(self, *magnitudes: Tensor | float) -> float:
+        """Rounding in float64 of sums over templates and coordinates, relative to the inputs and to exp's argument."""
+        largest = max(float(torch.as_tensor(x, dtype=torch.float64).abs().max().cpu()) for x in (1.0, *magnitudes))
+        drawn = self.drawn
+        exponent = float((drawn["T"].abs() @ torch.maximum(drawn["lam"].abs(), self.alpha * drawn["z"].abs())).max())
+        scale = largest * (1 + exponent) * max(self.alpha, 1 / self.alpha)
+        return tolerances.rounding("float64", self.n * self.d, scale)
 
     @cached_property
     def law(self) -> fifty_digits.Law:
@@ -181,7 +189,7 @@ def rounded(numbers: Sequence[object]) -> Tensor:
     return torch.tensor([float(x) for x in numbers], dtype=torch.float64)  # type: ignore[arg-type]
 
 
-def mem_problem(
+def mem_batch(
     n: int,
     d: int,
     alpha: float,
@@ -195,8 +203,8 @@ def mem_problem(
     own_alpha: bool = False,
     scale: float = 1.0,
     mask: str = "none",
-) -> MemProblem:
-    """The problem of a seed; the tensors of a single one do not depend on the options of batches.
+) -> MemBatch:
+    """The problems of a seed; the tensors of a single one do not depend on the options of batches.
 
     Args:
         n: the number of templates.
@@ -245,7 +253,15 @@ def mem_problem(
     if weighting == "none":
         del drawn["u"]
     alphas = alpha * (1 + uniform(*batch)) / 2 if own_alpha else alpha
-    return MemProblem(drawn, alphas, _mask(mask, uniform(*batch, n) < 0.6, normal(*batch, n)), layout, weighting, evident, seed)
+    return MemBatch(drawn, alphas, _mask(mask, uniform(*batch, n) < 0.6, normal(*batch, n)), layout, weighting, evident, seed)
+
+
+def mem_problem(
+    n: int, d: int, alpha: float, seed: int, *, layout: str = "generic", weighting: str = "generic", evident: str = "generic"
+) -> MemProblem:
+    """The single problem of a seed; the arguments are those of `mem_batch`."""
+    drawn = mem_batch(n, d, alpha, seed, layout=layout, weighting=weighting, evident=evident).drawn
+    return MemProblem(drawn, alpha, None, layout, weighting, evident, seed)
 
 
 def _templates(layout: str, free: Tensor, one: Tensor) -> Tensor:
@@ -255,7 +271,9 @@ def _templates(layout: str, free: Tensor, one: Tensor) -> Tensor:
         return one.unsqueeze(-2).expand_as(free).clone()
     if layout == "collinear":
         return one.unsqueeze(-2) + free[..., :1] * free[..., :1, :]
-    return free + {"far from 0": 3 * one.unsqueeze(-2), "remote": 10.0}.get(layout, 0.0)
+    if layout == "far from 0":
+        return free + 3 * one.unsqueeze(-2)
+    return free + 10.0 if layout == "remote" else free
 
 
 def _mask(kind: str, allowed: Tensor, bias: Tensor) -> Tensor | None:
@@ -277,11 +295,8 @@ def mem_problems(
     layouts: tuple[str, ...] = LAYOUTS,
     priors: tuple[str, ...] = PRIORS,
     evidence: tuple[str, ...] = EVIDENCE,
-    max_batch: int = 0,
-    scales: tuple[float, ...] = (1.0,),
-    masks: tuple[str, ...] = ("none",),
 ) -> MemProblem:
-    """Draw a problem; half of all have no special case but their sizes and those of `BATCHES`.
+    """Draw a single problem; half of all have no special case but their sizes.
 
     Args:
         draw: given by Hypothesis.
@@ -292,36 +307,59 @@ def mem_problems(
         layouts: to choose from; the first is that of ordinary problems.
         priors: to choose from, likewise.
         evidence: to choose from, likewise.
-        max_batch: the largest size of each of up to two leading dimensions; 0 for a single problem, which takes none of the
-            options that follow.
-        scales: of the templates, to choose from.
-        masks: to choose from; see ``MASKS``.
 
     Raises ValueError for a range or a choice that is empty or unknown.
     """
-    choices = {"layouts": layouts, "priors": priors, "evidence": evidence, "masks": masks}
+    n, d, alpha, seed, kinds = _drawn(draw, smallest_n, max_n, max_d, alphas, layouts, priors, evidence)
+    return mem_problem(n, d, alpha, seed, **kinds)
+
+
+@st.composite
+def mem_batches(draw: st.DrawFn, /, **choices: Any) -> MemBatch:
+    """Draw problems for solvers, with the options `BATCHES` but for those that are chosen.
+
+    `max_batch` is the largest size of each of up to two leading dimensions, 0 for a single problem, which has no mask;
+    `scales` are those of the templates and `masks` of ``MASKS``, to choose from; the others are those of `mem_problems`.
+    """
+    options = {"smallest_n": 1} | BATCHES | choices
+    max_batch, scales, masks = (options.pop(name) for name in ("max_batch", "scales", "masks"))
+    n, d, alpha, seed, kinds = _drawn(draw, **options)
+    if not max_batch:
+        return mem_batch(n, d, alpha, seed, **kinds)
+    return mem_batch(
+        n,
+        d,
+        alpha,
+        seed,
+        **kinds,
+        batch=tuple(draw(st.lists(st.integers(1, max_batch), max_size=2))),
+        shared=draw(st.booleans()),
+        own_alpha=draw(st.booleans()),
+        scale=draw(st.sampled_from(scales)),
+        mask=draw(st.sampled_from(masks)),
+    )
+
+
+def _drawn(
+    draw: st.DrawFn,
+    smallest_n: int,
+    max_n: int,
+    max_d: int,
+    alphas: tuple[float, ...],
+    layouts: tuple[str, ...],
+    priors: tuple[str, ...],
+    evidence: tuple[str, ...],
+) -> tuple[int, int, float, int, dict[str, Any]]:
+    """Draw n, d, α, a seed, and layout, weighting and evident by name."""
+    choices = {"layouts": layouts, "priors": priors, "evidence": evidence}
     known = all(set() < set(chosen) <= set(BATCHES[name]) for name, chosen in choices.items())
     if not (known and 1 <= smallest_n <= max_n and max_d >= 1):
         raise ValueError(f"mem_problems: expected ranges and known choices, got {smallest_n}…{max_n}, {max_d} and {choices}")
     n = draw(st.integers(smallest_n, max_n))
     d = draw(st.integers(1, max_d))
     plain = draw(st.booleans())  # half of the problems have no special case but their sizes
-    layout = layouts[0] if plain else draw(st.sampled_from(layouts))
-    weighting = priors[0] if plain else draw(st.sampled_from(priors))
-    evident = evidence[0] if plain else draw(st.sampled_from(evidence))
-    alpha, seed = draw(st.sampled_from(alphas)), draw(st.integers(0, 2**31))
-    options: dict[str, Any] = {"layout": layout, "weighting": weighting, "evident": evident}
-    if max_batch:
-        options |= {
-            "batch": tuple(draw(st.lists(st.integers(1, max_batch), max_size=2))),
-            "shared": draw(st.booleans()),
-            "own_alpha": draw(st.booleans()),
-            "scale": draw(st.sampled_from(scales)),
-            "mask": draw(st.sampled_from(masks)),
-        }
-    return mem_problem(n, d, alpha, seed, **options)
-
-
-def mem_batches(**choices: Any) -> st.SearchStrategy[MemProblem]:
-    """`mem_problems` with the options `BATCHES`, but for those that are chosen."""
-    return mem_problems(**(BATCHES | choices))
+    kinds = {
+        name: known[0] if plain else draw(st.sampled_from(known))
+        for name, known in (("layout", layouts), ("weighting", priors), ("evident", evidence))
+    }
+    return n, d, draw(st.sampled_from(alphas)), draw(st.integers(0, 2**31)), kinds

@@ -155,7 +155,8 @@ class OtProblem(Placed):
     @cached_property
     def law(self) -> fifty_digits.Mixture:
         """The kernels of all sources, exactly as drawn but for the sum of the preference, which is 1 to 60 digits."""
-        return fifty_digits.Mixture.of(*(self.drawn[name].tolist() for name in ("T", "u", "M")), self.gamma)
+        atoms, shares, costs = (self.drawn[name].tolist() for name in ("T", "u", "M"))
+        return fifty_digits.Mixture.of(atoms, shares, costs, self.gamma)
 
     def maximizer(self, alpha: object = None, **how: Any) -> fifty_digits.Maximizer:
         """λ*, p* and ĥ for this or another α; `how` is as for `fifty_digits.maximize`."""

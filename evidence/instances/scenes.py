@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 
@@ -53,7 +54,7 @@ class Scene(Placed):
         """The index of a largest entry of x, counted from 1."""
         return int(self.x.argmax()) + 1
 
-    def reading(self, values: dict[str, Value], *, right: bool = False, scale: float = 1.0, **routes: Tensor) -> Reading:
+    def reading(self, values: Mapping[str, Value], *, right: bool = False, scale: float = 1.0, **routes: Tensor) -> Reading:
         """Routes at named values; sums of at most m² products of at most three numbers that were drawn, times `scale`."""
         point = {name: value.cpu() if isinstance(value, Tensor) else value for name, value in values.items()}
         largest = max([1.0, scale, *(float(route.abs().max()) for route in routes.values())])

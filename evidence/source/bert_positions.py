@@ -47,7 +47,8 @@ def trained() -> Iterator[Reading]:
         module = model.embeddings.position_embeddings
 
         def rows(weight: Tensor, module: torch.nn.Module = module) -> Tensor:
-            return torch.func.functional_call(module, {"weight": weight}, (torch.arange(ROWS),))
+            embedded: Tensor = torch.func.functional_call(module, {"weight": weight}, (torch.arange(ROWS),))
+            return embedded
 
         derivatives = torch.func.jacrev(rows)(module.weight.detach())  # j, a, k, c
         point = {"n": ROWS, "d": WIDTH, "P": module.weight.detach()}

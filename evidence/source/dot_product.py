@@ -6,7 +6,8 @@ import sympy as sp
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from derivations.documents.eot.appendix_a_matrix import d, shipped
+from derivations.documents.eot.appendix_a_matrix import shipped
+from derivations.documents.eot.notation import d
 from derivations.relations import Equation
 from evidence import Finding, Layer, Reading, Run, float64, hold
 from numerics import tolerances

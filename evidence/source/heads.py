@@ -110,7 +110,7 @@ def t5_points(*roles: Role) -> Iterator[tuple[dict[str, Any], Tensor, Tensor]]:
                     "j": position + 1,
                     "g": blanks,
                 }
-                yield point, call.output[0, position].unflatten(-1, (HEADS, WIDTH))[head], call.weights[0, head, position]
+                yield point, call.output[0, position].view(HEADS, WIDTH)[head], call.weights[0, head, position]
 
 
 def t5_outputs(*roles: Role, **values: Tensor) -> list[Reading]:
@@ -158,7 +158,7 @@ def bert_outputs() -> list[Reading]:
                 "V": value,
                 **biases,
             }
-            output = call.output[0].unflatten(-1, (HEADS, WIDTH))[:, head]
+            output = call.output[0].view(-1, HEADS, WIDTH)[:, head]
             readings.append(Reading(point, {"BERT": output}, rounded(point)))
     return readings
 

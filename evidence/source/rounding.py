@@ -72,11 +72,13 @@ class Rounded:
     def heads(self, count: int) -> Rounded:
         """(..., n, H·d) as (..., H, n, d)."""
         square = self.square.expand(self.value.shape)
-        return Rounded(*(x.unflatten(-1, (count, -1)).transpose(-2, -3) for x in (self.value, square)), self.unit)
+        value, square = (x.reshape(*x.shape[:-1], count, -1).transpose(-2, -3) for x in (self.value, square))
+        return Rounded(value, square, self.unit)
 
     def merged(self) -> Rounded:
         """(..., H, n, d) as (..., n, H·d)."""
-        return Rounded(*(x.transpose(-2, -3).flatten(-2) for x in (self.value, self.square)), self.unit)
+        value, square = (x.transpose(-2, -3).flatten(-2) for x in (self.value, self.square))
+        return Rounded(value, square, self.unit)
 
 
 def allowed(*sides: Rounded) -> Tensor:

@@ -66,7 +66,8 @@ def t5() -> T5Model:
 
 def table(model: T5Model, role: Role) -> Tensor:
     """The position table of one of the stacks, (num_buckets, H)."""
-    return getattr(model, role).block[0].layer[0].SelfAttention.relative_attention_bias.weight
+    weight: Tensor = getattr(model, role).block[0].layer[0].SelfAttention.relative_attention_bias.weight
+    return weight
 
 
 @cache

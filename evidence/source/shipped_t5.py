@@ -85,7 +85,8 @@ def initialization_holds_the_scale() -> Fact:
 
 def bias_is_inside_the_softmax() -> Fact:
     """u stands in the numerator and in the denominator; (22) has it in the numerator alone."""
-    residuals, counters = [], []
+    residuals: list[float] = []
+    counters: list[float] = []
     for call in (*of_role("encoder"), *of_role("decoder")):
         scores, prior = scores_and_prior(call)
         tilted = prior * scores.exp()
@@ -251,7 +252,8 @@ def table_is_trainable_per_head() -> Fact:
 
 def prior_depends_on_the_query() -> Fact:
     """(22) writes u_i; it is u_ki, and the prior of another query does not fit."""
-    residuals, counters = [], []
+    residuals: list[float] = []
+    counters: list[float] = []
     for call in (*of_role("encoder"), *of_role("decoder")):
         scores, prior = scores_and_prior(call)
         for offs, u in ((residuals, prior), (counters, prior[..., -1:, :])):

@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor
 
-from evidence import Layer, Reading, confirms, float64
+from evidence import Layer, Reading, Value, confirms, float64
 from evidence.eot.conic_appendix import ConicBatch, conic_batches
 from evidence.transport import listings as models
 from evidence.transport.listing import ANY, PAIRS, SEVERAL, Tokens
@@ -49,7 +49,7 @@ def multi_head(x: Tokens) -> Reading:
     named = {f"W{name}": part.weight.detach().view(heads, width, wide) for name, part in zip("QKV", parts, strict=True)}
     named |= {f"b{name}": part.bias.detach().view(heads, width) for name, part in zip("QKV", parts, strict=True)}
     output = {"WO": module.output.weight.detach().view(wide, heads, width), "bO": module.output.bias.detach()}
-    point = {"N": tokens, "H": heads, "g": width, "D": wide, "X": inputs, **named, **output}
+    point: dict[str, Value] = {"N": tokens, "H": heads, "g": width, "D": wide, "X": inputs, **named, **output}
     return Reading(point, routes, tolerances.rounding("float64", tokens * wide**2, 64.0))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from evidence import Layer, Reading, confirms, float64
+from evidence import Layer, Reading, Value, confirms, float64
 from evidence.eot.conic_appendix import ConicBatch, conic_batches
 from evidence.transport import listings as models
 from evidence.transport.listing import ANY, SEVERAL, Tokens
@@ -122,5 +122,5 @@ def kernel_plan_of_small_features(drawn: ConicBatch) -> Reading:
     """The same plan, as a factor does not change it, against what the listing makes of features 1e4 times as small."""
     query, key = features(drawn)
     base = conic_kernel_plan(drawn)
-    point = {"n": drawn.n, "m": drawn.m, "w": 2, "X": float64(1e-4 * query), "Y": float64(1e-4 * key)}
+    point: dict[str, Value] = {"n": drawn.n, "m": drawn.m, "w": 2, "X": float64(1e-4 * query), "Y": float64(1e-4 * key)}
     return Reading(point, base.routes, base.tolerance)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from evidence import Layer, Reading, confirms, float64
+from evidence import Layer, Reading, Sampled, Value, confirms, float64
 from evidence.transport import listings as models
 from evidence.transport.listing import ANY, PAIRS, SEVERAL, Tokens
 from numerics import one_sided, tolerances, transport
@@ -157,7 +157,13 @@ def share_in_a_further_iteration(x: Tokens) -> Reading:
     shares = first / (first.sum(-2, keepdim=True) + models.GUARD)
     row, column = divmod(int(shares.argmax()), x.m)
     others = torch.cat((first[:row, column], first[row + 1 :, column]))
-    point = {"ρ": ratio, "others": x.n - 1, "m": x.m, "a": first[row, column].cpu(), "s": (others - 1 / (ratio * x.m)).cpu()}
+    point: dict[str, Value] = {
+        "ρ": ratio,
+        "others": x.n - 1,
+        "m": x.m,
+        "a": first[row, column].cpu(),
+        "s": (others - 1 / (ratio * x.m)).cpu(),
+    }
     return Reading(point, {"listing": shares.max()}, 10 * models.GUARD, "right")
 
 
@@ -181,10 +187,14 @@ def columns_after_an_iteration(x: Tokens) -> Reading:
     return x.reading(x.point(A=weights), 1e3, listing=models.resharpened(weights, x.epsilon, rounds=1).sum(-2))
 
 
-@confirms(Layer.TORCH, "transport.listing.OptimalTransportAttention.cost", on=ANY, corrected=lambda x: slope_of_scores(x))
 def slope_of_scores(x: Tokens) -> Reading:
     """∂S_ij/∂q_ir by autograd, (i, j, r)."""
     query = x["Q"].clone().requires_grad_()
     scores = models.similarities(query, x["K"])
     slopes = [[torch.autograd.grad(scores[i, j], query, retain_graph=True)[0][i] for j in range(x.m)] for i in range(x.n)]
     return x.reading(x.point("Q", "K"), autograd=torch.stack([torch.stack(row) for row in slopes]))
+
+
+VOTES = [
+    Sampled("transport.listing.OptimalTransportAttention.cost", Layer.TORCH, slope_of_scores, on=ANY, corrected=slope_of_scores)
+]

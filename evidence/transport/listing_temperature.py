@@ -10,21 +10,16 @@ import torch
 from torch import Tensor
 
 from evidence import Layer, Reading, Sampled, Value, confirms, float64
+from evidence.instances.derivatives import gradient
 from evidence.transport import listings as models
 from evidence.transport.listing import ANY, PAIRS, SEVERAL, Tokens
 from numerics import one_sided
 
 
-def derivative(function, value: float) -> Tensor:  # type: ignore[no-untyped-def]
-    """d/dε by autograd."""
-    epsilon = torch.tensor(value, dtype=torch.float64, requires_grad=True)
-    return torch.autograd.grad(function(epsilon), epsilon)[0]
-
-
 @confirms(Layer.TORCH, "transport.listing.analyze_attention_temperature.slope", on=SEVERAL)
 def slope_of_entropy(x: Tokens) -> Reading:
-    listing = derivative(lambda e: models.row_entropies(torch.softmax(x["S"] / e, -1), 0.0).mean(), x.epsilon)
-    closed = derivative(lambda e: one_sided.entropy(one_sided.plan(x["S"], e)).mean(), x.epsilon)
+    listing = gradient(lambda e: models.row_entropies(torch.softmax(x["S"] / e, -1), 0.0).mean(), float64(x.epsilon))
+    closed = gradient(lambda e: one_sided.entropy(one_sided.plan(x["S"], e)).mean(), float64(x.epsilon))
     return x.reading(x.point("S"), x["S"].square(), listing=listing, closed_form=closed)
 
 
@@ -37,7 +32,7 @@ def reported_entropy(x: Tokens) -> Reading:
 @confirms(Layer.TORCH, "transport.listing.analyze_attention_temperature.max-attention", on=ANY)
 def slope_of_largest(x: Tokens) -> Reading:
     gap = x["g"] - x["g"].min()
-    listing = derivative(lambda e: torch.softmax(-gap / e, -1)[gap.argmin()], x.epsilon)
+    listing = gradient(lambda e: torch.softmax(-gap / e, -1)[gap.argmin()], float64(x.epsilon))
     return x.reading(x.point(g=gap), gap, listing=listing)
 
 

@@ -10,7 +10,7 @@ from evidence.transport.theorem import solution
 
 @confirms(Layer.TORCH, "transport.s0.interpretation", on=attention_problems())
 def interpretation(x: AttentionProblem) -> Reading:
-    return x.reading(**solution(x.eps * x["S"] / x.tau, x.eps))
+    return x.reading(extra=None, **solution(x.eps * x["S"] / x.tau, x.eps))
 
 
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────

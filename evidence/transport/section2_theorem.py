@@ -8,8 +8,8 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
 from evidence import Layer, Reading, confirms, float64
-from evidence.eot.forward import gradient
 from evidence.instances.attention import AttentionProblem, attention_problems
+from evidence.instances.derivatives import gradient
 from evidence.transport.conic_plans import CONIC_WIDTH, PlanProblem, conic_problems
 from evidence.transport.theorem import slopes, solution, weights
 from numerics import one_sided
@@ -17,13 +17,13 @@ from numerics import one_sided
 
 @confirms(Layer.TORCH, "transport.thm1", on=attention_problems())
 def theorem(x: AttentionProblem) -> Reading:
-    return x.reading(shipped=weights(x, x.eps), **solution(x.scaled, x.eps))
+    return x.reading(extra=None, shipped=weights(x, x.eps), **solution(x.scaled, x.eps))
 
 
 @confirms(Layer.TORCH, "transport.lem1", "transport.s2.row-softmax", on=attention_problems())
 def lemma(x: AttentionProblem) -> Reading:
     slope = gradient(lambda s: x.eps * (s / x.eps).logsumexp(-1).sum(), x["S"])
-    return x.reading(conjugate=slope, **solution(x["S"], x.eps))
+    return x.reading(extra=None, conjugate=slope, **solution(x["S"], x.eps))
 
 
 @confirms(Layer.TORCH, "transport.s2.attention", on=attention_problems(), count=20)

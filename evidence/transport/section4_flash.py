@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-from evidence import Finding, Layer, Outcome, Reading, Run, Sampled, confirms, observes
+from evidence import Finding, Layer, Outcome, Reading, Run, Sampled, Value, confirms, observes
 from evidence.instances.attention import AttentionProblem, attention_problems
 from evidence.instances.placement import Placed
 from numerics import flash, one_sided, tolerances
@@ -45,7 +45,7 @@ class Tiles(Placed):
         """Routes at these tiles; the peaks are the tiles' own, and the larger of both."""
         (x, y), (first, second) = self.scores, self.values
         peaks = {"xm": float(x.max()), "ym": float(y.max()), "xym": float(torch.cat(self.scores).max())}
-        point = {"t1": x.numel(), "t2": y.numel(), "x": x, "y": y, "X": first, "Y": second, **peaks}
+        point: dict[str, Value] = {"t1": x.numel(), "t2": y.numel(), "x": x, "y": y, "X": first, "Y": second, **peaks}
         size = float(torch.cat(self.values).abs().max()) + 1
         scale = size * (1 + float(torch.cat(self.scores).abs().max()))
         return Reading(point, routes, tolerances.rounding("float64", x.numel() + y.numel(), scale))

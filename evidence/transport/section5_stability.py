@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-from evidence import Layer, Reading, Sampled, confirms, float64
-from evidence.eot.forward import gradient
+from evidence import Layer, Reading, Sampled, Value, confirms, float64
 from evidence.instances.attention import AttentionProblem, attention_problems
+from evidence.instances.derivatives import gradient
 from evidence.instances.placement import Placed
 from evidence.transport.conic_plans import CONIC_WIDTH, PlanProblem, conic_problems
 from evidence.transport.design import COLD
@@ -56,7 +56,7 @@ def moved_mass(x: Perturbed) -> Reading:
     gains = (shifted > plan).double()
     spread = float(x.change.max() - x.change.min())
     tilt = ((x.change - x.change.min()) / x.epsilon).exp()
-    point = {
+    point: dict[str, Value] = {
         "m": x.scores.numel(),
         "D": x.diameter,
         "κ": math.expm1(spread / (2 * x.epsilon)),
@@ -96,7 +96,8 @@ def balls(draw: st.DrawFn) -> Ball:
 
     def within(count: int, size: float) -> Tensor:
         drawn = torch.randn(count, 2, generator=generator, dtype=torch.float64)
-        return size * drawn / (1e-3 + drawn.norm(dim=-1, keepdim=True)) * torch.rand(count, 1, generator=generator)
+        placed: Tensor = size * drawn / (1e-3 + drawn.norm(dim=-1, keepdim=True)) * torch.rand(count, 1, generator=generator)
+        return placed
 
     how, count = draw(st.sampled_from(("together", "query", "any"))), draw(st.integers(1, 4))
     if how == "together":

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from evidence import Layer, Reading, confirms, float64
+from evidence import Layer, Reading, Value, confirms, float64
 from evidence.instances.attention import WIDTH, AttentionProblem, attention_problems
 from evidence.instances.placement import Placed
 from evidence.transport.conic_plans import CONIC_COLD, CONIC_WIDTH, Array, PlanProblem, conic_problems
@@ -44,7 +44,7 @@ def leading_keys(draw: st.DrawFn) -> LeadingKey:
 
 
 def with_a_lead(x: LeadingKey) -> Reading:
-    point = {"m": x.below.numel(), "eps": x.epsilon, "δ": x.lead, "w": x.below}
+    point: dict[str, Value] = {"m": x.below.numel(), "eps": x.epsilon, "δ": x.lead, "w": x.below}
     plan = one_sided.plan(x.scores, x.epsilon)
     return Reading(point, {"closed_form": plan[0]}, tolerances.plan("float64", plan.numel(), float(x.scores.abs().max())))
 
@@ -53,14 +53,14 @@ def with_a_lead(x: LeadingKey) -> Reading:
 def tied_for_the_best(x: LeadingKey) -> Reading:
     scores = torch.cat((x.scores[:1].expand(x.tied), x.scores[1:]))
     plan = one_sided.plan(scores, COLD)
-    point = {"m": scores.numel(), "s": scores.cpu(), "eps": COLD, "j": 1}
+    point: dict[str, Value] = {"m": scores.numel(), "s": scores.cpu(), "eps": COLD, "j": 1}
     return Reading(point, {"closed_form": plan[0]}, tolerances.plan("float64", plan.numel(), 5 / COLD))
 
 
 @confirms(Layer.TORCH, "transport.s5.cold-entropy", on=attention_problems())
 def entropy_term(x: AttentionProblem) -> Reading:
     plan = one_sided.plan(x["S"], x.eps)
-    return x.reading(computed="right", extra={"P": plan}, closed_form=x.eps * one_sided.entropy(plan).sum())
+    return replace(x.reading(extra={"P": plan}, closed_form=x.eps * one_sided.entropy(plan).sum()), computed="right")
 
 
 def total_score(x: AttentionProblem) -> Reading:

@@ -10,7 +10,7 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from evidence import Layer, Reading, confirms, float64
+from evidence import Layer, Reading, Value, confirms, float64
 from evidence.instances.attention import AttentionProblem, attention_problems
 from evidence.instances.placement import Placed
 from evidence.transport.conic_plans import CONIC_COLD, Array, PlanProblem, conic_problems
@@ -53,7 +53,7 @@ class Losses(Placed):
         (a, b), largest = self.masses, 1 + size + float(f.max() + g.max())
         a, b, apart = a / a.sum(), b / b.sum(), (self.train[:, None] - self.test).abs()
         plan = ot.emd(a.numpy(), b.numpy(), apart.numpy())
-        point = {
+        point: dict[str, Value] = {
             "n": len(f),
             "m": len(g),
             "a": a,

@@ -74,7 +74,7 @@ class Iterates:
         reach = 1 + float(f.abs().max() + g.abs().max() + self.cost.abs().max())
         error = float(self.limit.row_error.sum() + self.limit.column_error.sum())
         reach_of_logs = reach * (1 + reach / self.problem.eps)
-        known = self.problem.reading(reach_of_logs, extra=extra, **routes)  # type: ignore[arg-type]
+        known = self.problem.reading(reach_of_logs, extra=extra, **routes)
         return Reading(known.point, routes, known.tolerance + error * reach_of_logs)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
-from torch.autograd.functional import jacobian
 from torch.nn.functional import scaled_dot_product_attention
 
 from evidence.instances.attention import WIDTH, AttentionProblem, by_pot
+from evidence.instances.derivatives import jacobian
 from numerics import one_sided
 from numerics.transport import one_sided_plan
 

@@ -15,7 +15,9 @@ from evidence.instances.mem import (
     EVIDENCE,
     LAYOUTS,
     PRIORS,
+    MemBatch,
     MemProblem,
+    mem_batch,
     mem_batches,
     mem_problem,
     mem_problems,
@@ -124,7 +126,7 @@ def test_every_corner_of_batches_is_reached(corner: str) -> None:
 
 @settings(SEARCH, max_examples=150)
 @given(mem_batches())
-def test_batches_keep_their_promises(x: MemProblem) -> None:
+def test_batches_keep_their_promises(x: MemBatch) -> None:
     assert (x.weighted_prior.sum(-1) - 1).abs().max() < 1e-14
     assert x.weighted_prior.shape == (*x.evidence.shape[:-1], x.n)
     assert x.mask is None or x.mask.shape == x.weighted_prior.shape
@@ -251,7 +253,7 @@ def test_a_small_alpha_is_one_of_the_scale_of_the_law() -> None:
 
 
 def test_each_row_has_an_alpha_between_half_of_it_and_all_of_it() -> None:
-    alphas = torch.stack([mem_problem(2, 1, 4.0, seed, batch=(5,), own_alpha=True).alpha for seed in range(30)])  # type: ignore[arg-type]
+    alphas = torch.stack([mem_batch(2, 1, 4.0, seed, batch=(5,), own_alpha=True).alpha for seed in range(30)])  # type: ignore[arg-type]
     assert alphas.shape == (30, 5)
     assert 2.0 <= float(alphas.min()) < 2.2
     assert 3.8 < float(alphas.max()) <= 4.0

@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
 
-from evidence.instances.mem import MemProblem, mem_batches
+from evidence.instances.mem import MemBatch, mem_batches
 from numerics import mem, tolerances
 from numerics.mem.arguments import weighted
 from tests.numerics.common import PATIENT, close, in_dtypes, on_devices, wide
@@ -16,11 +16,11 @@ from tests.numerics.common import PATIENT, close, in_dtypes, on_devices, wide
 ORDINARY = {"alphas": (0.1, 1.0, 30.0), "scales": (1.0, 0.01)}
 
 
-def dual_point(x: MemProblem, seed: int = 0) -> Tensor:
+def dual_point(x: MemBatch, seed: int = 0) -> Tensor:
     return torch.randn(x.evidence.shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
-def reference(x: MemProblem, dual: Tensor) -> tuple[np.ndarray, np.ndarray]:
+def reference(x: MemBatch, dual: Tensor) -> tuple[np.ndarray, np.ndarray]:
     """tilt(λ) and log M(λ) from their definitions, in extended precision."""
     scores = (wide(x.templates) * wide(dual)[..., None, :]).sum(-1)
     u = wide(x.weighted_prior)
@@ -30,7 +30,7 @@ def reference(x: MemProblem, dual: Tensor) -> tuple[np.ndarray, np.ndarray]:
     return terms / total, (np.log(total) + peak)[..., 0]
 
 
-def size_of_logits(x: MemProblem, dual: Tensor) -> float:
+def size_of_logits(x: MemBatch, dual: Tensor) -> float:
     """The magnitudes of the terms of a logit ⟨t_i, λ⟩ + log u_i, in units of rounding: d products, and a bias."""
     products = (x.templates.abs() * dual.abs().unsqueeze(-2)).sum(-1).max()
     log_prior = x.weighted_prior.clamp(min=1e-30).log().abs().max()
@@ -45,7 +45,7 @@ def size_of_logits(x: MemProblem, dual: Tensor) -> float:
 def test_tilt_and_log_partition_are_exact_to_rounding(dtype: torch.dtype, device: str) -> None:
     @PATIENT
     @given(mem_batches(scales=(1.0, 0.01)))
-    def check(problem: MemProblem) -> None:
+    def check(problem: MemBatch) -> None:
         x, dual = problem.rounded_to(dtype), dual_point(problem).to(dtype)
         placed = [None if y is None else y.to(device) for y in (dual, x.templates, x.prior, x.mask)]
         p, log_m = mem.tilt(*placed), mem.log_partition(*placed)
@@ -61,7 +61,7 @@ def test_tilt_and_log_partition_are_exact_to_rounding(dtype: torch.dtype, device
 
 @PATIENT
 @given(mem_batches(**ORDINARY))
-def test_log_partition_generates_mean_and_covariance(x: MemProblem) -> None:
+def test_log_partition_generates_mean_and_covariance(x: MemBatch) -> None:
     def log_m(point: Tensor) -> Tensor:
         return mem.log_partition(point, x.templates, x.prior, x.mask).sum()
 
@@ -86,7 +86,7 @@ def test_log_partition_vanishes_at_zero() -> None:
 
 @PATIENT
 @given(mem_batches(**ORDINARY))
-def test_primal_less_dual_is_a_divergence_and_a_square(x: MemProblem) -> None:
+def test_primal_less_dual_is_a_divergence_and_a_square(x: MemBatch) -> None:
     dual = dual_point(x)
     q = torch.rand(x.weighted_prior.shape, generator=torch.Generator().manual_seed(1), dtype=torch.float64) + 0.1
     q = q.where(x.weighted_prior > 0, 0.0)
@@ -105,7 +105,7 @@ def test_primal_less_dual_is_a_divergence_and_a_square(x: MemProblem) -> None:
 
 @PATIENT
 @given(mem_batches(**ORDINARY))
-def test_dual_gradient_is_the_gradient_of_the_dual(x: MemProblem) -> None:
+def test_dual_gradient_is_the_gradient_of_the_dual(x: MemBatch) -> None:
     dual = dual_point(x).requires_grad_()
     (expected,) = torch.autograd.grad(mem.dual_objective(dual, *x.arguments).sum(), dual)
     alpha = torch.as_tensor(x.alpha).min()
@@ -140,7 +140,7 @@ def test_closed_form_is_attention(kind: str, device: str) -> None:
 
 @PATIENT
 @given(mem_batches(alphas=(0.1, 1.0, 1e-4), scales=(1.0, 0.01)))
-def test_resolvent_solves_its_equation(x: MemProblem) -> None:
+def test_resolvent_solves_its_equation(x: MemBatch) -> None:
     dual = mem.resolvent(*x.arguments)
     _, covariance = mem.moments(x.templates, x.weighted_prior)
     alpha = torch.as_tensor(x.alpha, dtype=torch.float64).expand(x.evidence.shape[:-1]).unsqueeze(-1)
@@ -174,7 +174,7 @@ def test_resolvent_of_sizes_far_apart_keeps_its_digits() -> None:
 def test_wrong_versions_are_refuted() -> None:
     """The tolerances above are far below the error of a lost α, a second moment for Σ, or an unnormalized prior."""
     templates, evidence = torch.tensor([[1.0, 0.5], [2.0, -1.0]], dtype=torch.float64), torch.ones(2, dtype=torch.float64)
-    x = MemProblem.of(templates, evidence, None, 0.5)
+    x = MemBatch.of(templates, evidence, None, 0.5)
     dual, allowed = mem.resolvent(*x.arguments), tolerances.rounding("float64", 4, 1e3)
     _, covariance = mem.moments(x.templates, x.weighted_prior)
     second = covariance + torch.outer(*2 * [x.templates.mean(0)])
@@ -191,7 +191,7 @@ def test_wrong_versions_are_refuted() -> None:
 
 @PATIENT
 @given(mem_batches(masks=("boolean", "float"), priors=("none", "generic"), **ORDINARY))
-def test_masking_is_removal(x: MemProblem) -> None:
+def test_masking_is_removal(x: MemBatch) -> None:
     assert x.mask is not None
     allowed = (x.mask if x.mask.dtype == torch.bool else x.mask > -torch.inf).reshape(-1, x.n)
     means = mem.closed_form(*x.arguments).reshape(-1, x.d)

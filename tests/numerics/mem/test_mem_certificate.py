@@ -8,12 +8,12 @@ from hypothesis import given
 from torch import Tensor
 from torch.testing import assert_close
 
-from evidence.instances.mem import MemProblem, mem_batches
+from evidence.instances.mem import MemBatch, mem_batches
 from numerics import mem, tolerances
 from tests.numerics.common import PATIENT
 
 
-def slack(x: MemProblem) -> Tensor:
+def slack(x: MemBatch) -> Tensor:
     """The effect of rounding on ĥ_c − μ: logits of size α⟨t, z⟩, weights with that error, n templates."""
     alpha = torch.as_tensor(x.alpha, dtype=torch.float64)
     size = float(x.templates.norm(dim=-1).max())
@@ -21,7 +21,7 @@ def slack(x: MemProblem) -> Tensor:
     return tolerances.rounding("float64", x.n, 4 * size) * (1 + logits)
 
 
-def violations(x: MemProblem, certificate: mem.Certificate, solution: mem.Solution) -> dict[str, bool]:
+def violations(x: MemBatch, certificate: mem.Certificate, solution: mem.Solution) -> dict[str, bool]:
     """The bounds that the solution violates, beyond its own error and rounding."""
     alpha = torch.as_tensor(x.alpha, dtype=torch.float64)
     rounding = slack(x)
@@ -46,7 +46,7 @@ def violations(x: MemProblem, certificate: mem.Certificate, solution: mem.Soluti
 
 @PATIENT
 @given(mem_batches())
-def test_no_bound_is_ever_broken(x: MemProblem) -> None:
+def test_no_bound_is_ever_broken(x: MemBatch) -> None:
     solution = mem.solve(*x.arguments)
     assert bool(solution.converged.all())
     assert not any(violations(x, mem.certificate(*x.arguments), solution).values())
@@ -64,8 +64,8 @@ def test_the_checker_finds_a_bound_that_is_too_tight(name: str, factor: float) -
     assert [key for key, broken in violations(x, wrong, solution).items() if broken] == [name]
 
 
-def two_templates(alpha: float, evidence: float) -> MemProblem:
-    return MemProblem.of(
+def two_templates(alpha: float, evidence: float) -> MemBatch:
+    return MemBatch.of(
         torch.tensor([[1.0], [-1.0]], dtype=torch.float64), torch.tensor([evidence], dtype=torch.float64), None, alpha, None
     )
 
@@ -92,7 +92,7 @@ def test_bounds_known_before_the_pass_are_attained(alpha: float) -> None:
     assert excess == pytest.approx(float(certificate.excess), rel=1e-6)
 
 
-def excess_of(x: MemProblem, weights: Tensor, solution: mem.Solution) -> float:
+def excess_of(x: MemBatch, weights: Tensor, solution: mem.Solution) -> float:
     """P(p) − P(p*) as a divergence and a squared distance, without cancellation."""
     ratio = torch.where(weights > 0, (weights / solution.weights).log(), 0.0)
     divergence = (weights * (ratio + (-ratio).expm1())).sum()
@@ -102,7 +102,7 @@ def excess_of(x: MemProblem, weights: Tensor, solution: mem.Solution) -> float:
 
 @PATIENT
 @given(mem_batches(max_batch=0, scales=(1.0,), layouts=("generic", "duplicated", "collinear", "all equal")))
-def test_the_lost_value_is_never_above_its_bound(x: MemProblem) -> None:
+def test_the_lost_value_is_never_above_its_bound(x: MemBatch) -> None:
     certificate, solution = mem.certificate(*x.arguments), mem.solve(*x.arguments)
     room = (1 + float(torch.as_tensor(x.alpha))) * (float(slack(x).max()) + float(solution.weights_error.max()))
     assert excess_of(x, certificate.weights, solution) <= float(certificate.excess) + 10 * room
@@ -176,7 +176,7 @@ def test_one_template_is_exact() -> None:
 
 @PATIENT
 @given(mem_batches(scales=(1.0,)))
-def test_the_certified_point_is_the_closed_form(x: MemProblem) -> None:
+def test_the_certified_point_is_the_closed_form(x: MemBatch) -> None:
     certificate = mem.certificate(*x.arguments)
     expected = mem.closed_form(*x.arguments)
     assert bool(((certificate.mean - expected).norm(dim=-1) <= slack(x)).all())

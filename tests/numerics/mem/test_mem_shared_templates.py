@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from evidence.instances.fifty_digits import distance
-from evidence.instances.mem import MemProblem
+from evidence.instances.mem import MemBatch
 from numerics import mem, tolerances
 from numerics.benchmarks import mem as bench_mem
 from numerics.mem import Solution, shared_templates
@@ -20,7 +20,7 @@ TIGHT = 1e-12
 """The tolerance at which Newton's method takes over, whose bounds are checked in ``test_mem_solver``."""
 
 
-def small_batch(seed: int, rows: int = 64) -> MemProblem:
+def small_batch(seed: int, rows: int = 64) -> MemBatch:
     """A few templates in a few dimensions: the Krylov spaces are exhausted after a step or two."""
     rng = np.random.default_rng(seed)
     d = int(rng.integers(1, 5))
@@ -28,16 +28,16 @@ def small_batch(seed: int, rows: int = 64) -> MemProblem:
     scale, alpha = np.exp(rng.uniform(np.log(0.1), np.log(8.0))), np.exp(rng.uniform(np.log(0.1), np.log(100.0)))
     evidence = rng.choice((0.1, 1.0, 3.0)) * rng.standard_normal((rows, d))
     prior = torch.tensor(rng.dirichlet(np.ones(n)))
-    return MemProblem.of(torch.tensor(scale * rng.standard_normal((n, d))), torch.tensor(evidence), prior, float(alpha))
+    return MemBatch.of(torch.tensor(scale * rng.standard_normal((n, d))), torch.tensor(evidence), prior, float(alpha))
 
 
-def excess(x: MemProblem, solution: Solution) -> Tensor:
+def excess(x: MemBatch, solution: Solution) -> Tensor:
     """A lower bound of ‖λ − λ*‖/error of each row: the error of the reference λ* is subtracted."""
     reference = mem.solve(*x.arguments, tolerance=TIGHT)
     return ((solution.dual - reference.dual).norm(dim=-1) - reference.error) / solution.error
 
 
-def gradient_excess(x: MemProblem, solution: Solution) -> Tensor:
+def gradient_excess(x: MemBatch, solution: Solution) -> Tensor:
     """The excess of ‖∇D(λ)‖ over its bound, in units of the float64 rounding of the check."""
     gradient = mem.dual_gradient(solution.dual, *x.arguments).norm(dim=-1)
     radius = float(x.templates.norm(dim=-1).max())
@@ -46,7 +46,7 @@ def gradient_excess(x: MemProblem, solution: Solution) -> Tensor:
     return (gradient - solution.gradient_norm) / tolerances.rounding("float64", x.n + x.d, scale)
 
 
-def violated_bounds(x: MemProblem, solution: Solution, row: int) -> list[str]:
+def violated_bounds(x: MemBatch, solution: Solution, row: int) -> list[str]:
     """The bounds of a row that its solution in 50 digits violates."""
     dual, weights, mean = (values[row].tolist() for values in (solution.dual, solution.weights, solution.mean))
     truth = x.rows()[row].maximizer(start=dual, digits=30)
@@ -64,7 +64,7 @@ def test_two_templates_on_a_line() -> None:
     prior = torch.tensor([0.5973482117720031, 0.40265178822799685], dtype=torch.float64)
     dual = torch.tensor([[-1.0276085758313882]], dtype=torch.float64)
     evidence = dual / 4 + mem.tilt(dual, templates, prior) @ templates - prior @ templates
-    x = MemProblem.of(templates, evidence, prior, 4.0)
+    x = MemBatch.of(templates, evidence, prior, 4.0)
     solution = mem.solve(*x.arguments)
     assert not violated_bounds(x, solution, 0)
     assert float(gradient_excess(x, solution)) <= 1

@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from evidence.instances.fifty_digits import distance
-from evidence.instances.mem import MemProblem, mem_batches
+from evidence.instances.mem import MemBatch, mem_batches
 from numerics import mem, tolerances
 from numerics.benchmarks.mem import normal_problems
 from numerics.mem import Solution, newton, solver
@@ -24,7 +24,7 @@ from tests.numerics.common import DEVICES, PATIENT, on_devices
 HARD = [(8, 3, 8.0, 1e4), (12, 6, 8.0, 1e4), (6, 12, 8.0, 1e4), (40, 4, 8.0, 1e4), (128, 384, 8.0, 1e4), (64, 64, 1.0, 1e4)]
 
 
-def hard(n: int, d: int, scale: float, alpha: float, evidence: float, rows: int = 6) -> MemProblem:
+def hard(n: int, d: int, scale: float, alpha: float, evidence: float, rows: int = 6) -> MemBatch:
     """Scale-8 templates, half of them duplicates, zeros in the prior: nearly all logits saturate."""
     generator = torch.Generator().manual_seed(n * d)
     templates = scale * torch.randn(n, d, generator=generator, dtype=torch.float64)
@@ -33,10 +33,10 @@ def hard(n: int, d: int, scale: float, alpha: float, evidence: float, rows: int 
     prior = prior * (torch.rand(rows, n, generator=generator) < 0.7)
     prior[:, 0] = 1.0
     z = evidence * torch.randn(rows, d, generator=generator, dtype=torch.float64)
-    return MemProblem.of(templates, z, prior / prior.sum(-1, keepdim=True), alpha)
+    return MemBatch.of(templates, z, prior / prior.sum(-1, keepdim=True), alpha)
 
 
-def check_against(problem: MemProblem, solution: Solution) -> None:
+def check_against(problem: MemBatch, solution: Solution) -> None:
     """Every bound of every row, against the solution in 50 digits."""
     rows = problem.rows()
     flat = [x.reshape(len(rows), -1) for x in (solution.dual, solution.weights, solution.mean)]
@@ -55,7 +55,7 @@ def certified(solution: Solution) -> bool:
 
 @settings(deadline=None, max_examples=60)
 @given(mem_batches(priors=("none", "generic", "zeros"), masks=("none", "boolean", "float")))
-def test_every_row_is_certified_and_the_bounds_hold_to_50_digits(problem: MemProblem) -> None:
+def test_every_row_is_certified_and_the_bounds_hold_to_50_digits(problem: MemBatch) -> None:
     solution = mem.solve(*problem.arguments)
     assert certified(solution)
     check_against(problem, solution)
@@ -92,7 +92,7 @@ def test_any_shape_and_alpha(n: int, d: int, alpha: float) -> None:
     assert certified(mem.solve(templates[0], evidence, None, alpha))
 
 
-def conic(row: MemProblem) -> tuple[np.ndarray, float]:
+def conic(row: MemBatch) -> tuple[np.ndarray, float]:
     """Weights and objective from CLARABEL, which uses neither duals nor tilts; the objective is recomputed."""
     assert row.prior is not None
     t, z, u = row.templates.numpy(), row.evidence.numpy(), row.prior.numpy()
@@ -114,7 +114,7 @@ def conic(row: MemProblem) -> tuple[np.ndarray, float]:
 
 @settings(deadline=None, max_examples=25)
 @given(mem_batches(alphas=(0.1, 1.0, 30.0), scales=(1.0,), masks=("none", "boolean")))
-def test_a_conic_solver_finds_no_better_weights_and_the_same_ones(problem: MemProblem) -> None:
+def test_a_conic_solver_finds_no_better_weights_and_the_same_ones(problem: MemBatch) -> None:
     row = problem.rows()[0]
     solution = mem.solve(row.templates, row.evidence, row.prior, row.alpha)
     weights, value = conic(row)
@@ -172,7 +172,7 @@ def test_derivatives_at_zeros_of_the_prior_and_of_masked_templates_are_finite() 
 
 @PATIENT
 @given(mem_batches(alphas=(0.1, 1.0, 30.0)), st.integers(0, 1))
-def test_a_batch_is_its_rows(problem: MemProblem, extra: int) -> None:
+def test_a_batch_is_its_rows(problem: MemBatch, extra: int) -> None:
     templates, evidence, prior, alpha, mask = problem.arguments
     solution = mem.solve(templates, evidence.unsqueeze(0) if extra else evidence, prior, alpha, mask)
     shape = evidence.shape[:-1]
@@ -208,7 +208,7 @@ def test_easy_and_hard_rows_in_one_batch() -> None:
     assert certified(solution)
     part = slice(None, None, 150)
     rows = Solution(**{name: value[part] for name, value in vars(solution).items()})
-    check_against(MemProblem.of(templates, evidence[part], None, alpha[part]), rows)
+    check_against(MemBatch.of(templates, evidence[part], None, alpha[part]), rows)
 
 
 def test_bounds_hold_when_float32_products_may_be_rounded_further() -> None:
@@ -222,18 +222,18 @@ def test_bounds_hold_when_float32_products_may_be_rounded_further() -> None:
     finally:
         torch.set_float32_matmul_precision(before)
     assert certified(solution)
-    check_against(MemProblem.of(templates, evidence, None, 1.0), solution)
+    check_against(MemBatch.of(templates, evidence, None, 1.0), solution)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
 def test_narrow_dtypes_are_refined_in_float64_and_report_rounding(dtype: torch.dtype) -> None:
     problem = hard(6, 4, 1.0, 2.0, 1.0)
-    problem = MemProblem.of(problem.templates, problem.evidence, problem.prior, 2.0).rounded_to(dtype)
+    problem = MemBatch.of(problem.templates, problem.evidence, problem.prior, 2.0).rounded_to(dtype)
     solution = mem.solve(*problem.arguments)
     assert solution.dual.dtype == solution.weights.dtype == solution.mean.dtype == dtype
     assert solution.error.dtype == torch.float64
     assert bool(solution.converged.all())
-    wide = MemProblem.of(problem.templates.double(), problem.evidence.double(), problem.weighted_prior, 2.0)
+    wide = MemBatch.of(problem.templates.double(), problem.evidence.double(), problem.weighted_prior, 2.0)
     check_against(wide, solution)
     assert float(solution.error.max()) <= tolerances.eps(dtype) * float(1 + solution.dual.double().norm(dim=-1).max())
 
@@ -263,7 +263,7 @@ def test_a_far_offset_of_a_mask_costs_nothing(offset: float, shared: bool) -> No
     templates = problem.templates if shared else problem.templates.expand(6, 6, 3).contiguous()
     solution = mem.solve(templates, problem.evidence, problem.prior, 1.0, shifted)
     assert certified(solution)
-    check_against(MemProblem.of(templates, problem.evidence, problem.prior, 1.0, shifted - offset), solution)
+    check_against(MemBatch.of(templates, problem.evidence, problem.prior, 1.0, shifted - offset), solution)
 
 
 @pytest.mark.parametrize("factor", [1e-250, 1.0, 1e250])
@@ -276,7 +276,7 @@ def test_bounds_hold_for_unnormalized_priors(factor: float, alpha: float) -> Non
     prior = factor * torch.rand(40, 2, generator=generator, dtype=torch.float64)
     solution = mem.solve(templates, evidence, prior, alpha, tolerance=1e-12)
     assert bool(solution.converged.all())
-    check_against(MemProblem.of(templates, evidence, prior / prior.amax(), alpha), solution)
+    check_against(MemBatch.of(templates, evidence, prior / prior.amax(), alpha), solution)
 
 
 def test_the_error_of_the_mean_of_an_easy_problem_is_that_of_centring() -> None:
@@ -284,7 +284,7 @@ def test_the_error_of_the_mean_of_an_easy_problem_is_that_of_centring() -> None:
     templates = torch.tensor([[-0.573], [-0.7599], [0.0024], [1.0308]], dtype=torch.float64)
     evidence = 1e-6 * torch.linspace(-2, 2, 40, dtype=torch.float64).unsqueeze(-1)
     for shift in torch.linspace(0, 1, 20).tolist():
-        problem = MemProblem.of(templates + shift, evidence[::8], None, 1e8)
+        problem = MemBatch.of(templates + shift, evidence[::8], None, 1e8)
         check_against(problem, mem.solve(*problem.arguments, tolerance=1e-12))
 
 
@@ -297,7 +297,7 @@ def test_bounds_hold_for_differentiated_solutions() -> None:
     assert solution.weights.requires_grad
     assert all(bool((getattr(solution, x) == getattr(plain, x)).all()) for x in ("dual", "weights", "mean"))
     values = Solution(**{name: value.detach() for name, value in vars(solution).items()})
-    check_against(MemProblem.of(shifted, problem.evidence, problem.prior, 1.0), values)
+    check_against(MemBatch.of(shifted, problem.evidence, problem.prior, 1.0), values)
 
 
 def test_a_solution_whose_length_overflows_is_not_certified() -> None:
@@ -389,7 +389,7 @@ def test_tiny_templates_with_a_huge_alpha_are_certified_without_scaling() -> Non
         templates = scale * torch.tensor([[1, 0], [-1, 0.5], [0.3, -1]], dtype=torch.float64)
         evidence = scale * torch.tensor([[0.4, 0.3], [0.2, -0.1]], dtype=torch.float64)
         alpha = torch.tensor([1.0, 0.9], dtype=torch.float64) / scale**2
-        x = MemProblem.of(templates, evidence, None, alpha)
+        x = MemBatch.of(templates, evidence, None, alpha)
         solution = mem.solve(*x.arguments)
         for i, row in enumerate(x.rows()):
             truth = row.maximizer(start=solution.dual[i].tolist(), digits=30)
