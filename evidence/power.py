@@ -7,8 +7,9 @@ from typing import Any
 
 from derivations.calculus.balls import Value
 from derivations.calculus.variables import Variable
-from derivations.judge.mutants import COUNTED, STRICT, Mutant, Side, fate, mutants
+from derivations.judge.mutants import COUNTED, STRICT, Mutant, fate, mutants
 from derivations.relations import Equation, Relation
+from derivations.relations.base import Side
 from evidence.readings import REFUTING_FACTOR, Formula, Reading, compare
 
 

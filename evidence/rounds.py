@@ -62,6 +62,7 @@ class Rounds:
 
 def _copied(reading: Reading) -> Reading:
     """A copy of a reading, since a check may reuse the memory of its tensors."""
+    # nobody has checked yet that a route is a tensor
     point = {name: value.clone() if isinstance(value, Tensor) else value for name, value in reading.point.items()}
-    routes = {name: route.clone() for name, route in reading.routes.items()}
+    routes = {name: route.clone() if isinstance(route, Tensor) else route for name, route in reading.routes.items()}
     return Reading(point, routes, reading.tolerance, reading.computed)

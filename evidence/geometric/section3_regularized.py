@@ -9,18 +9,11 @@ from torch.nn.functional import cosine_similarity, scaled_dot_product_attention
 
 from evidence import Layer, Reading, Sampled, Value, confirms, float64
 from evidence.eot.regularizers import Point, points
-from evidence.geometric.conic_weights import (
-    Array,
-    WeightsProblem,
-    conic_centred,
-    conic_solution,
-    problems,
-    reading,
-    regularized,
-)
+from evidence.geometric.conic_weights import WeightsProblem, conic_centred, conic_solution, problems, reading, regularized
 from evidence.geometric.direction import centred, unnormalized_cosine
 from evidence.instances.scenes import WIDTH, Scene, scenes
 from numerics import one_sided
+from numerics.primal.arguments import Array
 
 
 @confirms(Layer.TORCH, "geometric.3", on=scenes())

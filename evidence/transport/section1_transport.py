@@ -8,9 +8,10 @@ from torch import Tensor
 
 from evidence import Layer, Reading, confirms, float64
 from evidence.instances.attention import AttentionProblem, attention_problems
-from evidence.transport.conic_plans import Array, PlanProblem, conic_problems, dual, half_steps
+from evidence.transport.conic_plans import PlanProblem, conic_problems, dual, half_steps
 from evidence.transport.sinkhorn import Iterates, entropy, iterates
 from numerics import tolerances
+from numerics.primal.arguments import Array
 from numerics.transport import sinkhorn
 
 

@@ -13,10 +13,11 @@ from torch import Tensor
 from evidence import Layer, Reading, Value, confirms, float64
 from evidence.instances.attention import WIDTH, AttentionProblem, attention_problems
 from evidence.instances.placement import Placed
-from evidence.transport.conic_plans import CONIC_COLD, CONIC_WIDTH, Array, PlanProblem, conic_problems
+from evidence.transport.conic_plans import CONIC_COLD, CONIC_WIDTH, PlanProblem, conic_problems
 from evidence.transport.design import COLD, HOT
 from evidence.transport.theorem import weights
 from numerics import one_sided, tolerances
+from numerics.primal.arguments import Array
 
 
 @dataclass(frozen=True)

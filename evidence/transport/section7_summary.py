@@ -13,12 +13,13 @@ from torch import Tensor
 from evidence import Layer, Reading, Value, confirms, float64
 from evidence.instances.attention import AttentionProblem, attention_problems
 from evidence.instances.placement import Placed
-from evidence.transport.conic_plans import CONIC_COLD, Array, PlanProblem, conic_problems
+from evidence.transport.conic_plans import CONIC_COLD, PlanProblem, conic_problems
 from evidence.transport.design import COLD
 from evidence.transport.variants import own_plan
 from numerics import one_sided, tolerances
 from numerics.linear import kernel_weights
 from numerics.primal import coupling
+from numerics.primal.arguments import Array
 
 
 def ratios(x: AttentionProblem) -> Reading:
