@@ -1,4 +1,7 @@
-"""Atomic writing of files."""
+"""Atomic writing of files, by path: figures and tensors are written by libraries that open the file themselves.
+
+Texts of the symbolic layer have a writer of their own, since the layers import nothing of each other.
+"""
 
 import os
 import tempfile

@@ -31,11 +31,11 @@ import torch
 from torch import Tensor
 
 from numerics import arguments, tolerances
-from numerics.annealing import INITIAL_TILT, RATE, ROUGH_TOLERANCE
 from numerics.arguments import Positive, without_autocast
 from numerics.line_search import backtrack
 from numerics.ot_attention.problem import Problem, problem
 from numerics.ot_attention.transport import covariance, mean, project, resolve
+from numerics.solvers import INITIAL_TILT, RATE, ROUGH_TOLERANCE, check_converged
 
 _DIRECT = "donot_use_mm_for_euclid_dist"
 
@@ -131,11 +131,8 @@ def solve(
 
     residual = _length(point.residual.detach())
     certified = residual <= _acceptable(fixed, nu)
-    if strict and not bool(certified.all()):
-        raise RuntimeError(
-            f"solve: {int((~certified).sum())} of {certified.numel()} problems have no certified solution after "
-            f"{max_steps} steps; the largest ‖∇D‖ is {float(residual.nan_to_num(nan=torch.inf).max()):.3g}"
-        )
+    if strict:
+        check_converged("solve", certified, residual, max_steps, "‖∇D‖")
     dtype = data.dtype
     return Solution(
         dual=(centred.alpha[..., None] * (nu + (refined - refined.detach()))).to(dtype),

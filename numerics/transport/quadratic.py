@@ -21,18 +21,18 @@ import torch
 from torch import Tensor
 
 from numerics import arguments, tolerances
-from numerics.annealing import RATE, ROUGH_TOLERANCE
 from numerics.arguments import Positive, without_autocast
 from numerics.line_search import backtrack
+from numerics.solvers import RATE, ROUGH_TOLERANCE, check_converged
 from numerics.transport import feasibility
-from numerics.transport.sinkhorn import scaling
+from numerics.transport.sinkhorn import Transport, scaling
 
 _RIDGE, _THRESHOLD_STEPS = 1e-4, 16
 
 
 @dataclass(frozen=True)
-class QuadraticTransport:
-    """An optimal plan with its potentials and its certificate. The errors and what follows carry no derivatives.
+class QuadraticTransport(Transport):
+    """An optimal plan with its potentials and its certificate, as a ``Transport``. The gap carries no derivatives, either.
 
     Whatever the potentials, P is the optimal plan between its own marginals: the marginal errors are the whole distance from
     the stated problem.
@@ -49,15 +49,7 @@ class QuadraticTransport:
         steps: how many steps the slowest problem took.
     """
 
-    plan: Tensor
-    row_potential: Tensor
-    column_potential: Tensor
-    value: Tensor
     gap: Tensor
-    row_error: Tensor
-    column_error: Tensor
-    converged: Tensor
-    steps: int
 
 
 @without_autocast
@@ -108,23 +100,20 @@ def quadratic_plan(
     row_error, column_error = (P.sum(-1) - a).detach().abs(), (P.sum(-2) - b).detach().abs()
     error = row_error.sum(-1) + column_error.sum(-1)
     converged = error <= 2 * _rounding(P.detach(), f.detach(), g.detach(), fixed[0], fixed[3])
-    if strict and not bool(converged.all()):
-        raise RuntimeError(
-            f"quadratic_plan: {int((~converged).sum())} of {converged.numel()} problems did not converge in {max_steps} steps; "
-            f"the largest marginal error is {float(error.nan_to_num(nan=torch.inf).max()):.3g}"
-        )
+    if strict:
+        check_converged("quadratic_plan", converged, error, max_steps, "marginal error")
     gap = (f * (P.sum(-1) - a)).sum(-1) + (g * (P.sum(-2) - b)).sum(-1)
     return QuadraticTransport(
-        plan=P.to(dtype),
-        row_potential=f.to(dtype),
-        column_potential=g.to(dtype),
-        value=value.to(dtype),
-        gap=gap.detach().to(dtype),
-        row_error=row_error.to(dtype),
-        column_error=column_error.to(dtype),
+        plan=P,
+        row_potential=f,
+        column_potential=g,
+        value=value,
+        gap=gap.detach(),
+        row_error=row_error,
+        column_error=column_error,
         converged=converged,
         steps=steps,
-    )
+    ).to(dtype)
 
 
 def _point(g: Tensor, C: Tensor, a: Tensor, b: Tensor, gamma: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -6,13 +6,16 @@ Notation    See the package.
 """
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Self
 
 import torch
 from torch import Tensor
 
 from numerics import arguments, tolerances
 from numerics.arguments import Positive, without_autocast
+from numerics.solvers import check_converged
 from numerics.transport import feasibility, solver
 from numerics.transport.solver import Scaling
 
@@ -46,6 +49,10 @@ class Transport:
     column_error: Tensor
     converged: Tensor
     steps: int
+
+    def to(self, dtype: torch.dtype) -> Self:
+        """Return the result in another dtype."""
+        return replace(self, **{name: x.to(dtype) for name, x in vars(self).items() if name not in ("converged", "steps")})
 
 
 @without_autocast
@@ -85,8 +92,7 @@ def sinkhorn(
         RuntimeError: if ``strict``, and a problem did not converge.
     """
     result, dtype = solved(cost, source, target, temperature, relaxation, mask, max_steps=max_steps, strict=strict)
-    names = (field.name for field in fields(Transport) if field.name not in ("converged", "steps"))
-    return replace(result, **{name: getattr(result, name).to(dtype) for name in names})
+    return result.to(dtype)
 
 
 def solved(
@@ -117,8 +123,9 @@ def solved(
     plan = solver.plan(x, point)
     stored = dtype if stored is None else stored
     errors, converged = _certified(fixed, psi.detach(), source_mass.detach(), plan.detach(), stored)
-    if strict and not bool(converged.all()):
-        raise RuntimeError(_did_not_converge(converged, errors, fixed, psi.detach(), max_steps))
+    if strict:
+        off = torch.cat(errors, -1)
+        check_converged("sinkhorn", converged, off, max_steps, "marginal error", partial(_unresolved, fixed, psi.detach()))
     return Transport(
         plan=plan,
         row_potential=epsilon[..., None] * point.row + floor,
@@ -269,21 +276,15 @@ def _certified(
     return errors, converged & (errors[1] <= 2 * columns + relative * point.required + absolute * n).all(-1)
 
 
-def _did_not_converge(converged: Tensor, errors: tuple[Tensor, Tensor], x: Scaling, psi: Tensor, max_steps: int) -> str:
-    """Return a message with the error of the worst problem, and whether float64 can resolve its ε."""
-    worst = max(float(error.nan_to_num(nan=torch.inf).max()) for error in errors)
+def _unresolved(x: Scaling, psi: Tensor) -> str:
+    """Return whether float64 can resolve ε, as the end of a message."""
     point = solver.evaluate(x, psi)
     relative_rounding = float((solver.allowances(x, psi, point)[0] / torch.where(x.source > 0, x.source, 1.0)).max())
-    message = (
-        f"sinkhorn: {int((~converged).sum())} of {converged.numel()} problems did not converge in {max_steps} steps; "
-        f"the largest marginal error is {worst:.3g}"
+    if relative_rounding < 1e-3 * math.sqrt(tolerances.eps("float64")):
+        return ""
+    return (
+        f", and at this temperature the rounding of C/ε in float64 alone moves a marginal by {relative_rounding:.1g} of itself"
     )
-    if relative_rounding >= 1e-3 * math.sqrt(tolerances.eps("float64")):
-        message += (
-            ", and at this temperature the rounding of C/ε in float64 alone moves a marginal "
-            f"by {relative_rounding:.1g} of itself"
-        )
-    return message
 
 
 def masked(cost: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:

@@ -26,8 +26,8 @@ import torch
 from torch import Tensor
 
 from numerics import tolerances
-from numerics.annealing import INITIAL_TILT, RATE, ROUGH_TOLERANCE
 from numerics.line_search import backtrack
+from numerics.solvers import INITIAL_TILT, RATE, ROUGH_TOLERANCE
 from numerics.transport.parts import Parts
 
 

@@ -24,18 +24,18 @@ import torch
 from torch import Tensor
 
 from numerics import arguments, tolerances
-from numerics.annealing import INITIAL_TILT, RATE, ROUGH_TOLERANCE
 from numerics.arguments import Positive, without_autocast
 from numerics.line_search import backtrack
+from numerics.solvers import INITIAL_TILT, RATE, ROUGH_TOLERANCE, check_converged
 from numerics.transport import feasibility, gaps
 from numerics.transport.parts import Parts
-from numerics.transport.sinkhorn import masked, scaling
+from numerics.transport.sinkhorn import Transport, masked, scaling
 from numerics.transport.solver import Scaling
 
 
 @dataclass(frozen=True)
-class Unbalanced:
-    """An optimal plan with its potentials and its certificate. The gap and what follows carry no derivatives.
+class Unbalanced(Transport):
+    """An optimal plan with its potentials and its certificate, as a ``Transport``. The gap carries no derivatives, either.
 
     Attributes:
         plan: P, (..., n, m).
@@ -50,15 +50,7 @@ class Unbalanced:
         steps: how many steps the slowest problem took.
     """
 
-    plan: Tensor
-    row_potential: Tensor
-    column_potential: Tensor
-    value: Tensor
     gap: Tensor
-    row_error: Tensor
-    column_error: Tensor
-    converged: Tensor
-    steps: int
 
 
 class _Problem(NamedTuple):
@@ -380,20 +372,17 @@ def _result(
     row_error, column_error = (point.plan.sum(-1) - point.v).abs(), point.residual.abs()
     error = row_error.sum(-1) + column_error.sum(-1)
     converged = error <= 2 * _rounding(x, psi, point)  # rows and columns
-    if strict and not bool(converged.all()):
-        raise RuntimeError(
-            f"unbalanced: {int((~converged).sum())} of {converged.numel()} problems did not converge in {steps[1]} steps; "
-            f"the largest marginal error is {float(error.nan_to_num(nan=torch.inf).max()):.3g}"
-        )
+    if strict:
+        check_converged("unbalanced", converged, error, steps[1], "marginal error")
     gap = gaps.gap(point.plan, (x.source, x.target), (x.kappa_a, x.kappa_b), (point.v, point.w))
     return Unbalanced(
-        plan=plan.to(dtype),
-        row_potential=torch.where(x.dead & (x.kappa_a > 0), torch.inf, potentials[0]).to(dtype),
-        column_potential=potentials[1].to(dtype),
-        value=value.to(dtype),
-        gap=(epsilon * gap).to(dtype),
-        row_error=row_error.to(dtype),
-        column_error=column_error.to(dtype),
+        plan=plan,
+        row_potential=torch.where(x.dead & (x.kappa_a > 0), torch.inf, potentials[0]),
+        column_potential=potentials[1],
+        value=value,
+        gap=epsilon * gap,
+        row_error=row_error,
+        column_error=column_error,
         converged=converged,
         steps=steps[0],
-    )
+    ).to(dtype)

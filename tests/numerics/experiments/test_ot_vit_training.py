@@ -257,7 +257,7 @@ def test_without_evidence_the_closed_form_is_exact() -> None:
 
 def test_weights_without_a_certificate_are_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     def unsolved(*arguments: object) -> None:
-        raise RuntimeError("solve: 1 of 1 problems have no certified solution")
+        raise RuntimeError("solve: 1 of 1 problems did not converge")
 
     monkeypatch.setattr(layer, "solve", unsolved)
     diagnosis = probe(run("ot"))

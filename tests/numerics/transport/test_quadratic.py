@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.testing import assert_close
 
-from numerics import annealing, tolerances
+from numerics import solvers, tolerances
 from numerics.linear_program import exact_plan
 from numerics.regularizers import sparsemax
 from numerics.transport import quadratic, quadratic_plan
@@ -222,7 +222,7 @@ def test_a_problem_that_is_done_waits_for_the_others() -> None:
     f = quadratic._point(torch.zeros_like(b), cost, a, b, gamma)[0]
     swept = quadratic._threshold((f.unsqueeze(-1) - cost).mT, gamma * b)
     left = (b - quadratic._point(swept, cost, a, b, gamma)[1].sum(-2)).abs().sum(-1)
-    assert 1e-6 < float(left[0]) < annealing.ROUGH_TOLERANCE < float(left[1])
+    assert 1e-6 < float(left[0]) < solvers.ROUGH_TOLERANCE < float(left[1])
     g, _ = quadratic._maximize(torch.zeros_like(b), cost, a, b, gamma, 1, rough=True)
     close(g[0], swept[0], 0.0)
     assert float((g[1] - swept[1]).abs().max()) > 1e-3

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.testing import assert_close
 
-from numerics import annealing, tolerances, transport
+from numerics import solvers, tolerances, transport
 from numerics.linear_program import exact_plan
 from numerics.transport import gaps, unbalanced
 
@@ -417,7 +417,7 @@ def test_almost_no_mass_is_transported_at_high_costs(relaxation: float, dtype: t
 )
 def test_annealing_starts_where_no_exponential_underflows(kernel: list[list[float]], spread: float) -> None:
     factors = file._schedule(SimpleNamespace(kernel=torch.tensor(kernel, dtype=torch.float64)))
-    assert factors == [annealing.RATE**k for k in reversed(range(len(factors)))]
-    assert spread / factors[0] <= annealing.INITIAL_TILT
-    assert len(factors) == 1 or spread / factors[1] > annealing.INITIAL_TILT
+    assert factors == [solvers.RATE**k for k in reversed(range(len(factors)))]
+    assert spread / factors[0] <= solvers.INITIAL_TILT
+    assert len(factors) == 1 or spread / factors[1] > solvers.INITIAL_TILT
     assert file._schedule(SimpleNamespace(kernel=torch.empty(0, 2))) == [1.0]
