@@ -23,6 +23,7 @@ from hypothesis.strategies import SearchStrategy
 from msgspec.structs import replace
 from torch import Tensor
 
+from derivations.calculus.quick import shortcuts
 from derivations.records.claims import DECISIVE_OUTCOMES, Evidence, Layer, Outcome
 from derivations.records.claims import Kind as ClaimKind
 from derivations.register.catalogue import entries
@@ -313,6 +314,7 @@ def _placed(strategy: SearchStrategy[Any], device: str) -> SearchStrategy[Any]:
         return strategy.map(partial(to_device, device=device))
 
 
+@shortcuts()
 def vote_on(case: Case[Any], quick: bool = False, device: str = "cpu") -> Evidence:
     """Run one check and return its evidence.
 

@@ -1,5 +1,1 @@
 """The symbolic kernel: the expressions that derivations are written in, and the procedures that decide statements."""
-
-from derivations.calculus import quick
-
-quick.install()

@@ -4,15 +4,19 @@ entries v[j], of signs, and of sums.
 SymPy rebuilds the summand for every query of a sum's free symbols, derives the same consequences of the same assumptions
 for every entry v[j], compares entries by all that is assumed of them, shuffles the facts that may decide another one, and
 walks a summand four times in search of cases.
-These took half of an examination.  The answers are SymPy's own, and the arguments of what is cached are immutable.  Only of a
-polynomial with many terms SymPy is not asked where it is monotonic, which takes the cube of their number: whether its terms
-have one sign is asked in any case.
+Without these, an examination takes a third longer.  SymPy has them only within `shortcuts()`, in which claims are loaded,
+examined and voted on.  The answers are SymPy's own, and the arguments of what is cached are immutable.  Only of a polynomial
+with many terms SymPy is not asked where it is monotonic, which takes the cube of their number: whether its terms have one sign
+is asked in any case.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
+from threading import Lock
 from typing import Any
 
 import sympy as sp
@@ -152,12 +156,55 @@ def _monotonic_sign(expr: sp.Expr) -> sp.Expr | None:
     return None if isinstance(expr, sp.Add) and len(expr.args) > LONG else MONOTONIC_SIGN(expr)
 
 
-def install() -> None:
-    """Patch SymPy to use these; a second call has no effect."""
-    sp.Sum.free_symbols = property(_of_sum)
-    sp.IndexedBase._set_assumptions = staticmethod(_set_assumptions)
-    sp.Indexed.__new__ = staticmethod(_new_entry)
-    sp.Sum.__new__ = staticmethod(_new_sum)
-    sp.Expr.as_coefficient = _as_coefficient
-    ASSUMPTIONS._ask = _ask
-    EXPRTOOLS._monotonic_sign = _monotonic_sign
+SHORTCUTS: dict[tuple[Any, str], Any] = {
+    (sp.Sum, "free_symbols"): property(_of_sum),
+    (sp.IndexedBase, "_set_assumptions"): staticmethod(_set_assumptions),
+    (sp.Indexed, "__new__"): staticmethod(_new_entry),
+    (sp.Sum, "__new__"): staticmethod(_new_sum),
+    (sp.Expr, "as_coefficient"): _as_coefficient,
+    (ASSUMPTIONS, "_ask"): _ask,
+    (EXPRTOOLS, "_monotonic_sign"): _monotonic_sign,
+}
+INHERITED = object()  # in place of an attribute that a class has from another
+INSTALLED = {place: vars(place[0]).get(place[1], INHERITED) for place in SHORTCUTS}
+_LOCK = Lock()
+_contexts = 0
+
+
+@contextmanager
+def shortcuts() -> Iterator[None]:
+    """Let SymPy use these within the context, in this process; outside of it, SymPy is as installed.
+
+    Contexts can be nested and used in several threads.  What others have put in an attribute's place meanwhile is left there.
+    """
+    global _contexts
+    with _LOCK:
+        _contexts += 1
+        if _contexts == 1:
+            _exchange(INSTALLED, SHORTCUTS)
+    try:
+        yield
+    finally:
+        with _LOCK:
+            _contexts -= 1
+            if _contexts == 0:
+                _exchange(SHORTCUTS, INSTALLED)
+
+
+def _exchange(old: dict[tuple[Any, str], Any], new: dict[tuple[Any, str], Any]) -> None:
+    for (owner, name), value in old.items():
+        if vars(owner).get(name, INHERITED) is not value:
+            continue
+        if new[owner, name] is INHERITED:
+            delattr(owner, name)
+        else:
+            setattr(owner, name, new[owner, name])
+
+
+def installed(owner: type) -> dict[str, Any]:
+    """Return the attributes of a class as they are outside of the context."""
+    attributes = dict(vars(owner))
+    for (other, name), value in SHORTCUTS.items():
+        if other is owner and attributes.get(name) is value:
+            attributes[name] = INSTALLED[owner, name]
+    return {name: value for name, value in attributes.items() if value is not INHERITED}

@@ -15,6 +15,8 @@ from types import BuiltinFunctionType, ModuleType
 import sympy as sp
 from sympy.core.assumptions import StdFactKB
 
+from derivations.calculus.quick import installed
+
 KERNEL = (
     "derivations.domains",
     "derivations.calculus",
@@ -91,7 +93,7 @@ def _foundations() -> Iterator[tuple[str, object]]:
     for owner in dict.fromkeys(base for node in NODES for base in node.__mro__ if base.__module__.startswith("sympy.")):
         yield from (
             (f"{owner.__module__}.{owner.__name__}.{part}", value)
-            for part, value in list(vars(owner).items())
+            for part, value in installed(owner).items()
             if part not in CACHED
         )
     yield from ((f"builtins.{name}", vars(builtins).get(name)) for name in BUILTINS)

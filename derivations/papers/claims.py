@@ -41,7 +41,7 @@ def equation(id: str, latex: str, notation: Notation, *, title: str, line: int, 
 
     A formula that cannot be read becomes an open claim, with the reason.  Raises ValueError as `claim` does.
     """
-    caller = sys._getframe(1)
+    caller = sys._getframe(1)  # its line is the claim's: there is no function of the author's
     module = str(caller.f_globals["__name__"])
     own = notation.within(module.rpartition(".")[2], id)
     stances = notation.local.get(id, {})

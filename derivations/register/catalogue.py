@@ -15,6 +15,7 @@ from typing import ClassVar
 from msgspec.structs import asdict
 from msgspec.structs import replace as updated
 
+from derivations.calculus.quick import shortcuts
 from derivations.judge.examination import Derivation, Proved, Run, run
 from derivations.judge.examination import Steps as Steps
 from derivations.judge.integrity import changed_names
@@ -116,7 +117,7 @@ def reprint(
     check_words(id, latex=latex, **given(title=title, statement=statement))
     check_words(id, **(asdict(correction) if correction else {}))
     check_lists(id, **given(hypotheses=hypotheses))
-    caller = sys._getframe(1)
+    caller = sys._getframe(1)  # its line is the claim's: there is no function of the author's
     if correction and not of.correction:
         raise ValueError(f"correction: expected none for {id}, since {of.id} has none, got one")
     new = set(hypotheses or ()) - {*of.hypotheses, *(implying or {}).values()}
@@ -184,6 +185,7 @@ def entries() -> Catalogue:
 
 
 @cache
+@shortcuts()
 def _load() -> None:
     """Import every module of every document, sort the claims in module order, and freeze them.
 
@@ -243,6 +245,7 @@ class Examination:
         return self.evidence.repair
 
 
+@shortcuts()
 def examine(entry: Entry) -> Examination:
     """Run a claim's derivation, twins and correction, once for a claim and its reprints.
 

@@ -125,7 +125,7 @@ ALSO = {
     "derivations.calculus.parts": ("derivations/calculus/test_bounds.py", "derivations/calculus/test_powers.py"),
     "derivations.calculus.points": ("attacks/test_points.py", "derivations/calculus/test_balls.py"),
     "derivations.calculus.powers": ("attacks/test_signs.py",),
-    "derivations.calculus.quick": ("attacks/test_caches.py",),
+    "derivations.calculus.quick": ("attacks/test_caches.py", "derivations/test_sympy.py"),
     "derivations.calculus.search": ("derivations/judge/test_mutants.py",),
     "derivations.calculus.series": ("derivations/relations/test_expansion.py", "attacks/test_expansions.py"),
     "derivations.calculus.shorthands": ("derivations/calculus/test_extrema.py", "attacks/test_bounds.py"),
