@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from derivations.papers.guesses.descriptions import FULL_SUPPORT, described, is_value, lines_of, value_of
-from derivations.papers.guesses.guesses import Guesses
+from derivations.papers.guesses.guesses import Guesses, domain_in
 from derivations.papers.guesses.masses import read_marginal, read_mass
 from derivations.papers.guesses.norms import is_unit, read_norms
 from derivations.papers.guesses.premises import CASE, RANGING, is_condition, is_in_front, is_of_sentence, say
@@ -247,11 +248,9 @@ def _family(guesses: Guesses, last: Node | None, meaning: str, why: str) -> None
     size = guesses.size(last.sub, why) if last.sub is not None else None
     if size:
         guesses.share(spelled(last.base))
-    words = meaning.split()
-    if size and words[-2:-1] == ["vector"]:
-        guesses.record_explicit(spelled(last.base), " ".join([*words[:-2], "matrix", size, words[-1]]), why)
-    elif size and len(words) == 1 and words[0] in ("real", "positive", "nonnegative"):
-        guesses.record_explicit(spelled(last.base), f"{'' if words[0] == 'real' else words[0]} vector {size}".strip(), why)
+    own = domain_in(meaning)
+    if size and own is not None and own.kind.adjective and len(own.shape) < 2:
+        guesses.record_explicit(spelled(last.base), str(replace(own, shape=(size, *own.shape))), why)
 
 
 def _builds_set(node: Chain) -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import cache
 
+from derivations.domains.written import Written, written
 from derivations.reader.meaning.uses import RESERVED, declared_name, uses
 from derivations.reader.syntax.names import pattern, signature
 from derivations.reader.syntax.syntax import parse
@@ -19,6 +21,11 @@ class Guess:
 
     meaning: str
     why: str
+
+    @property
+    def domain(self) -> Written | None:
+        """The domain that the meaning is; None for a definition, a question, bounds, or rows of a matrix."""
+        return domain_in(self.meaning)
 
 
 @dataclass(frozen=True)
@@ -35,14 +42,21 @@ class Gradient:
 
 def narrows(meaning: str, known: str) -> bool:
     """Return whether a domain is a subset of another, as the simplex is of ℝ^m."""
-    words, before = meaning.split(), known.split()
-    if len(words) == 1 and len(before) == 1:
-        return (known, meaning) in (("real", "positive"), ("real", "nonnegative"), ("nonnegative", "positive"))
-    wider = {"simplex": ("vector",), "interior": ("vector", "simplex"), "stochastic": ("matrix",)}
-    if len(words) > len(before) == 1 and before[0] in ("real", "positive", "nonnegative", "size"):
-        return meaning.startswith(f"{known} ") or narrows(words[0], known)  # bounds, real >= 1
-    signed = words[:1] in (["positive"], ["nonnegative"], ["nonzero"], ["unit"]) and words[1:] == before
-    return signed or (words[1:] == before[1:] and before[0] in wider.get(words[0], ()))
+    one, other = domain_in(meaning), domain_in(known)
+    if one is not None and other is not None:
+        return one.is_inside(other) and not one.kind.is_size
+    first, *bounds = meaning.split()  # real >= 1
+    number = other is not None and not other.shape and not other.marginals
+    return number and bounds != [] and (meaning.startswith(f"{known} ") or narrows(first, known))
+
+
+@cache
+def domain_in(meaning: str) -> Written | None:
+    """Return the domain that a meaning is; None for any other meaning, and for a domain without its sizes."""
+    try:
+        return written(meaning)
+    except ValueError:
+        return None
 
 
 def without_length(meaning: str) -> str:
@@ -176,8 +190,8 @@ class Guesses:
 
     def range_of(self, index: str) -> str:
         """The size of an index, empty where it is not known."""
-        words = self.lines[index].meaning.split() if index in self.lines else []
-        return self.indices.get(index) or (words[1] if words[:1] == ["index"] else "")
+        own = self.lines[index].domain if index in self.lines else None
+        return self.indices.get(index) or (own.shape[0] if own is not None and own.kind.is_index else "")
 
     def size(self, node: Node, why: str) -> str | None:
         """The size that a part names; a letter becomes one."""

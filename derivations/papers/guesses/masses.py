@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
+from derivations.domains import Interior, Simplex
+from derivations.domains.base import Sign
 from derivations.papers.guesses.guesses import Guess, Guesses
 from derivations.reader.meaning.derivatives import TRANSPOSED
 from derivations.reader.meaning.sums import binds
@@ -77,10 +79,10 @@ def _is_sum(node: Node) -> bool:
 def settle_masses(guesses: Guesses) -> None:
     """Give declared vectors that are called distributions the mass 1, and matrices with marginals the kind of a coupling."""
     for name in guesses.laws & set(guesses.lines):
-        words = guesses.lines[name].meaning.split()
-        if words[-2:-1] == ["vector"] and words[0] in ("vector", "nonnegative", "positive"):
-            inside = words[0] == "positive" or name in guesses.interior
-            guesses.lines[name].meaning = f"{'interior' if inside else 'simplex'} {words[-1]}"
+        own = guesses.lines[name].domain
+        if own is not None and len(own.shape) == 1 and own.kind.is_independent:
+            inside = own.kind.sign is Sign.POSITIVE or name in guesses.interior
+            guesses.lines[name].meaning = str(own.of_kind(Interior if inside else Simplex))
     for name, marginals in guesses.marginals.items():
         known = guesses.lines.get(name)
         if known is None or known.meaning.split()[-3:-2] != ["matrix"]:
