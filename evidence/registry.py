@@ -142,7 +142,7 @@ class Sampled(Generic[T]):
             if not f"{module}.".startswith(f"{home}."):
                 raise ValueError(f"claim: expected a check of {claim} in a module of {home}, got one in {module}")
             if claim in CASES[self.layer]:
-                raise ValueError(f"claim: expected one without a {self.layer} check, got {claim}, which has one")
+                raise ValueError(f"claim: {claim} already has a {self.layer} check")
             case = Case(claim, self.layer, self.on, self.check, self.corrected, self.count, module, line)
             CASES[self.layer][claim] = case
 
@@ -169,7 +169,7 @@ class Observed:
                 raise ValueError(f"claim: expected a claim and a module that ship with the project, got {claim} in {module}")
             known = OBSERVATIONS.setdefault(claim, {})
             if key in known:
-                raise ValueError(f"claim: expected one without an observation {key}, got {claim}, which has one")
+                raise ValueError(f"claim: {claim} already has an observation {key}")
             known[key] = Observation(claim, self.layer, self.name, self.observe, module, line)
 
 
@@ -204,7 +204,7 @@ def _require_polled(layer: Layer) -> None:
 
 def _require_numeric(layer: Layer) -> None:
     if layer is Layer.SYMBOLIC:
-        raise ValueError(f"layer: expected a numeric layer, got {layer}, for which the derivation speaks")
+        raise ValueError(f"layer: the {layer} vote comes from the derivation; register a numeric layer")
 
 
 def _each(claims: str | tuple[str, ...]) -> tuple[str, ...]:

@@ -94,7 +94,8 @@ def strangers(expr: sp.Basic) -> Iterator[sp.Basic]:
 
 @lru_cache(maxsize=2**16)
 def _is_evaluated(expr: sp.Expr) -> bool:
-    """Whether SymPy would leave an expression as it is, but for 2·(x + y): it takes 3 + 0·(−1), written as it is, for even."""
+    """Whether evaluating an expression again leaves it unchanged; 2·(x + y), which SymPy would expand, counts, too."""
+    # of others SymPy deduces falsehoods: that 3 + 0·(−1), kept from being evaluated, is even
     if isinstance(expr, plus) or expr.func(*expr.args) == expr:
         return True
     factored = isinstance(expr, sp.Mul) and len(expr.args) == 2 and expr.args[1].is_Add

@@ -54,7 +54,7 @@ def _first_line(error: BaseException) -> str:
 
 @dataclass(frozen=True)
 class Written:
-    """What a derivation yielded in its single run, and the error that ended it, if any."""
+    """The relations that a derivation yielded in its single run, and the error that ended it, if any."""
 
     relations: tuple[Relation, ...]
     error: str = ""

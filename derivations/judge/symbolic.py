@@ -61,7 +61,7 @@ def _faults_of_runs(printed: Run, repaired: Run | None) -> tuple[list[str], list
         faults += [f"the correction: {fault}" for fault in repaired.faults]
         errors += [f"the correction: {repaired.error}"] if repaired.error else []
         if printed.outcome is Outcome.HOLDS:
-            faults.append("correction: expected none for a statement that holds, got one")
+            faults.append("correction: a statement that holds must not have one")
         if repaired.outcome is Outcome.INCONCLUSIVE and not repaired.faults:
             faults.append(f"the correction: {repaired.steps[-1].detail}")
     return faults, errors

@@ -251,7 +251,7 @@ def _refuse_repeated(pairs: Sequence[tuple[str, object]]) -> None:
     """Raise ValueError if a key occurs twice in an object, of which a reader would take the last."""
     names = [name for name, _ in pairs]
     if len({*names}) < len(names):
-        raise ValueError(f"{next(name for name in names if names.count(name) > 1)}: expected it once, got it twice")
+        raise ValueError(f"{next(name for name in names if names.count(name) > 1)}: duplicate")
 
 
 def _row(id: str, row: Any) -> Kept:

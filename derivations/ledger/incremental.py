@@ -28,7 +28,7 @@ from derivations.records.documents import NOTATION, outside
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("derivations", "numerics", "evidence")
 ALWAYS = ("derivations.run.pytest_plugin", "derivations.conftest", "evidence.conftest", "pyproject.toml")
-"""What affects every test, where it exists: pytest imports it, and no module does."""
+"""Files that affect every test, where they exist: pytest imports them, and no module does."""
 
 PLUGINS = {"evidence.test_votes": "evidence.pytest_plugin"}
 """The plugin that pytest imports for the tests of a module."""

@@ -25,7 +25,7 @@ from derivations.records.documents import outside
 from derivations.register.catalogue import entries
 
 SAME = (*incremental.SETTINGS, "seed", "asked", "complete", "shard")
-"""What the environments of an interrupted run and of the one that goes on from it have in common."""
+"""The settings that an interrupted run shares with the one that goes on from it."""
 
 
 class Keeper:

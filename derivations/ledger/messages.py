@@ -1,4 +1,4 @@
-"""What is said of a run: its verdicts, why claims run again, and what changed since the baseline."""
+"""Texts about a run: its verdicts, why claims run again, and what changed since the baseline."""
 
 from __future__ import annotations
 

@@ -204,7 +204,7 @@ def check(data: Any) -> None:
     ledger = from_json(data, Ledger)
     rows, runs = ledger.claims, {"", ledger.environment.date, *ledger.runs}
     if not rows:
-        raise ValueError("claims: expected at least one, got none")
+        raise ValueError("claims: missing")
     ids = [row.get("id") for row in rows]
     for number, row in enumerate(rows, start=1):
         try:
@@ -214,7 +214,7 @@ def check(data: Any) -> None:
         if not wrong and (run := row.get("run", "")) not in runs:
             wrong = f"run: expected the date of a run of the ledger, got {run!r}"
         if not wrong and row["id"] in ids[: number - 1]:
-            wrong = "id: expected every claim once, got it twice"
+            wrong = "id: duplicate"
         if wrong:
             raise ValueError(f"claim {number} ({str(row.get('id', 'no id'))[:LONGEST_ID]}): {wrong[:LONGEST_MESSAGE]}")
 
@@ -226,7 +226,7 @@ def _faults(row: LedgerRow) -> Iterator[str]:
     if len(row.id.encode("utf-8", "surrogatepass")) > LONGEST_ID:
         yield f"id: expected at most {LONGEST_ID} letters, got {len(row.id)}"
     if sum(vote.layer is Layer.SYMBOLIC for vote in row.evidence) > 1:
-        yield "evidence: expected the symbolic layer at most once, got it twice"
+        yield "evidence: duplicate symbolic layer"
     for vote in row.evidence:
         if len(vote.alive) > vote.mutants:
             yield f"alive: expected at most {vote.mutants} mutants, got {len(vote.alive)}"

@@ -20,7 +20,7 @@ from derivations.register.catalogue import entries
 from derivations.register.selection import selected
 
 SAME = ("commit", "python", "packages", "seed", "quick", "device", "model", "profile")
-"""What the environments of all shards of a run have in common."""
+"""The settings that all shards of a run share."""
 
 
 def parsed(text: str) -> tuple[int, int]:

@@ -45,7 +45,7 @@ def create(path: Path, folder: Path) -> list[Written]:
     guesses = guess(paper)
     equations = list(_equations(folder.name, paper, guesses))
     if not equations:
-        raise ValueError(f"PAPER: expected displayed formulas, got none in {path}")
+        raise ValueError(f"PAPER: no displayed formula in {path}")
     folder.mkdir(exist_ok=True)
     title = paper.title or path.stem
     if text != path.read_text(encoding="utf-8"):

@@ -33,7 +33,7 @@ def check(
     defines: bool = False,
     before: str | None = None,
 ) -> Check:
-    """Compare a formula with the steps of a derivation, of which the last is the statement."""
+    """Compare a formula with the steps of a derivation; the last step is the statement."""
     try:
         chain = links(latex, notation, before)
     except ValueError as error:

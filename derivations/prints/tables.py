@@ -63,7 +63,7 @@ def _notation(document: str, chapter: str, id: str, *, instance: bool) -> Notati
             if meaning is not None:
                 lines[name] = symbol, meaning
                 if name in own_names:
-                    raise ValueError(f"{symbol} in {id or chapter}: expected one meaning of {name}, got a second one")
+                    raise ValueError(f"{symbol} in {id or chapter}: {name} is declared twice")
                 own_names.add(name)
     names, declarations = {}, {}
     for name, (symbol, meaning) in lines.items():

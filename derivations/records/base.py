@@ -87,7 +87,7 @@ def decoded(text: str | bytes) -> Any:
 
 REFUSED = re.compile(r"(?P<what>.*?)(?: - at `\$\.?(?P<path>.*)`)?", re.DOTALL)
 WORDS = {  # msgspec's phrases and ours
-    r"Object missing required field (\w+)": r"expected the field \1, got none",
+    r"Object missing required field (\w+)": r"missing field \1",
     r"Object contains unknown field (\w+)": r"expected known fields, got \1",
     r"Invalid enum value (.*)": r"expected a known word, got \1",
     r"Expected": "expected",

@@ -6,7 +6,7 @@ from derivations.records.base import Record
 
 
 class About(StrEnum):
-    """Which statement of a claim a theorem is about."""
+    """The statement of a claim that a theorem is about."""
 
     PRINT = "print"
     CORRECTION = "correction"

@@ -41,7 +41,7 @@ class Entry:
 
     def __setattr__(self, name: str, value: object) -> None:
         if "_sealed" in self.__dict__:
-            raise AttributeError(f"{name}: expected no assignment to {self.id} after all claims were loaded, got one")
+            raise AttributeError(f"{name}: {self.id} is sealed; a claim cannot change after loading")
         object.__setattr__(self, name, value)
 
     def seal(self) -> None:
@@ -73,7 +73,7 @@ class Entry:
         if not is_worded(name) or not callable(wrong):
             raise ValueError(f"twin: expected a name and a function that returns a relation, got {name!r} and {wrong!r}")
         if name in self.twins:
-            raise ValueError(f"twin: expected a new name, got {name!r}, which {self.id} already has")
+            raise ValueError(f"twin: {self.id} already has a twin {name!r}")
         self.twins = {**self.twins, name: cache(wrong)}
 
     def corrected(
@@ -85,7 +85,7 @@ class Entry:
         stands for.  Raises ValueError for a second correction and for empty text.
         """
         if self.correction is not None:
-            raise ValueError(f"corrected: expected one correction of {self.id}, got a second one")
+            raise ValueError(f"corrected: {self.id} already has a correction")
         check_words(self.id, latex=latex, **given(under=under, replaces=replaces))
 
         def register(function: Derivation) -> Derivation:
@@ -147,5 +147,5 @@ def sentence(function: Callable[..., object]) -> str:
     """Return the docstring of a derivation on one line; raises ValueError if it has none."""
     text = " ".join((function.__doc__ or "").split())
     if not text:
-        raise ValueError(f"docstring: expected the statement of {function.__name__} in one sentence, got none")
+        raise ValueError(f"docstring: missing in {function.__name__}, which has to say the statement in one sentence")
     return text

@@ -22,7 +22,7 @@ class Resting(Protocol):
 def check_interpreter() -> None:
     """Raise ValueError under `python -O`, which leaves out the assertions of votes and of the kernel."""
     if sys.flags.optimize:
-        raise ValueError("python: expected an interpreter that evaluates assertions, got one with -O or PYTHONOPTIMIZE")
+        raise ValueError("python: -O and PYTHONOPTIMIZE are not allowed, since checks are assertions")
 
 
 def imported(name: str) -> str:
@@ -50,7 +50,7 @@ def unsupported(entry: Resting, registered: Mapping[str, Resting]) -> str:
     if unknown := [id for id in entry.needs if id not in registered]:
         return f"needs: expected ids of claims for {entry.id}, got {unknown[0]}"
     circle = _way_back(entry, registered)
-    return f"needs: expected no circle, got {' → '.join(circle)}" if circle else ""
+    return f"needs: circular: {' → '.join(circle)}" if circle else ""
 
 
 def _way_back(entry: Resting, registered: Mapping[str, Resting]) -> tuple[str, ...]:

@@ -148,7 +148,7 @@ class Report:
         return supports
 
     def needs(self, id: str) -> list[str]:
-        """What a claim rests on directly."""
+        """Return the claims that a claim rests on directly."""
         return list(self.claims[id].row["depends_on"]) if id in self.claims else []
 
     def closure(self, id: str, forward: bool) -> list[str]:

@@ -79,7 +79,7 @@ def _disagreements(theorem: Theorem, relation: Relation) -> Iterator[str]:
 
 
 def _assumed(texts: dict[str, str], relation: Relation, scope: Scope, point: Point) -> Iterator[tuple[Any, arb]]:
-    """Pairs of a value in a declared hypothesis or a premise and that of the relation."""
+    """Pair the value of each declared hypothesis or premise with the value in the relation."""
     hypotheses = {f"given{n}": hypothesis for n, hypothesis in enumerate(relation.given, start=1)}
     premises = {f"premise{n}": premise for n, premise in enumerate(relation.premises, start=1)}
     for name, hypothesis in (hypotheses | premises).items():

@@ -125,7 +125,7 @@ def assumed(hypothesis: Relation, names: Names) -> str:
 
 
 def places(hypothesis: Relation) -> dict[Variable, str]:
-    """Names of the indices that a hypothesis is about; raises NotExportedError if some of their values are left out."""
+    """Name the indices that a hypothesis quantifies over; raises NotExportedError if one excludes values."""
     if any(v.domain.other_than for v in hypothesis.ranging):
         raise NotExportedError(f"the hypothesis {hypothesis}, for some of the values")
     return {v: f"i{n}" for n, v in enumerate(hypothesis.ranging, start=1)}

@@ -40,7 +40,7 @@ SHORT = 90
 
 FORMULA = re.compile(r'<span class="formula">\$\\displaystyle (.*?)\$</span>', re.DOTALL)
 PAGE = "{% extends 'lab/index.html.j2' %}{% block html_head_js_mathjax %}{% endblock %}"
-"""What nbconvert makes of a notebook, less the script that would fetch something to set formulas with."""
+"""A notebook as nbconvert writes it, without the script that would fetch a typesetter of formulas."""
 
 
 # ── one claim on a page ─────────────────────────────────────────────────────────────────────────────────────────────

@@ -27,7 +27,7 @@ def interval(values: list[float]) -> Interval:
     """Return the mean of independent values with Student's 95 % interval; raises ValueError if there are no values."""
     count = len(values)
     if not count:
-        raise ValueError("values: expected at least one, got none")
+        raise ValueError("values: none given")
     mean = math.fsum(values) / count
     if count == 1:
         return Interval(mean, None)

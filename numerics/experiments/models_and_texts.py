@@ -112,7 +112,7 @@ def parts(language: LanguageModel, text: str, tokens: int | None, window: int, n
     allowed = min(window, limit) if tokens is None else tokens
     words = re.findall(r"\S+\s*", text)
     if not words:
-        raise ValueError("--text: expected a text with words in it, got none")
+        raise ValueError("--text: no words in it")
     texts = []
     while words:
         low, high = 0, len(words)

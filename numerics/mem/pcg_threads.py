@@ -1,4 +1,4 @@
-"""Runs ``pcg_numba`` on several threads, each of which takes some of the rows from beginning to end."""
+"""Solves the rows by ``pcg_numba`` in several threads; a row stays with one thread."""
 
 import math
 from collections import deque

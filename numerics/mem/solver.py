@@ -4,8 +4,8 @@ Claims      deciphering.4, deciphering.8, deciphering.9, deciphering.11, deciphe
 Notation    as in ``closed_forms``; g = ∇D(λ); p = tilt(λ); bounds: see ``bounds``
 Derivatives Of the solution, not of the iteration, by the implicit function theorem: with H = −∇²D(λ*) held constant,
             λ ↦ λ + H⁻¹∇D(λ) is stationary in λ at λ*, so k such steps have the derivatives of λ* up to order k. Two are
-            taken. They are those at the weights that are returned, of which ``weights_error`` says how many digits are known,
-            and of a row that has not converged no better than its λ.
+            taken, at the returned weights. Their accuracy is bounded by ``weights_error``; for a row that has not converged
+            it is no better than that of λ.
 Precision   What is solved and certified is the problem in float64, whatever the dtype of the inputs. λ, weights and mean are
             then rounded to that dtype, and their bounds, which stay in float64, include this.
 Memory      The result is on pages of 2 MB where it is large (``huge_pages``). Beside it, each thread has a workspace of ten

@@ -47,7 +47,7 @@ class LanguageModel:
         inputs: dict[str, Tensor] = dict(self.tokenizer(text, return_tensors="pt", verbose=False))
         length = inputs["input_ids"].shape[-1]
         if length == 0:
-            raise ValueError("text: expected at least one token, got none")
+            raise ValueError("text: no token in it")
         limit = self.tokenizer.model_max_length
         if length > limit:
             raise ValueError(f"text: expected at most {limit} tokens, got {length}")

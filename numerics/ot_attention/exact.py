@@ -248,7 +248,7 @@ def _evaluate(x: _Centred, nu: Tensor, annealing_factor: Tensor | None = None) -
 
 
 def _acceptable(x: _Centred, nu: Tensor) -> Tensor:
-    """Return how large a residual can be that is zero but for rounding, (...).
+    """Return the largest residual that rounding alone can cause, (...).
 
     ν and z are rounded, and with ν the logits α⟨t, ν⟩/γ, of size ratio · R‖ν‖; a logit that is off by ε moves h by ε R at
     most, and so does log q, which among the templates that matter is no larger than the tilt and log N. Where all this

@@ -217,7 +217,7 @@ def _maximize(g: Tensor, C: Tensor, a: Tensor, b: Tensor, gamma: Tensor, max_ste
 
 
 def _rounding(P: Tensor, f: Tensor, g: Tensor, C: Tensor, gamma: Tensor) -> Tensor:
-    """Return how large a marginal error, in ℓ1, is zero but for rounding: P_ij is off by u(|f_i| + |g_j| + |C_ij|)/γ."""
+    """Return the largest marginal error, in ℓ1, that rounding alone can cause: P_ij is off by u(|f_i| + |g_j| + |C_ij|)/γ."""
     unit, positive = tolerances.rounding(P.dtype, sum(P.shape[-2:])), P > 0
     sizes = f.abs().unsqueeze(-1) + g.abs().unsqueeze(-2) + C.abs()
     rounding_sum = torch.where(positive, sizes, 0.0).sum((-2, -1)) / gamma.squeeze(-1)

@@ -295,7 +295,7 @@ def _maximize(x: _Problem, psi: Tensor, max_steps: int, *, rough: bool) -> tuple
 
 
 def _rounding(x: _Problem, psi: Tensor, point: _Point) -> Tensor:
-    """Return how large a residual, in ℓ1, is zero but for rounding, (...); see ``solver``."""
+    """Return the largest residual, in ℓ1, that rounding alone can cause, (...); see ``solver``."""
     sizes = torch.where(x.kernel == -torch.inf, 0.0, x.kernel.abs())
     sizes = sizes + point.phi.abs().unsqueeze(-1) + psi.abs().unsqueeze(-2)
     rounding_sum = (point.plan * sizes).sum((-2, -1)) + (point.w * (x.kappa_b * psi).abs()).sum(-1)

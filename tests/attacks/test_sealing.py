@@ -92,7 +92,7 @@ def test_f9_a_document_does_not_change_the_claims_of_another(tmp_path: Path) -> 
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").write_text('"""A document."""\n')
         (tmp_path / name / "section1.py").write_text(text)
-    assert "latex: expected no assignment to host.1" in refused_loading(tmp_path / "host", tmp_path / "guest")
+    assert "latex: host.1 is sealed" in refused_loading(tmp_path / "host", tmp_path / "guest")
 
 
 def refused_loading(*folders: Path) -> str:

@@ -425,7 +425,7 @@ def test_a_case_that_is_not_the_registered_one(case: Any) -> None:
 
 
 def test_a_second_case_for_the_claim(case: Any) -> None:
-    with pytest.raises(ValueError, match="expected one without a torch check"):
+    with pytest.raises(ValueError, match="already has a torch check"):
         confirms(Layer.TORCH, CASE, on=case.strategy)(case.printed)
 
 

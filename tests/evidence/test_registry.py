@@ -105,12 +105,12 @@ def test_unknown_layers_are_refused(layer: Layer) -> None:
 
 
 def test_nothing_is_observed_for_the_symbolic_layer() -> None:
-    with pytest.raises(ValueError, match=r"^layer: expected a numeric layer"):
+    with pytest.raises(ValueError, match=r"^layer: the symbolic vote comes from the derivation"):
         observes(Layer.SYMBOLIC, "eot.46")
 
 
 def test_a_second_vote_of_one_layer_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"claim: expected one without a torch check, got eot\.46"):
+    with pytest.raises(ValueError, match=r"claim: eot\.46 already has a torch check"):
         confirms(Layer.TORCH, "eot.46", on=None)(CASES[Layer.TORCH]["eot.46"].printed)
 
 
@@ -191,11 +191,11 @@ def test_a_vote_is_registered_with_the_line_of_its_module(section: Callable[[str
         ),
         ("VOTES = [*(row for row in ())]", "VOTES: expected a list"),
         ("VOTES = [Sampled('eot.1', Layer.SOURCE, len, on=None)]", "layer: expected torch or primal, got source"),
-        ("VOTES = [Observed('eot.1', Layer.SYMBOLIC, len)]", "layer: expected a numeric layer, got symbolic"),
+        ("VOTES = [Observed('eot.1', Layer.SYMBOLIC, len)]", "layer: the symbolic vote comes from the derivation"),
         ("VOTES = 2 * [[Sampled('eot.1', Layer.TORCH, len, on=None)]]", "VOTES: expected a list"),
         (
             "VOTES = [Sampled('eot.1', Layer.TORCH, len, on=None), Sampled('eot.1', Layer.TORCH, len, on=None)]",
-            r"claim: expected one without a torch check, got eot\.1",
+            r"claim: eot\.1 already has a torch check",
         ),
         (
             "VOTES = [Sampled('geometric.1', Layer.TORCH, len, on=None)]",
@@ -218,7 +218,7 @@ def test_observations_of_one_name_are_one(empty: None) -> None:
     observes(Layer.TORCH, "eot.1")(nothing)
     observes(Layer.TORCH, "eot.1", name="again")(nothing)
     assert list(registry.OBSERVATIONS["eot.1"]) == ["torch", "torch-again"]
-    with pytest.raises(ValueError, match=r"claim: expected one without an observation torch-again, got eot\.1, which has one"):
+    with pytest.raises(ValueError, match=r"claim: eot\.1 already has an observation torch-again"):
         observes(Layer.TORCH, "eot.1", name="again")(nothing)
 
 

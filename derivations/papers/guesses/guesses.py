@@ -60,7 +60,7 @@ def domain_in(meaning: str) -> Written | None:
 
 
 def without_length(meaning: str) -> str:
-    """Return a domain without what it says of the length of vectors: vector d of unit vector d."""
+    """Strip “unit” and “nonzero” from a domain."""
     return meaning.removeprefix("unit ").removeprefix("nonzero ")
 
 

@@ -17,9 +17,9 @@ MATRICES = ("matrix", "stochastic")
 
 
 def read_shapes(guesses: Guesses, trees: Sequence[Node]) -> None:
-    """Record a vector for each undeclared small letter that is transposed, or of which a norm is taken, somewhere.
+    """Guess that an undeclared small letter is a vector if it is transposed or has a norm.
 
-    All that it is multiplied by has to agree on the size.
+    Everything that it is multiplied by has to agree on the size.
     """
     nodes = [node for tree in trees for node in walk(tree)]
     names = {name for node in nodes for name in _vectors(node)}

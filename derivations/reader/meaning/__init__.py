@@ -1,1 +1,1 @@
-"""What a formula says: the notation, values entry by entry, and relations."""
+"""The meaning of a formula: the notation, values entry by entry, and relations."""

@@ -1,4 +1,4 @@
-"""What a link of a printed formula can assert besides a relation: an optimum, or an expression that is merely shown."""
+"""Assertions of a printed formula besides relations: an optimum, or an expression that is merely shown."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def clauses(node: Node, notation: Notation) -> tuple[list[Chain], list[Chain]]:
     found = [*map(without_words, (each for part in flat(node) for each in _with_condition(part, notation)))]
     for (words, part), (_, following) in zip(found, [*found[1:], (set(), None)], strict=True):
         if unknown := sorted(words - {*CONDITION, *LEADING, "\\forall", ""}):
-            raise LatexError(f"expected words such as “for all” or “where”, got “{' '.join(unknown)}”, which may say more")
+            raise LatexError(f"cannot read “{' '.join(unknown)}” here; it could change the condition")
         if part is None:
             continue
         if not isinstance(part, Chain):

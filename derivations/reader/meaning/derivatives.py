@@ -40,7 +40,7 @@ def nabla(reader: Reader, sub: Node | None, sup: Node | None, rest: list[Node]) 
     """∇_s f, the vector of partial derivatives, and ∇²_s f, the matrix of second ones."""
     twice = sup is not None and spelled(sup) == "2"
     if not rest:
-        raise LatexError("\\nabla: expected a function after it, got nothing")
+        raise LatexError("\\nabla: missing function after it")
     row = _strip_transposed(rest)
     if sub is None:
         sub = _only_argument(reader, rest[0], rest[1] if len(rest) > 1 else None)
@@ -161,7 +161,7 @@ def _cancels(reader: Reader, over: Node, under: Product) -> bool:
 def operand(reader: Reader, operator: Node, rest: list[Node]) -> Value:
     """Return what is differentiated: one factor; several are ambiguous unless they belong to another derivative."""
     if not rest:
-        raise LatexError(f"{spelled(operator)}: expected a function after it, got nothing")
+        raise LatexError(f"{spelled(operator)}: missing function after it")
     first, before, original = rest[0], len(rest), list(rest)
     body = reader.next(rest)
     called = before - len(rest) > 1  # ∇f(x) y and ∂_x f(x) (…) are products

@@ -218,7 +218,7 @@ class Elaborator:
             value = self.next(rest)
             result = value if result is None else times(result, value, spelled(Product(tuple(factors))))
         if result is None:
-            raise LatexError("expected an expression, got nothing")
+            raise LatexError("missing expression")
         return result
 
     def _divisor(self, rest: list[Node], factors: Sequence[Node]) -> Value:

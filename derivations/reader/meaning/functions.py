@@ -36,7 +36,7 @@ def requiring(reader: Reader, function: Callable[[sp.Expr], sp.Expr], sense: Sen
 def apply(reader: Reader, name: str, sup: Node | None, rest: list[Node]) -> Value:
     """Apply a function; without parentheses it takes one factor, or all that an operator applies to."""
     if not rest:
-        raise LatexError(f"{name}: expected an argument, got none")
+        raise LatexError(f"{name}: missing argument")
     function, first, before, original = FUNCTIONS[name], rest[0], len(rest), list(rest)
     check_inverse(name, sup)
     if isinstance(first, Scripted) and isinstance(first.base, Bracket) and first.sup is not None and first.base.kind != "‖‖":

@@ -185,7 +185,7 @@ class Notation:
         if not overloaded:
             self._refuse_second(shown.name)
         if meaning == "?":
-            raise LatexError("expected a meaning in the notation, got a question")
+            raise LatexError("the notation leaves its meaning open (?); fill it in")
         if overloaded:
             self.functions[signature(symbol)] = (
                 Definition(shown, parse(meaning[1:])) if meaning.startswith("=") else self._named(shown, meaning, symbol)
@@ -318,7 +318,7 @@ class Notation:
 
     def _refuse_second(self, name: str) -> None:
         if name in self.meanings or name in self.indices or name in self.points:
-            raise LatexError("expected one meaning, got a second one")
+            raise LatexError("it has a meaning already")
 
     def _whole(self, symbol: str, shown: Pattern) -> Pattern:
         """Return the pattern of a definition whose subscript is a name and not an index, such as r in \\pi_r."""

@@ -118,7 +118,7 @@ def one_power(name: str, sup: Node | None, power: Node | None) -> Node | None:
 def _argument(operator: str, rest: list[Node]) -> tuple[Node, Node | None, Node | None]:
     """Return the argument in brackets, and the scripts after them, which apply to the result."""
     if not rest:
-        raise LatexError(f"{operator}: expected an argument in parentheses, got nothing")
+        raise LatexError(f"{operator}: missing argument in parentheses")
     first = rest.pop(0)
     node, after, power = (first.base, first.sub, first.sup) if isinstance(first, Scripted) else (first, None, None)
     if operator == "trace" and isinstance(first, Symbol) and not rest:
@@ -244,7 +244,7 @@ def _moment(reader: Reader, operator: str, sub: Node | None, sup: Node | None, r
         return reader.scripts(randoms.moment(reader, operator, rest), None, sup, operator)
     weights, names = _law(reader, sub)
     if not rest:
-        raise LatexError(f"{operator}: expected an argument, got nothing")
+        raise LatexError(f"{operator}: missing argument")
     bare = _plain_factor(rest[0])
     argument, after, power = (rest.pop(0), None, None) if bare else _argument(operator, rest)
     if bare and rest and not isinstance(rest[0], Operator):

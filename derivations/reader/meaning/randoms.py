@@ -14,7 +14,7 @@ OF = {"expectation": moments.expectation, "variance": moments.variance}
 def moment(reader: Reader, operator: str, rest: list[Node]) -> Value:
     """Return the mean or variance of what follows; raises LatexError if nothing in it is random, since no law is given."""
     if not rest or operator not in OF:
-        raise LatexError(f"{operator}: expected a distribution as subscript, got none")
+        raise LatexError(f"{operator}: missing distribution as subscript")
     first = rest[0]
     argument = reader.next(rest)
     if rest and not isinstance(rest[0], Operator):

@@ -31,7 +31,7 @@ class Reader(Protocol):
 
     @property
     def required(self) -> dict[Condition, None]:
-        """What logarithms and roots require of their arguments."""
+        """The conditions that logarithms and roots put on their arguments."""
 
     def fresh(self) -> Reader:
         """A reader of the same notation with nothing in scope."""

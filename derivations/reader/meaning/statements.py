@@ -56,7 +56,7 @@ def read(latex: str, notation: Notation) -> tuple[Relation, ...]:
         reader, hypotheses = under(Elaborator(notation), conditions)
         stated = tuple(relation for chain in chains for relation in _relations(reader, chain))
     except RecursionError:
-        raise LatexError(f"expected definitions without a circle, got {circle(notation)}") from None
+        raise LatexError(f"circular definition: {circle(notation)}") from None
     if not stated:
         raise LatexError(f"expected a statement, got the expression {latex}")
     relations = tuple(_given(relation, hypotheses, notation.bounds) for relation in stated)

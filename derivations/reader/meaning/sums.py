@@ -219,7 +219,7 @@ def _occurrences(node: Node, name: Node | None) -> int:
 def bindings(reader: Reader, sub: Node | None, sup: Node | None) -> dict[str, Variable]:
     """Return the indices bound by a sum, by printed name; accepts printed ranges, “i, j”, “j ≠ i” and “a ∈ 𝒜”."""
     if sub is None:
-        raise LatexError("\\sum: expected an index below, got none")
+        raise LatexError("\\sum: the index below is missing")
     if (ranges := printed_ranges(sub, sup)) is not None:
         size, apart = _end(reader, ranges.end), () if ranges.apart is None else (_other(reader, ranges.apart),)
         if any(index.domain.shape != (size,) for index in apart):

@@ -48,7 +48,7 @@ def symbol(
             if call and isinstance(meaning, Named | Definition):
                 check_order(spelled(scripted), _letters(meaning), call[0])
             if kept_sub is not None and any(is_index(reader.scope.get(spelled(part))) for part in index_parts(kept_sub)):
-                raise LatexError(f"{spelled(scripted)}: expected an index that is bound here, got a name that holds it")
+                raise LatexError(f"{spelled(scripted)}: the subscript must be a bound index; here it is part of the name")
             left_sub = sub if kept_sub is None else None
             left_sup = sup if kept_sup is None else None
             return _meant(reader, spelled(scripted), meaning, left_sub, left_sup, rest)
@@ -73,7 +73,7 @@ def symbol(
         return reader.scripts(scalar(sp.pi), sub, sup, spelled(node))
     if base.name in ("O", "o", "\\mathcal{O}") and _call(rest):
         raise LatexError(f"expected an equation or an inequality, got the remainder {base.name}(…), which is not read")
-    raise LatexError(f"{spelled(node)}: expected a symbol of the notation, got one that it does not declare")
+    raise LatexError(f"{spelled(node)}: the notation does not declare it")
 
 
 def meant(reader: Reader, name: str, meaning: Meaning, rest: list[Node]) -> Value:
@@ -129,7 +129,7 @@ def _all_indices(reader: Reader, bracket: Bracket) -> bool:
 
 
 def _letters(meaning: Named | Definition) -> tuple[str, ...]:
-    """Return the letters of the arguments that a function is declared with; those of a definition may all be indices."""
+    """Return the argument names in the declaration of a function; a definition may have indices alone."""
     return meaning.arguments if isinstance(meaning, Named) else meaning.pattern.arguments or meaning.pattern.indices
 
 
@@ -140,7 +140,7 @@ def _named(reader: Reader, name: str, meaning: Named, sub: Node | None, sup: Nod
         _check_no_call(name, rest)
         return reader.scripts(meaning.value, sub, sup, name)
     if sub is not None:
-        raise LatexError(f"{name}_{{{spelled(sub)}}}: expected a symbol of the notation, got one that it does not declare")
+        raise LatexError(f"{name}_{{{spelled(sub)}}}: the notation does not declare it")
     rest.pop(0)
     bracket, sup = call[0], operators.one_power(name, sup, call[1])
     arguments = parts(bracket.inside)

@@ -186,7 +186,7 @@ def _sum(items: Sequence[Item]) -> Node:
             sign, start = "-" if str(item) in ("-", "−") else "+", position + 1
     if start >= len(items):
         if terms or items:
-            raise LatexError("expected a term at the end of a sum, got nothing")
+            raise LatexError("missing term at the end of a sum")
         return EMPTY
     terms.append((sign, _product(items[start:])))
     return terms[0][1] if len(terms) == 1 and terms[0][0] == "+" else Sum(tuple(terms))
@@ -227,7 +227,7 @@ def _factors(items: list[Item]) -> Iterator[Node]:
 
 
 def _type(item: object) -> str:
-    """The type of a token; that of the bar for a bar with scripts, which closes a pair."""
+    """Return the type of a token; a closing bar with scripts counts as the bar."""
     if isinstance(item, Tree) and item.data == "scripted" and _type(item.children[0]) in ("BAR", "NORM"):
         return _type(item.children[0])
     return item.type if isinstance(item, Token) else ""

@@ -46,4 +46,4 @@ def _file(folder: Path, name: str, source: Path) -> Path:
     for file in (folder / f"{name}.tex", folder / name):
         if file.is_file() and file.resolve().is_relative_to(folder):
             return file
-    raise ValueError(f"PAPER: expected a file {name}.tex in {folder}, which {source.name} inputs, got none")
+    raise ValueError(f"PAPER: missing {name}.tex in {folder}, which {source.name} inputs")

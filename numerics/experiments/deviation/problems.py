@@ -81,7 +81,7 @@ class Layer:
     _real_queries: Tensor
 
     def blocks(self) -> Iterator[Block]:
-        """All problems but those of padding, so many at a time that an array of them stays within 128 MB."""
+        """Yield the problems without padding, in blocks of at most 128 MB."""
         for queries in self._real_queries.split(_block_size(self.heads, self.templates)):  # type: ignore[no-untyped-call]
             mask = self._log_prior[:, queries]
             problem = self._attention.problem(self._hidden[queries], self._source, mask, self.alpha)

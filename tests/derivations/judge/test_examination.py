@@ -432,7 +432,7 @@ def test_unknown_and_circular_needs_are_errors(registry: dict[str, Entry]) -> No
     assert fault(registered("eot.1", SQUARE, needs=("eot.9",))) == "eot.1: needs: expected ids of claims for eot.1, got eot.9"
     registered("eot.2", SQUARE, needs=("eot.3",))
     registered("eot.3", SQUARE, needs=("eot.2",))
-    assert "expected no circle, got eot.2 → eot.3 → eot.2" in fault(registry["eot.2"])
+    assert "circular: eot.2 → eot.3 → eot.2" in fault(registry["eot.2"])
     assert outcome(registry["eot.2"]) is Outcome.ERROR
 
 

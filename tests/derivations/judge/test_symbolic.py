@@ -63,7 +63,7 @@ def test_the_last_step_of_a_correction_is_the_correction() -> None:
 
 
 def test_the_fault_of_a_correction_is_shown() -> None:
-    assert examined(SQUARE, repair=(SQUARE,)).faults[0] == "correction: expected none for a statement that holds, got one"
+    assert examined(SQUARE, repair=(SQUARE,)).faults[0] == "correction: a statement that holds must not have one"
     assert examined(Fails(FALSE), repair=(MINUS, FALSE)).faults[0].startswith("the correction: step 2 does not hold: ")
     undecided = examined(Fails(FALSE), repair=(SQUARE, OPEN), replaces="all of it")
     assert undecided.faults[0].startswith("the correction: not decided: ")

@@ -161,7 +161,7 @@ KEPT = to_json(remembered.load()["eot.59"])
         ({"eot.59": 3}, "eot.59: expected object, got int"),
         ({"eot.59": KEPT | {"verdict": "excellent"}}, "eot.59: verdict: expected a known word, got 'excellent'"),
         ({"eot.59": KEPT | {"layers": {"oracle": "holds"}}}, "expected a known word, got 'oracle'"),
-        ({"eot.59": {"verdict": "proved"}}, "eot.59: expected the field severity, got none"),
+        ({"eot.59": {"verdict": "proved"}}, "eot.59: missing field severity"),
         ({"eot.59": KEPT | {"severity": "dire"}}, "eot.59: severity: expected a known word, got 'dire'"),
         ({"eot.59": KEPT | {"status": "proved"}}, "eot.59: expected known fields, got status"),
         ({"geometric.59": KEPT}, "expected claims of its own documents, got geometric.59"),

@@ -197,7 +197,7 @@ def test_the_document_can_be_verified_and_shown(tmp_path: Path) -> None:
         ("none.tex", "mine", "PAPER: expected a LaTeX file in UTF-8"),
         ("paper.tex", "Mine", "FOLDER: expected a name in small letters"),
         ("paper.tex", "none/mine", "FOLDER: expected a folder in an existing one"),
-        ("empty.tex", "mine", "PAPER: expected displayed formulas, got none"),
+        ("empty.tex", "mine", "PAPER: no displayed formula in "),
     ],
 )
 def test_bad_input_is_one_line(paper: str, folder: str, why: str, tmp_path: Path) -> None:

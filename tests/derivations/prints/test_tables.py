@@ -66,10 +66,10 @@ def test_names_that_belong_to_a_symbol() -> None:
 
 def test_one_name_has_one_meaning() -> None:
     MODULE.CLAIMS["paper.4"] = {"p_j": "= 1", "p_i": "= 2"}
-    with pytest.raises(ValueError, match=r"^p_i in paper\.4: expected one meaning of p, got a second one$"):
+    with pytest.raises(ValueError, match=r"^p_i in paper\.4: p is declared twice$"):
         tables.notation("paper", "first", "paper.4")
     MODULE.CHAPTERS["second"] = {"s_i": "= 2", "s_j": "= 1"}
-    with pytest.raises(ValueError, match=r"^s_j in second: expected one meaning of s, got a second one$"):
+    with pytest.raises(ValueError, match=r"^s_j in second: s is declared twice$"):
         tables.notation("paper", "second", "paper.3")
     MODULE.CHAPTERS["third"] = {"s": None, "s_j": "= 1"}  # another meaning in place of the document's
     assert lines(tables.notation("paper", "third", "paper.3"))["s_j"] == "= 1"

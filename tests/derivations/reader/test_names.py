@@ -59,7 +59,7 @@ def test_symbols_printed_differently_are_different(latex: str, declared: dict[st
         (r"r(w, y) = r(x, y)", FIXED, "expected the label x"),
         (r"\sum_y p(y | w) = 1", FIXED, "expected the label x"),
         (r"z_i = \mathbf{z}_i", {**BOLD, "z": "vector N"}, "can be an entry of"),
-        (r"\pi_\phi(a) = \pi_\theta(a)", POLICY, "expected a symbol of the notation"),
+        (r"\pi_\phi(a) = \pi_\theta(a)", POLICY, "the notation does not declare it"),
         (r"p(x|y) = p(y|x)", SWAPPED, r"p\(x\|y\): can be another function than p\(y \| x\)"),
     ],
 )

@@ -73,7 +73,7 @@ SPELLED = [
 ]
 
 REFUSED = [
-    (r"x + ", r"expected a term at the end of a sum, got nothing"),
+    (r"x + ", r"missing term at the end of a sum"),
     (r"- + x", r"expected a term"),
     (r"x_i_j", r"expected one subscript of x, got two"),
     (r"x^2^3", r"expected one superscript of x, got two"),

@@ -76,12 +76,12 @@ GOOD = {"inputs": {}, "left": "0", "sign": "≠", "right": "1"}
     [
         ({**GOOD, "left": 0}, "left: expected str, got int"),
         ({**GOOD, "more": 1}, "expected known fields, got more"),
-        ({"left": "0"}, "expected the field inputs, got none"),
+        ({"left": "0"}, "missing field inputs"),
         (3, "expected object, got int"),
         ({**GOOD, "inputs": {"x": None}}, "inputs[...]: expected int | str | array, got null"),
     ],
 )
 def test_a_refusal_names_the_key(data: object, refusal: str) -> None:
-    with pytest.raises(ValueError, match="expected") as refused:
+    with pytest.raises(ValueError, match=r"expected|missing") as refused:
         from_json(data, Witness)
     assert str(refused.value) == refusal

@@ -153,7 +153,7 @@ def test_a_false_correction_is_rejected(repair: tuple[Relation, ...], expected: 
 
 def test_a_true_statement_needs_no_correction() -> None:
     examination = examine(entry(JACOBIAN, repair=(MASS,)))
-    assert examination.faults == ("correction: expected none for a statement that holds, got one",)
+    assert examination.faults == ("correction: a statement that holds must not have one",)
 
 
 @pytest.mark.parametrize(("undecidable", "reason"), [(None, "left to the other layers"), ("a taste", "a taste")])
@@ -276,7 +276,7 @@ def test_registration_checks_its_arguments(registry: dict[str, Entry]) -> None:
         entry().twin("the sign", FLIPPED)  # type: ignore[arg-type]
     made = entry(Fails(FLIPPED))
     made.corrected("x", Severity.SLIP)(steps)
-    with pytest.raises(ValueError, match=r"^corrected: expected one correction of eot.0"):
+    with pytest.raises(ValueError, match=r"^corrected: eot.0 already has a correction"):
         made.corrected("x", Severity.SLIP)(steps)
 
 
@@ -312,7 +312,7 @@ def test_claims_stand_in_the_order_of_their_modules(registry: dict[str, Entry], 
         registry[id] = replace(entry(MASS), id=id, module=module)
     loaded(monkeypatch, "first", "second")
     assert list(registry) == ["eot.1", "eot.3", "eot.2"]
-    with pytest.raises(AttributeError, match=r"^latex: expected no assignment to eot.1"):
+    with pytest.raises(AttributeError, match=r"^latex: eot.1 is sealed"):
         registry["eot.1"].latex = "y"
 
 
@@ -388,7 +388,7 @@ def test_a_claim_without_derivation_names_its_layer() -> None:
 
 def test_a_loaded_claim_cannot_be_changed() -> None:
     loaded = entries()["eot.59"]
-    with pytest.raises(AttributeError, match=r"^derivation: expected no assignment to eot.59"):
+    with pytest.raises(AttributeError, match=r"^derivation: eot.59 is sealed"):
         loaded.derivation = steps
     with pytest.raises(AttributeError, match=r"^twins"):
         loaded.twin("another", lambda: FLIPPED)
@@ -412,14 +412,14 @@ def test_a_statement_needs_its_sentence(registry: dict[str, Entry]) -> None:
     def mute() -> Iterator[Relation]:
         yield JACOBIAN
 
-    with pytest.raises(ValueError, match=r"^docstring: expected the statement of mute"):
+    with pytest.raises(ValueError, match=r"^docstring: missing in mute"):
         claim("eot.0", "identity", title="t", latex="x")(mute)
-    with pytest.raises(ValueError, match=r"^docstring: expected the statement of mute"):
+    with pytest.raises(ValueError, match=r"^docstring: missing in mute"):
         entry(JACOBIAN).corrected("x", Severity.SLIP)(mute)
     assert not registry
     assert sentence(steps) == "A statement, on two lines."
 
 
 def test_twins_have_unique_names() -> None:
-    with pytest.raises(ValueError, match=r"^twin: expected a new name"):
+    with pytest.raises(ValueError, match=r"^twin: eot.* already has a twin"):
         entry(JACOBIAN, sign=FLIPPED).twin("sign", lambda: FLIPPED)

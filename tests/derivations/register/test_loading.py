@@ -47,7 +47,7 @@ def test_a_failed_import_names_the_line(text: str, why: str, tmp_path: Path, mon
 @pytest.mark.parametrize(("level", "refused"), [(0, False), (1, True), (2, True)])
 def test_assertions_have_to_be_evaluated(level: int, refused: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "flags", SimpleNamespace(optimize=level))
-    with pytest.raises(ValueError, match=r"^python: expected an interpreter that") if refused else nullcontext():
+    with pytest.raises(ValueError, match=r"^python: -O and PYTHONOPTIMIZE are not allowed") if refused else nullcontext():
         check_interpreter()
 
 
@@ -63,13 +63,10 @@ def test_an_import_returns_the_name() -> None:
         ([Claim("a.1", ("a.2",))], "needs: expected ids of claims for a.1, got a.2"),
         ([Claim("a.1", ("a.2",)), Claim("a.2", ("a.3",))], ""),  # which concerns a.2
         ([Claim("a.1", ("a.2", "a.9")), Claim("a.2", ("a.1",))], "needs: expected ids of claims for a.1, got a.9"),
-        ([Claim("a.1", ("a.1",))], "needs: expected no circle, got a.1 → a.1"),
-        ([Claim("a.1", ("a.2",)), Claim("a.2", ("a.1",))], "needs: expected no circle, got a.1 → a.2 → a.1"),
+        ([Claim("a.1", ("a.1",))], "needs: circular: a.1 → a.1"),
+        ([Claim("a.1", ("a.2",)), Claim("a.2", ("a.1",))], "needs: circular: a.1 → a.2 → a.1"),
         ([Claim("a.1", ("a.2",)), Claim("a.2", ("a.3",)), Claim("a.3", ("a.2",))], ""),  # which concerns a.2 and a.3
-        (
-            [Claim("a.1", ("a.2", "a.3")), Claim("a.2"), Claim("a.3", ("a.2", "a.1"))],
-            "needs: expected no circle, got a.1 → a.3 → a.1",
-        ),
+        ([Claim("a.1", ("a.2", "a.3")), Claim("a.2"), Claim("a.3", ("a.2", "a.1"))], "needs: circular: a.1 → a.3 → a.1"),
         ([Claim("a.1", part_of="a.2"), Claim("a.2")], ""),
         ([Claim("a.1", part_of="a.2")], "part_of: expected the id of a claim that is not itself a part, for a.1, got a.2"),
         ([Claim("a.1", part_of="a.1")], "part_of: expected the id of a claim that is not itself a part, for a.1, got a.1"),

@@ -163,7 +163,7 @@ def test_an_image(tmp_path: Path) -> None:
     [
         (["--model", "./nowhere"], "no folder ./nowhere"),
         (["--text", "nowhere.txt"], "does not exist"),
-        (["--text", "EMPTY"], "--text: expected a text with words in it, got none"),
+        (["--text", "EMPTY"], "--text: no words in it"),
         (["--text", "BYTES"], "expected UTF-8 text, got"),
         (["--text", "LONG", "--tokens", "8"], "--text: expected words of at most 8 tokens, got 'aaa"),
         (
