@@ -19,16 +19,14 @@ pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated
 # --- derivatives -------------------------------------------------------------------------------------------------
 
 
-def differentiable(kind: str) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:
+def rows(kind: str) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Scores, temperatures and a mask."""
     generator = torch.Generator().manual_seed(1)
-    scores = torch.randn(3, 4, generator=generator, dtype=torch.float64).requires_grad_()
-    temperature = torch.tensor([0.5, 1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    scores = torch.randn(3, 4, generator=generator, dtype=torch.float64)
     boolean = torch.tensor([[True] * 4, [False] * 4, [True, False, True, False]])
-    added = torch.randn(3, 4, generator=generator, dtype=torch.float64).requires_grad_() if kind == "learned" else None
-    mask = {"none": None, "learned": added, "boolean": boolean}.get(kind)
-    if kind == "float":
-        mask = torch.zeros(3, 4, dtype=torch.float64).masked_fill(~boolean, -torch.inf)
-    return scores, temperature, mask, added
+    floating = torch.zeros(3, 4, dtype=torch.float64).masked_fill(~boolean, -torch.inf)
+    mask = {"none": None, "boolean": boolean, "float": floating}[kind]
+    return scores, torch.tensor([0.5, 1.0, 2.0], dtype=torch.float64), mask
 
 
 @on_devices
@@ -110,7 +108,7 @@ def test_score_gradient_is_the_jacobian_applied(x: OneSided) -> None:
 @pytest.mark.parametrize("transform", [torch.func.jacrev, torch.func.jacfwd], ids=["jacrev", "jacfwd"])
 @pytest.mark.parametrize("kind", ["none", "boolean", "float"])
 def test_vmapped_jacobian_is_eot_59(kind: str, transform: Callable[..., Callable[..., Tensor]]) -> None:
-    scores, temperature, mask, _ = (x if x is None else x.detach() for x in differentiable(kind))
+    scores, temperature, mask = rows(kind)
     if mask is None:
         actual = torch.func.vmap(transform(one_sided.plan))(scores, temperature)
     else:
@@ -121,7 +119,7 @@ def test_vmapped_jacobian_is_eot_59(kind: str, transform: Callable[..., Callable
 
 
 def test_log_partition_differentiates_to_the_plan_and_its_covariance() -> None:
-    scores, temperature, _, _ = (x if x is None else x.detach() for x in differentiable("none"))
+    scores, temperature, _ = rows("none")
     plan = one_sided.plan(scores, temperature)
     allowed = tolerances.rounding("float64", 4, 8.0)
     tau = temperature[:, None]
@@ -134,7 +132,7 @@ def test_log_partition_differentiates_to_the_plan_and_its_covariance() -> None:
 
 
 def test_jvp_is_the_jacobian_applied() -> None:
-    scores, temperature, mask, _ = (x if x is None else x.detach() for x in differentiable("boolean"))
+    scores, temperature, mask = rows("boolean")
     direction = scores.cos()
     plan, tangent = torch.func.jvp(lambda s: one_sided.plan(s, temperature, mask), (scores,), (direction,))
     expected = (one_sided.plan_jacobian(plan, temperature) * direction.unsqueeze(-2)).sum(-1)
