@@ -22,8 +22,9 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 
-from numerics.arguments import result_dtype, without_autocast
+from numerics.arguments import differentiated, result_dtype, without_autocast
 from numerics.mem import closed_forms, shared_templates
 from numerics.mem.arguments import Alpha, check, mean, positive, weighted
 from numerics.mem.batch import Batch
@@ -101,22 +102,31 @@ def solve(
     if not isinstance(tolerance, float) or not 1e-12 <= tolerance < 1:
         raise ValueError(f"tolerance: expected a number from 1e-12 to below 1, got {tolerance!r}")
     check(templates, prior, mask, evidence=evidence)
-    with torch.no_grad():
-        batch = Batch(templates, evidence, prior, alpha, mask)
-        if (prior is not None or mask is not None) and not bool(batch.live.all()):
-            live = batch.live.expand(*batch.shape, 1)
-            raise ValueError(
-                f"mask: expected a template with a positive prior in every row, got {int((~live).sum())} all-masked of "
-                f"{live.numel()} rows"
-            )
-        dual, center, bounds = _solve_rows(batch, tolerance)
-    parts = batch.of_rows(dual, bounds.weights, center)
     arguments = (templates, evidence, prior, alpha, mask)
-    if torch.is_grad_enabled() and any(isinstance(x, Tensor) and x.requires_grad for x in arguments):
-        attached = _with_derivatives(arguments, parts[0], partial(_inverse_hessian_times, batch, bounds.weights))
+    tensors = [x for x in arguments if isinstance(x, Tensor)]
+    solved: list[tuple[Batch, Tensor]] = []
+    found = _Constant.apply(partial(_solve, tolerance, solved), *arguments)  # type: ignore[no-untyped-call]
+    parts, bounds = found[:3], found[3:]
+    if differentiated(*tensors):
+        attached = _with_derivatives(arguments, parts[0], partial(_inverse_hessian_times, *solved[0]))
         # Keep the values that the bounds are about; the differentiated expressions are rounded differently.
         parts = tuple(x + (y - y.detach()) for x, y in zip(parts, attached, strict=True))
-    return _to_dtype(batch, parts, bounds, result_dtype(templates, evidence, prior))
+    return _to_dtype(parts, bounds, result_dtype(templates, evidence, prior))
+
+
+def _solve(tolerance: float, solved: list[tuple[Batch, Tensor]], *arguments: Any) -> tuple[Tensor, ...]:
+    """λ, p and μ + z − λ/α with their bounds; the batch and its weights, row by row, are added to `solved`."""
+    batch, (_, _, prior, _, mask) = Batch(*arguments), arguments
+    if (prior is not None or mask is not None) and not bool(batch.live.all()):
+        live = batch.live.expand(*batch.shape, 1)
+        raise ValueError(
+            f"mask: expected a template with a positive prior in every row, got {int((~live).sum())} all-masked of "
+            f"{live.numel()} rows"
+        )
+    dual, center, bounds = _solve_rows(batch, tolerance)
+    solved.append((batch, bounds.weights))
+    of_bounds = bounds.gap, bounds.gradient_norm, bounds.error, bounds.mean_error, bounds.weights_error, bounds.certified
+    return batch.of_rows(dual, bounds.weights, center, *of_bounds)
 
 
 def _solve_rows(batch: Batch, tolerance: float) -> tuple[Tensor, Tensor, Bounds]:
@@ -137,12 +147,10 @@ def _solve_rows(batch: Batch, tolerance: float) -> tuple[Tensor, Tensor, Bounds]
     return dual, center, bounds
 
 
-def _to_dtype(batch: Batch, parts: tuple[Tensor, ...], bounds: Bounds, dtype: torch.dtype) -> Solution:
+def _to_dtype(parts: tuple[Tensor, ...], bounds: tuple[Tensor, ...], dtype: torch.dtype) -> Solution:
     """The solution in its dtype, with bounds that hold for it there."""
     dual, weights, center = parts if dtype == torch.float64 else (x.to(dtype) for x in parts)
-    gap, gradient_norm, error, mean_error, weights_error, converged = batch.of_rows(
-        bounds.gap, bounds.gradient_norm, bounds.error, bounds.mean_error, bounds.weights_error, bounds.certified
-    )
+    gap, gradient_norm, error, mean_error, weights_error, converged = bounds
     if dtype != torch.float64:
         rounding = [(x - y).detach() for x, y in zip(parts, (dual, weights, center), strict=True)]
         error = error + rounding[0].norm(dim=-1)
@@ -185,27 +193,66 @@ def _inverse_hessian_times(batch: Batch, weights: Tensor, vectors: Tensor) -> Te
     return solved.reshape(vectors.shape)
 
 
+class _Constant(torch.autograd.Function):
+    """What is computed from tensors where nothing differentiates, and their entries can be read."""
+
+    @staticmethod
+    def forward(compute: Callable[..., tuple[Tensor, ...]], *arguments: Any) -> tuple[Tensor, ...]:
+        return compute(*arguments)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
+        ctx.mark_non_differentiable(*output)
+        ctx.counts = len(inputs), len(output)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, ...]:
+        return tuple(None for _ in range(ctx.counts[0]))
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Tensor) -> tuple[None, ...]:
+        return tuple(None for _ in range(ctx.counts[1]))
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[int | None, ...], *inputs: Any) -> tuple[tuple[Tensor, ...], tuple[None, ...]]:
+        if any(dim is not None for dim in in_dims):
+            raise ValueError("mem.solve: expected one of its own batches, got arguments that torch.func.vmap maps over")
+        found = _Constant.apply(*inputs)  # type: ignore[no-untyped-call]
+        return found, (None,) * len(found)
+
+
 class _Linear(torch.autograd.Function):
     """v ↦ H⁻¹v with H constant and symmetric."""
 
     @staticmethod
-    def forward(ctx: Any, vectors: Tensor, inverse: Inverse) -> Tensor:
-        ctx.inverse = inverse
+    def forward(vectors: Tensor, inverse: Inverse) -> Tensor:
         return inverse(vectors)
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
-        return _Linear.apply(gradients[0], ctx.inverse), None  # type: ignore[no-untyped-call]
+    def setup_context(ctx: Any, inputs: tuple[Tensor, Inverse], output: Tensor) -> None:
+        _, ctx.inverse = inputs
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        return _Linear.apply(gradient, ctx.inverse), None  # type: ignore[no-untyped-call]
+
+    @staticmethod
+    def jvp(ctx: Any, tangent: Tensor, _: None) -> Tensor:
+        with forward_ad._set_fwd_grad_enabled(True):  # which is off here, so that second derivatives would be 0
+            return _Linear.apply(tangent, ctx.inverse)  # type: ignore[no-any-return, no-untyped-call]
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[int, None], vectors: Tensor, inverse: Inverse) -> tuple[Tensor, int]:
+        return torch.stack([_Linear.apply(v, inverse) for v in vectors.unbind(in_dims[0])]), 0  # type: ignore[no-untyped-call]
 
 
-class _Step(torch.autograd.Function):
+class _Step(_Linear):
     """g ↦ H⁻¹g at the solution, where the value is zero and only the derivative counts."""
 
     @staticmethod
-    def forward(ctx: Any, gradient: Tensor, inverse: Inverse) -> Tensor:
-        ctx.inverse = inverse
-        return torch.zeros_like(gradient)
+    def forward(vectors: Tensor, inverse: Inverse) -> Tensor:
+        return torch.zeros_like(vectors)
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
-        return _Linear.apply(gradients[0], ctx.inverse), None  # type: ignore[no-untyped-call]
+    def vmap(info: Any, in_dims: tuple[int, None], vectors: Tensor, inverse: Inverse) -> tuple[Tensor, int]:
+        return torch.stack([_Step.apply(v, inverse) for v in vectors.unbind(in_dims[0])]), 0  # type: ignore[no-untyped-call]

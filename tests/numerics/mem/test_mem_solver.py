@@ -22,6 +22,9 @@ from numerics.mem.rows import Hessian, Rows
 from tests.numerics.common import DEVICES, PATIENT, on_devices
 
 HARD = [(8, 3, 8.0, 1e4), (12, 6, 8.0, 1e4), (6, 12, 8.0, 1e4), (40, 4, 8.0, 1e4), (128, 384, 8.0, 1e4), (64, 64, 1.0, 1e4)]
+FORWARDS = pytest.mark.filterwarnings(
+    "ignore:.torch.jit.script. is deprecated:DeprecationWarning"
+)  # by forward differentiation
 
 
 def hard(n: int, d: int, scale: float, alpha: float, evidence: float, rows: int = 6) -> MemBatch:
@@ -134,6 +137,7 @@ def test_a_conic_solver_refutes_the_wrong_alpha() -> None:
     assert float(mem.primal_objective(wrong, *row.arguments[:4])) > value + 1e-3
 
 
+@FORWARDS
 @pytest.mark.parametrize(("n", "d"), [(4, 2), (2, 4)])
 @pytest.mark.parametrize("which", ["templates", "evidence", "prior", "alpha", "mask"])
 def test_derivatives_are_those_of_the_solution(which: str, n: int, d: int) -> None:
@@ -155,8 +159,31 @@ def test_derivatives_are_those_of_the_solution(which: str, n: int, d: int) -> No
         return solution.dual, solution.weights, solution.mean
 
     leaf = arguments[which].clone().requires_grad_()
-    assert torch.autograd.gradcheck(solved, leaf)
-    assert torch.autograd.gradgradcheck(solved, leaf)
+    assert torch.autograd.gradcheck(solved, leaf, check_forward_ad=True)
+    assert torch.autograd.gradgradcheck(solved, leaf, check_fwd_over_rev=True)
+
+
+@FORWARDS
+def test_derivatives_of_every_order_of_modes_agree() -> None:
+    t, z = torch.randn(5, 3, dtype=torch.float64), torch.randn(4, 3, dtype=torch.float64)
+    mask = torch.ones(4, 5, dtype=torch.bool)
+    mask[0, 1] = mask[2, 3] = False
+
+    def spread(evidence: Tensor, templates: Tensor = t) -> Tensor:
+        return mem.solve(templates, evidence, None, 1.3, mask, tolerance=1e-12).weights.square().sum()
+
+    forwards, backwards = torch.func.jacfwd, torch.func.jacrev
+    expected = torch.autograd.functional.hessian(spread, z)
+    for outer, inner in ((forwards, forwards), (forwards, backwards), (backwards, forwards), (backwards, backwards)):
+        assert_close(outer(inner(spread))(z), expected, rtol=1e-10, atol=1e-12)
+    mixed = forwards(backwards(spread), argnums=1)(z, t)
+    assert_close(mixed, backwards(forwards(spread), argnums=1)(z, t), rtol=1e-10, atol=1e-12)
+
+
+def test_vmap_over_problems_is_refused() -> None:
+    t, z = torch.randn(5, 3, dtype=torch.float64), torch.randn(4, 3, dtype=torch.float64)
+    with pytest.raises(ValueError, match=r"mem\.solve: expected one of its own batches, got arguments that .*vmap maps over"):
+        torch.func.vmap(lambda evidence: mem.solve(t, evidence).weights)(z)
 
 
 def test_derivatives_at_zeros_of_the_prior_and_of_masked_templates_are_finite() -> None:
