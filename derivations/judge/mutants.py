@@ -25,8 +25,9 @@ from derivations.calculus.variables import Variable, variables_of
 from derivations.records import rendering
 from derivations.records.normal_form import Sign
 from derivations.relations import Relation
-from derivations.relations.base import Side, inputs
+from derivations.relations.base import Side
 from derivations.relations.further import descended, failure
+from derivations.relations.witnesses import inputs
 
 MOST = 12  # mutants per statement
 TIES = 12  # points of small sizes searched for an equality

@@ -26,7 +26,7 @@ from derivations.records.claims import Kind, Severity
 from derivations.register.catalogue import Steps, Undecidable, claim
 from derivations.register.entry import Entry
 from derivations.relations import AtLeast, Fails, Relation, same
-from derivations.relations.optimum import Problem
+from derivations.relations.problem import Problem
 
 TWINS = 3  # generated for each claim
 DEFINES = "a definition, with a value for every size and at every point of its domain"

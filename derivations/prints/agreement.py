@@ -21,7 +21,8 @@ from derivations.records import rendering
 from derivations.records.normal_form import Sign
 from derivations.records.prints import Check, Standing
 from derivations.relations import Expansion, Relation
-from derivations.relations.base import ORDERS, inputs
+from derivations.relations.base import ORDERS
+from derivations.relations.witnesses import inputs
 
 
 def check(

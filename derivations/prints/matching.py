@@ -25,7 +25,7 @@ from derivations.reader.meaning.remainders import Expanded
 from derivations.records.normal_form import Sign
 from derivations.relations import Relation
 from derivations.relations.base import ORDERS, POINTWISE
-from derivations.relations.optimum import Problem
+from derivations.relations.problem import Problem
 
 COMPARED = ORDERS | {Sign.EQUAL}
 FACTORS = 5  # of a product that is taken apart

@@ -9,13 +9,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Literal, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Literal, Self
 
 import sympy as sp
-from flint import arb
 
 from derivations.calculus import admission
-from derivations.calculus.balls import Point, Value, digits, enclose_all
+from derivations.calculus.balls import Point, Value, enclose_all
 from derivations.calculus.defined import strangers, undefined
 from derivations.calculus.points import points
 from derivations.calculus.printing import text
@@ -23,24 +22,20 @@ from derivations.calculus.screening import Fact, Facts
 from derivations.calculus.sums import alike, normal
 from derivations.calculus.variables import NAME, Variable, apart, assumed_beyond, variables_of
 from derivations.records import rendering
-from derivations.records.base import Exact, exact
 from derivations.records.claims import Witness
 from derivations.records.normal_form import Sign
 from derivations.records.theorems import Theorem
+from derivations.relations.exporter import Exporter, Result
 from derivations.relations.sameness import agree
+from derivations.relations.witnesses import inputs
 
 if TYPE_CHECKING:
-    from derivations.relations.equation import Equation
     from derivations.relations.expansion import Expansion
-    from derivations.relations.implication import Follows
-    from derivations.relations.inequality import AtLeast
-    from derivations.relations.optimum import Problem, UniqueMinimum, UniquePlan
+    from derivations.relations.problem import Problem
 
 Entry = Callable[[sp.Expr], sp.Expr]  # j ↦ the j-th entry of a vector
 Side = Literal["left", "right"]
-Result = TypeVar("Result", covariant=True)
 
-SHOWN = (12, 24, 48, 500, 5000)  # digits of two sides, as many as tell them apart
 DRAWS = 4  # samples in which points that satisfy hypotheses are looked for
 PROVED = ""  # nothing is left to explain
 
@@ -413,62 +408,7 @@ class Hypothesis(Relation):
         """An expression that is ≥ 0 (False), > 0 (True) or ≠ 0 (None), and the indices for all values of which it is."""
 
 
-class Exporter(Protocol[Result]):
-    """Writes statements in another language, with one method for each way to prove one."""
-
-    def equality(self, relation: "Equation") -> Result:
-        """Write an equation."""
-
-    def inequality(self, relation: "AtLeast") -> Result:
-        """Write an inequality."""
-
-    def implication(self, relation: "Follows") -> Result:
-        """Write an inequality that follows from others."""
-
-    def expansion(self, relation: "Expansion") -> Result:
-        """Write an expansion."""
-
-    def minimizer(self, relation: "UniqueMinimum") -> Result:
-        """Write that a point of a simplex is the only optimum."""
-
-    def plan(self, relation: "UniquePlan") -> Result:
-        """Write that a plan is the only optimum."""
-
-    def other(self, relation: Relation) -> Result:
-        """Write a statement of any other kind, or refuse it."""
-
-
 HYPOTHESES: list[type[Hypothesis]] = []  # the kernel's classes; subclasses defined elsewhere are rejected
-
-
-def inputs(point: Point) -> dict[str, Exact]:
-    """The exact values of a point by printed name; of two variables that print alike, the second gets a prime."""
-    named: dict[str, Exact] = {}
-    for v, value in point.items():
-        name = v.name.split("#")[0]
-        while name in named:
-            name += "′"
-        named[name] = exact(value)
-    return named
-
-
-def witness(point: Point, left: arb | str, right: arb | str, sign: str, what: str = "") -> Witness:
-    """The record of a failure at an exact point."""
-
-    def shown(side: arb | str, count: int) -> str:
-        return side if isinstance(side, str) else digits(side, count)
-
-    count = next((count for count in SHOWN if shown(left, count) != shown(right, count)), SHOWN[0])
-    one, other = shown(left, count), shown(right, count)
-    return Witness(inputs(point), one, sign, other, what)
-
-
-def differ(point: Point, left: sp.Expr, right: sp.Expr, what: str = "") -> Witness | None:
-    """Return a witness if two values at a point are certainly different; else None."""
-    one, other = enclose_all((left, right), point)
-    if one.is_finite() and other.is_finite() and not one.overlaps(other):
-        return witness(point, one, other, "≠", what)
-    return None
 
 
 def foreign(exprs: Iterable[sp.Expr]) -> str:

@@ -25,7 +25,9 @@ from derivations.domains import Index
 from derivations.records.claims import Witness
 from derivations.records.normal_form import Sign
 from derivations.records.theorems import IMPLICIT_FUNCTION, Theorem
-from derivations.relations.base import PROVED, Entry, Exporter, Relation, Result, Side, differ, foreign, remaining
+from derivations.relations.base import PROVED, Entry, Relation, Side, foreign, remaining
+from derivations.relations.exporter import Exporter, Result
+from derivations.relations.witnesses import differ
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from derivations.calculus.sums import total
 from derivations.calculus.variables import variables_of
 from derivations.records.claims import Witness
 from derivations.records.normal_form import Sign
-from derivations.relations.base import PROVED, Exporter, Relation, Result, Side
+from derivations.relations.base import PROVED, Relation, Side
+from derivations.relations.exporter import Exporter, Result
 from derivations.relations.inequality import AtLeast
 from derivations.relations.sameness import all_the_same, same
 from derivations.relations.universal import ForAll

@@ -29,8 +29,9 @@ from derivations.domains import Index
 from derivations.records import rendering
 from derivations.records.claims import Witness
 from derivations.records.normal_form import Sign
-from derivations.relations.base import PROVED, Relation, Side, differ, first, remaining, witness
+from derivations.relations.base import PROVED, Relation, Side, first, remaining
 from derivations.relations.inequality import AtLeast
+from derivations.relations.witnesses import differ, witness
 
 POINTS = 16  # at which SymPy's limit is compared
 

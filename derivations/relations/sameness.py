@@ -42,6 +42,11 @@ def one_difference(one: Sequence[sp.Expr], other: Sequence[sp.Expr]) -> bool:
     return (sums.alike(a, c) and sums.alike(b, d)) or (not _differ(a - b, c - d) and sums.equal(a - b, c - d))
 
 
+def one_difference_either_way(one: Sequence[sp.Expr], other: Sequence[sp.Expr]) -> bool:
+    """Whether two pairs of sides have the same difference, up to its sign."""
+    return one_difference(one, other) or one_difference(one[::-1], other)
+
+
 @lru_cache(maxsize=2**12)
 def _differ(one: sp.Expr, other: sp.Expr) -> bool:
     """Whether two expressions certainly differ at a sample point, which is quicker to decide than by normal forms."""

@@ -13,7 +13,7 @@ from derivations.calculus.sums import normal
 from derivations.calculus.variables import Variable
 from derivations.records.normal_form import Sign
 from derivations.relations import AtLeast, Equation, Expansion, Follows, ForAll, Relation, UniqueMinimum, UniquePlan
-from derivations.relations.optimum import Problem
+from derivations.relations.problem import Problem
 from derivations.rocq.certificate import LONGEST_PROOF, Certificate
 from derivations.rocq.expansions import agreement
 from derivations.rocq.statements import Facts, Statement, assumed, opened, places, stated

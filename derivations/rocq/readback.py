@@ -19,7 +19,7 @@ from derivations.calculus.points import with_indices
 from derivations.calculus.variables import Variable
 from derivations.records.normal_form import Sign
 from derivations.relations import Expansion, Relation
-from derivations.relations.optimum import Problem
+from derivations.relations.problem import Problem
 from derivations.rocq.export import Theorem
 from derivations.rocq.reading import Reader, Scope, real
 

@@ -42,6 +42,12 @@ ELSEWHERE = "from tests.processes import "
 """What is in tests that call commands in processes of their own, where nothing is exchanged; of a folder they are left out."""
 
 PRINTS = tuple(f"derivations/prints/test_{name}.py" for name in ("densities", "prints", "remainders", "spaces"))
+OPTIMA = (
+    "derivations/relations/test_optimum.py",
+    "derivations/relations/test_plans.py",
+    "derivations/calculus/test_extrema.py",
+    "attacks/test_optima.py",
+)
 VOTES_THAT_REST = ("mutation/votes.py",)
 ALSO = {
     "numerics.arguments": ("numerics/test_one_sided.py",),
@@ -132,6 +138,7 @@ ALSO = {
     "derivations.calculus.variables": ("attacks/test_sums.py", "attacks/test_definedness.py", "attacks/test_registry.py"),
     "derivations.calculus.printing": ("derivations/calculus/test_printing.py",),
     "derivations.relations.base": (
+        "derivations/relations/test_protocol.py",
         "attacks/test_points.py",
         "attacks/test_hostile.py",
         "derivations/calculus/test_kernel_bugs.py",
@@ -146,13 +153,13 @@ ALSO = {
         "derivations/relations/test_base.py",
         "attacks/test_points.py",
     ),
+    "derivations.relations.differs": ("derivations/relations/test_equation.py", "derivations/relations/test_base.py"),
+    "derivations.relations.exporter": ("derivations/rocq/test_export.py",),
+    "derivations.relations.unless_equal": ("derivations/relations/test_inequality.py", "attacks/test_truths.py"),
+    "derivations.relations.witnesses": ("derivations/relations/test_base.py", "attacks/test_points.py"),
     "derivations.relations.inequality": ("attacks/test_signs.py", "attacks/test_truths.py", "attacks/test_bounds.py"),
     "derivations.relations.limit": ("attacks/test_limits.py",),
-    "derivations.relations.optimum": (
-        "attacks/test_optima.py",
-        "derivations/calculus/test_extrema.py",
-        "derivations/relations/test_plans.py",
-    ),
+    **{f"derivations.relations.{name}": OPTIMA for name in ("optimum", "plan", "problem", "rivals")},
     "derivations.relations.expansion": ("attacks/test_expansions.py",),
     "derivations.relations.objectives": ("attacks/test_confirmation.py",),
     "derivations.relations.further": ("derivations/relations/test_further.py", "attacks/test_confirmation.py"),

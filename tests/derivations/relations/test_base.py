@@ -35,7 +35,8 @@ from derivations.relations import (
     UniqueMinimum,
     UniquePlan,
 )
-from derivations.relations.base import PROVED, Entry, differ, first, inputs, remaining, witness
+from derivations.relations.base import PROVED, Entry, first, remaining
+from derivations.relations.witnesses import differ, inputs, witness
 
 m, n = size("m"), size("n")
 j, l = index("j", m), index("l", m)  # noqa: E741

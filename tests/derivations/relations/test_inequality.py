@@ -16,7 +16,8 @@ from derivations.calculus.variables import Variable, index, positive, scalar, si
 from derivations.domains import Nonnegative
 from derivations.records import rendering
 from derivations.relations import AtLeast, Differs, Follows, StrictUnlessEqual
-from derivations.relations.inequality import _gathered, divergence
+from derivations.relations.inequality import _gathered
+from derivations.relations.unless_equal import divergence
 
 x, w, v = scalar("x"), scalar("w"), scalar("v")
 y, t, tau = positive("y"), positive("t"), positive("tau")

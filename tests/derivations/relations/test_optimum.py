@@ -17,7 +17,7 @@ from derivations.calculus.sums import equal, normal, total
 from derivations.calculus.variables import index, interior, positive, scalar, simplex, size, vector
 from derivations.domains import Nonnegative, Positive
 from derivations.relations import AtLeast, Entry, UniqueMaximum, UniqueMinimum, UniquePlan, optimum
-from derivations.relations.optimum import feasible_near, plans_near
+from derivations.relations.rivals import feasible_near, plans_near
 
 m, n = size("m"), size("n")
 j, l, i = index("j", m), index("l", m), index("i", n)  # noqa: E741

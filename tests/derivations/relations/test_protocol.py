@@ -29,7 +29,9 @@ from derivations.records.claims import Outcome, Witness
 from derivations.records.normal_form import Sign
 from derivations.records.prints import Standing
 from derivations.relations import RELATIONS, AtLeast, Differs, Equation, Fails, ForAll, Limit, Relation, same
-from derivations.relations.base import HYPOTHESES, PROVED, Exporter, Result, Side, differ
+from derivations.relations.base import HYPOTHESES, PROVED, Side
+from derivations.relations.exporter import Exporter, Result
+from derivations.relations.witnesses import differ
 from derivations.rocq.export import theorem
 from derivations.rocq.readback import disagreement
 from evidence.readings import Formula
