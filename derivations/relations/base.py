@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Literal, Self
+from typing import Any, Literal, Self
 
 import sympy as sp
 
@@ -28,10 +28,6 @@ from derivations.records.theorems import Theorem
 from derivations.relations.exporter import Exporter, Result
 from derivations.relations.sameness import agree
 from derivations.relations.witnesses import inputs
-
-if TYPE_CHECKING:
-    from derivations.relations.expansion import Expansion
-    from derivations.relations.problem import Problem
 
 Entry = Callable[[sp.Expr], sp.Expr]  # j ↦ the j-th entry of a vector
 Side = Literal["left", "right"]
@@ -152,13 +148,13 @@ class Relation(ABC):
         return self
 
     @property
-    def problem(self) -> "Problem | None":
-        """The optimization problem that the statement solves, if there is one."""
+    def problem(self) -> Any:
+        """The statement as a `Problem` with its solution; None if it is no such statement."""
         return None
 
     @property
-    def expansion(self) -> "Expansion | None":
-        """The expansion that the statement is, if it is one."""
+    def expansion(self) -> Any:
+        """The statement as an `Expansion`; None if it is no such statement."""
         return None
 
     @property

@@ -1,15 +1,6 @@
 """What writes statements in another language, such as that of Rocq."""
 
-from typing import TYPE_CHECKING, Protocol, TypeVar
-
-if TYPE_CHECKING:
-    from derivations.relations.base import Relation
-    from derivations.relations.equation import Equation
-    from derivations.relations.expansion import Expansion
-    from derivations.relations.implication import Follows
-    from derivations.relations.inequality import AtLeast
-    from derivations.relations.optimum import UniqueMinimum
-    from derivations.relations.plan import UniquePlan
+from typing import Any, Protocol, TypeVar
 
 Result = TypeVar("Result", covariant=True)
 
@@ -17,23 +8,23 @@ Result = TypeVar("Result", covariant=True)
 class Exporter(Protocol[Result]):
     """Writes statements in another language, with one method for each way to prove one."""
 
-    def equality(self, relation: "Equation") -> Result:
+    def equality(self, relation: Any) -> Result:
         """Write an equation."""
 
-    def inequality(self, relation: "AtLeast") -> Result:
+    def inequality(self, relation: Any) -> Result:
         """Write an inequality."""
 
-    def implication(self, relation: "Follows") -> Result:
+    def implication(self, relation: Any) -> Result:
         """Write an inequality that follows from others."""
 
-    def expansion(self, relation: "Expansion") -> Result:
+    def expansion(self, relation: Any) -> Result:
         """Write an expansion."""
 
-    def minimizer(self, relation: "UniqueMinimum") -> Result:
+    def minimizer(self, relation: Any) -> Result:
         """Write that a point of a simplex is the only optimum."""
 
-    def plan(self, relation: "UniquePlan") -> Result:
+    def plan(self, relation: Any) -> Result:
         """Write that a plan is the only optimum."""
 
-    def other(self, relation: "Relation") -> Result:
+    def other(self, relation: Any) -> Result:
         """Write a statement of any other kind, or refuse it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import sympy as sp
 
@@ -14,18 +14,26 @@ from derivations.calculus.balls import enclose_all
 from derivations.calculus.points import points
 from derivations.calculus.variables import variables_of
 
-if TYPE_CHECKING:
-    from derivations.relations.base import Relation
-
 POINTS, APART = 4, 11  # number of points to try, and stride through the sample
 
 
-def same(one: Relation, other: Relation) -> bool:
+class Statement(Protocol):
+    """What is asked of a statement in order to compare it with another one."""
+
+    @property
+    def given(self) -> Sequence[Statement]:
+        """Its hypotheses."""
+
+    def says_the_same(self, other: Any) -> bool:
+        """Whether another statement of the same kind, with the same hypotheses, is the same one."""
+
+
+def same(one: Statement, other: Statement) -> bool:
     """Return whether two relations are the same statement; False means that this could not be established."""
     return type(one) is type(other) and all_the_same(one.given, other.given) and one.says_the_same(other)
 
 
-def all_the_same(left: Sequence[Relation], right: Sequence[Relation]) -> bool:
+def all_the_same(left: Sequence[Statement], right: Sequence[Statement]) -> bool:
     """Return whether every relation in each list is the same as one in the other list."""
     forth = all(any(same(one, other) for other in right) for one in left)
     return forth and all(any(same(one, other) for one in left) for other in right)
