@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from typing import Any
 
 import pytest
 import sympy as sp
 
-from derivations.calculus import balls, points, series, signs, sums
-from derivations.domains import Stochastic
+from derivations.calculus import balls, series, signs, sums
+from derivations.domains import Stochastic, stochastic
 from derivations.relations import base, inequality
 from tests.fuzz.campaign import examine
 from tests.fuzz.statements import KINDS
@@ -42,7 +43,7 @@ def any_index_is_summed(marginal: Any) -> Any:
 
     def wrong(factor: sp.Expr, factors: list[sp.Expr], bound: list[Any]) -> Any:
         label = factor.base.label if isinstance(factor, sp.Indexed) else None
-        if getattr(getattr(label, "domain", None), "kind", None) is Stochastic and factor.indices[1] in bound:
+        if isinstance(getattr(label, "domain", None), Stochastic) and factor.indices[1] in bound:
             return sp.S.One, factor.indices[1]
         return marginal(factor, factors, bound)
 
@@ -144,7 +145,7 @@ def caught(kinds: tuple[str, ...], problem: str) -> str:
 
 
 def test_points_outside_of_the_domain_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(points, "_masses", lambda size, rng, corner: [points.Fraction(1, size + 1)] * size)
+    monkeypatch.setattr(stochastic, "_drawn", lambda size, rng, corner: [Fraction(1, size + 1)] * size)
     monkeypatch.setattr(base.admission, "admit", lambda point, names: None)
     assert caught(("marginal_identity", "mutated_equation"), "witness outside of the domain")
 
