@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import gc
 import io
 import os
 import signal
-import subprocess
 import sys
 from collections import Counter
+from collections.abc import Collection, Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import click
 
-from derivations.ledger import baseline, incremental, ledger, messages, regression, shards
-from derivations.ledger.differences import Change
+from derivations.ledger import baseline, incremental, ledger, messages, shards
 from derivations.ledger.journal import place
-from derivations.ledger.rows import states
+from derivations.ledger.rows import settle, states
 from derivations.records import rendering
 from derivations.records.base import to_json
 from derivations.records.documents import DOCUMENTS, VARIABLE, checks, documents
-from derivations.register.catalogue import entries
-from derivations.register.entry import Entry
-from derivations.register.loading import SELDOM, check_interpreter
-from derivations.register.selection import selected
+from derivations.register import selection
+from derivations.register.catalogue import claims_of, entries, parts_of, title_and_place
+from derivations.register.loading import SELDOM, LoadingError, check_interpreter
+from derivations.register.selection import needs_of, selected
 from derivations.run.options import last_ledger, read_ledger
-from derivations.run.showing import describe
 
 LEDGER = Path("ledger.json")
 MOST = 3  # changed files that are named
@@ -65,36 +62,55 @@ class Commands(click.Group):
         command: click.Command = getattr(import_module(ELSEWHERE[cmd_name]), NAMES.get(cmd_name, cmd_name))
         return command
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; a document that cannot be loaded is bad input."""
+        try:
+            return super().invoke(ctx)
+        except LoadingError as error:
+            raise click.UsageError(str(error)) from None
+
 
 @click.group(cls=Commands)
 @click.option("--document", "folders", multiple=True, metavar="FOLDER", help="a document of your own; may be repeated")
 def main(folders: tuple[str, ...]) -> None:
     """Check, line by line, the documents that explain attention as optimization."""
-    named = [os.environ.get(VARIABLE, ""), *(str(Path(folder).resolve()) for folder in folders)]
-    os.environ[VARIABLE] = os.pathsep.join(filter(None, named))  # so that test processes see them too
     try:
         check_interpreter()
-        entries()
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    add(map(Path, folders))
+
+
+def add(folders: Iterable[Path]) -> None:
+    """Add documents, for test processes too; raises click.UsageError for a folder that is not a document."""
+    named = [os.environ.get(VARIABLE, ""), *(str(folder.resolve()) for folder in folders)]
+    os.environ[VARIABLE] = os.pathsep.join(filter(None, named))
+    try:
+        documents()
     except ValueError as error:
         raise click.UsageError(str(error)) from None
 
 
 def known(name: str) -> str:
     """Return the name if it is the id of a claim or the key of a document; raises click.UsageError otherwise."""
-    names = [*entries(), *documents()]
-    if name not in names:
-        close = difflib.get_close_matches(name, names, n=3)
-        hint = f"did you mean {' or '.join(close)}?" if close else "see `python -m derivations list`"
-        raise click.UsageError(f"ID: expected a claim or a document, got {name}; {hint}")
-    return name
+    try:
+        return selection.known(name)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
 
 
-def last_run(path: Path) -> tuple[dict[str, dict[str, Any]], dict[str, incremental.Reason]]:
-    """Return the last run's rows of unchanged claims, by id, and why some are outdated; both are empty before the first run."""
+def last_run(path: Path, ids: Collection[str]) -> tuple[dict[str, dict[str, Any]], dict[str, incremental.Reason]]:
+    """Return the last run's rows of unchanged claims among these, by id, and why some are outdated.
+
+    Both are empty before the first run.  Only claims whose sources changed, or the list of their parts, are loaded.
+    """
     if (written := last_ledger(path)) is None:
         return {}, {}
-    last = ledger.current(written)
-    return {row["id"]: row for row in last["claims"]}, incremental.outdated_rows(incremental.project(), last)
+    rows = [row for row in written["claims"] if row["id"] in ids]
+    outdated = incremental.outdated_rows(incremental.project(), {**written, "claims": rows})
+    changed = {row["id"] for row in rows if row["id"] in outdated or row["parts"] != parts_of(row["id"])}
+    kept = settle([row for row in rows if row["id"] not in changed or states(row, entries()[row["id"]])])
+    return {row["id"]: row for row in kept}, {row["id"]: outdated[row["id"]] for row in kept if row["id"] in outdated}
 
 
 def load_baseline() -> dict[str, baseline.Kept]:
@@ -235,12 +251,10 @@ def reusable(path: Path, names: list[str], settings: dict[str, Any]) -> bool:
         click.echo(f"{path} does not exist: everything is run")
         return False
     before = read_ledger(path)
-    last = ledger.current(before)
-    sources, catalogue = incremental.project(), entries()
-    parts = {id for id, entry in catalogue.items() if entry.part_of in names}
-    needs = {id: entry.needs for id, entry in catalogue.items() if {id, entry.claim.document} & {*names, *parts}}
+    sources, needs = incremental.project(), needs_of(selected(",".join(names)))
     voting = {*(f"evidence.{document}" for document in DOCUMENTS), *checks()}
-    asked = [row["id"] for row in before["claims"] if {row["id"], row["document"]} & {*names, *parts}]
+    asked = [row["id"] for row in before["claims"] if row["id"] in needs or row["document"] in names]
+    last = ledger.current(before, asked)
     all_stated = {row["id"] for row in last["claims"]}.issuperset(asked)
     stale = incremental.stale(last, sources, needs, settings=settings)
     if not all_stated or stale or incremental.may_have_new_votes(sources, last, voting):
@@ -293,15 +307,16 @@ def list_claims(document: str | None, path: Path, places: bool) -> None:
     """Print every claim's id with its verdict in the last run, and what changed since then below it."""
     if document is not None and document not in documents():
         raise click.UsageError(f"DOCUMENT: expected one of {', '.join(documents())}, got {document}")
-    rows, outdated = last_run(path)
-    for id, entry in entries().items():
-        if document is None or id.startswith(f"{document}."):
-            mark = "" if id not in rows or rows[id].get("print") else f"  (print {rendering.UNCOMPARED})"
-            mark += f"  (outdated: {messages.reason(outdated[id])})" if id in outdated else ""
-            click.echo(f"{id:30} {rows[id]['verdict'] if id in rows else 'not verified':13} {entry.title}{mark}")
-            votes = [vote["where"] for vote in rows[id]["evidence"] if vote.get("where")] if id in rows else []
-            for where in dict.fromkeys([entry.where, *votes]) if places else ():
-                click.echo(f"    {where}")
+    listed = list(entries()) if document is None else claims_of(document)
+    rows, outdated = last_run(path, set(listed))
+    for id in listed:
+        mark = "" if id not in rows or rows[id].get("print") else f"  (print {rendering.UNCOMPARED})"
+        mark += f"  (outdated: {messages.reason(outdated[id])})" if id in outdated else ""
+        title, own = title_and_place(id)
+        click.echo(f"{id:30} {rows[id]['verdict'] if id in rows else 'not verified':13} {title}{mark}")
+        votes = [vote["where"] for vote in rows[id]["evidence"] if vote.get("where")] if id in rows else []
+        for where in dict.fromkeys([own, *votes]) if places else ():
+            click.echo(f"    {where}")
 
 
 @main.command()
@@ -309,11 +324,12 @@ def list_claims(document: str | None, path: Path, places: bool) -> None:
 @click.option("--json", "path", type=Path, default=LEDGER, show_default=True, help="the ledger to read evidence from")
 def show(id: str, path: Path) -> None:
     """Print one claim whole: statement, derivation, correction, witness, twins, evidence."""
-    entry: Entry | None = entries().get(known(id))
-    if entry is None:
+    from derivations.run.showing import describe
+
+    if known(id) in documents():
         raise click.UsageError(f"ID: expected the id of one claim, got the document {id}")
-    rows, outdated = last_run(path)
-    click.echo(describe(entry, rows.get(id), outdated.get(id)))
+    rows, outdated = last_run(path, {id, *parts_of(id)})
+    click.echo(describe(entries()[id], rows.get(id), outdated.get(id)))
 
 
 @main.command()
@@ -322,6 +338,9 @@ def show(id: str, path: Path) -> None:
 @click.option("--accept", is_flag=True, help="make this ledger the baseline")
 def regress(ids: tuple[str, ...], path: Path, accept: bool) -> None:
     """Compare a ledger, or some of its claims, with the committed baseline, or make them the baseline."""
+    from derivations.ledger import regression
+    from derivations.ledger.differences import Change
+
     if accept and regression.in_ci():
         raise click.UsageError("--accept: no baseline is changed in CI")
     chosen = selected(",".join(map(known, ids)))
@@ -366,6 +385,7 @@ def outdated_by(now: dict[str, Any]) -> str:
 @click.argument("folder", type=Path)
 def new(paper: Path, folder: Path) -> None:
     """Make a document of a LaTeX paper, or bring it up to date, and examine its equations."""
+    from derivations.papers.first_run import first_run
     from derivations.papers.new import create
 
     try:
@@ -373,8 +393,8 @@ def new(paper: Path, folder: Path) -> None:
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     click.echo(f"{folder}: {len(equations)} equations; {folder / 'notation.py'} says what their symbols are taken for")
-    command = [sys.executable, "-m", "derivations", "--document", str(folder), "read", folder.name]
-    raise SystemExit(subprocess.run(command, check=False).returncode)  # the catalogue of this process is complete already
+    add([folder])
+    first_run(folder.name)
 
 
 @main.command()

@@ -8,13 +8,20 @@ from collections.abc import Callable
 import pytest
 
 from derivations.records.claims import Evidence, Layer, Outcome
-from derivations.register.catalogue import entries, examine
+from derivations.register.catalogue import entries, ordered
 from derivations.register.entry import Entry
+from derivations.register.examining import examine
+from derivations.run.pytest_plugin import requested_claims
 
-CLAIMS = [pytest.param(e, id=id, marks=pytest.mark.claim(id, Layer.SYMBOLIC)) for id, e in entries().items()]
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Load the requested claims, and make each a test."""
+    chosen = requested_claims(metafunc.config)
+    claims = {id: entries()[id] for id in (entries() if chosen is None else ordered(chosen))}
+    parameters = [pytest.param(entry, id=id, marks=pytest.mark.claim(id, Layer.SYMBOLIC)) for id, entry in claims.items()]
+    metafunc.parametrize("entry", parameters)
 
 
-@pytest.mark.parametrize("entry", CLAIMS)
 def test_symbolic(entry: Entry, record_evidence: Callable[[Evidence], None]) -> None:
     examination = examine(entry)
     record_evidence(examination.evidence)

@@ -79,10 +79,10 @@ from derivations.records.theorems import SQUEEZE as SQUEEZE
 from derivations.records.theorems import UNIQUE_SUBGRADIENT as UNIQUE_SUBGRADIENT
 from derivations.records.theorems import WEIERSTRASS as WEIERSTRASS
 from derivations.records.theorems import Theorem as Theorem
-from derivations.register.catalogue import Steps as Steps
-from derivations.register.catalogue import Undecidable as Undecidable
-from derivations.register.catalogue import claim as claim
-from derivations.register.catalogue import reprint as reprint
+from derivations.register.claiming import Steps as Steps
+from derivations.register.claiming import Undecidable as Undecidable
+from derivations.register.claiming import claim as claim
+from derivations.register.claiming import reprint as reprint
 from derivations.relations import AtLeast as AtLeast
 from derivations.relations import Differs as Differs
 from derivations.relations import Entries as Entries

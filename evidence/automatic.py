@@ -8,7 +8,7 @@ kernel's differentiation.  The harness evaluates the right side as for every oth
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce, singledispatch
 from itertools import product
@@ -213,10 +213,11 @@ def _length(part: sp.Expr) -> Callable[[Mapping[Variable, Any]], int]:
 # ── votes ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def register(claims: Container[str] | None = None) -> None:
+def register(claims: Iterable[str] | None = None) -> None:
     """Register votes on claims read from the LaTeX of a paper, on selected or all claims, if they have none."""
-    for id, entry in entries().items():
-        if entry.read and (claims is None or id in claims) and id not in CASES[Layer.TORCH] and (made := case(entry)):
+    for id in entries() if claims is None else claims:
+        entry = entries()[id]
+        if entry.read and id not in CASES[Layer.TORCH] and (made := case(entry)):
             CASES[Layer.TORCH][id] = made
 
 

@@ -29,7 +29,7 @@ from hypothesis.strategies import SearchStrategy
 from derivations import documents
 from derivations.records.claims import Layer, Outcome
 from derivations.records.documents import CHECKS, checks, location, outside
-from derivations.register.catalogue import entries
+from derivations.register.catalogue import entries, ordered
 from derivations.register.entry import Entry
 from evidence.bridge import closed
 from evidence.lookups import admit_sources
@@ -224,7 +224,7 @@ def load(claims: Iterable[str] | None = None) -> None:
     The sources of votes on outside documents are inspected before they are imported.  Raises LookUpError for a module that
     could look up the derivation it is compared with.
     """
-    chosen = [entry for id, entry in entries().items() if claims is None or id in claims]
+    chosen = [entries()[id] for id in (entries() if claims is None else ordered(claims))]
     homes = {each.module for entry in chosen for each in _lineage(entry)}
     shipped = f"{documents.__name__}."
     chapters = sorted(f"evidence.{home.removeprefix(shipped)}" for home in homes if home.startswith(shipped))
@@ -281,9 +281,9 @@ def _inherit(entry: Entry) -> None:
 
 def cases(layer: Layer) -> Iterator[Case[Any]]:
     """The loaded checks of a layer, in the order of the documents."""
-    yield from (CASES[layer][id] for id in entries() if id in CASES[layer])
+    yield from (CASES[layer][id] for id in ordered(CASES[layer]))
 
 
 def observations() -> Iterator[Observation]:
     """The loaded observations, in the order of the documents."""
-    yield from (each for id in entries() for each in OBSERVATIONS.get(id, {}).values())
+    yield from (each for id in ordered(OBSERVATIONS) for each in OBSERVATIONS[id].values())

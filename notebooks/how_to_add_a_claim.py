@@ -30,7 +30,9 @@ from derivations.documents.eot.notation import j, l, m, s, softmax, tau
 from derivations.judge.verdicts import judge
 from derivations.records import rendering
 from derivations.records.claims import Evidence, Layer, Outcome, Severity
-from derivations.register.catalogue import claim, entries, examine
+from derivations.register.catalogue import entries
+from derivations.register.claiming import claim
+from derivations.register.examining import examine
 from derivations.relations import Equation, Fails
 from derivations.run.notebooks import show
 from numerics import one_sided, tolerances

@@ -23,6 +23,7 @@ Masks       As in ``scaled_dot_product_attention``: boolean, True takes part; fl
 
 import math
 import reprlib
+import sys
 from collections.abc import Callable
 from functools import cache, reduce, wraps
 from itertools import zip_longest
@@ -32,7 +33,6 @@ from typing import ParamSpec, TypeVar
 import torch
 from torch import Tensor
 from torch.autograd import forward_ad
-from torch.nn.attention.bias import CausalBias, CausalVariant
 
 Positive = float | Tensor
 """A positive number, or a tensor of them."""
@@ -191,13 +191,22 @@ def tensors(**inputs: tuple[Tensor, int]) -> tuple[list[Tensor], torch.dtype]:
     return common(*wide), result_dtype(*(x for x, _ in inputs.values()))
 
 
+def _is_causal_bias(mask: object) -> bool:
+    """Return whether a mask is a ``CausalBias``, without importing PyTorch's compiler, as its module does."""
+    module = sys.modules.get("torch.nn.attention.bias")
+    return module is not None and isinstance(mask, module.CausalBias)
+
+
 def check_mask_dtype(name: str, mask: Tensor, like: Tensor | None = None) -> Tensor:
     """Return a mask as a boolean or floating tensor; a ``CausalBias`` as a floating one, on the device of ``like``.
 
     Raises:
         ValueError: for another type.
     """
-    if isinstance(mask, CausalBias):
+    if _is_causal_bias(mask):
+        from torch.nn.attention.bias import CausalBias, CausalVariant
+
+        assert isinstance(mask, CausalBias)
         n, m = mask.seq_len_q, mask.seq_len_kv
         right = m - n if mask.variant == CausalVariant.LOWER_RIGHT else 0
         hidden = torch.ones(n, m, dtype=torch.bool, device=None if like is None else like.device).triu(right + 1)
@@ -231,7 +240,7 @@ def check_mask(
     Raises:
         ValueError: for another shape or dtype.
     """
-    mask = check_mask_dtype(name, mask, like) if isinstance(mask, CausalBias) else mask
+    mask = check_mask_dtype(name, mask, like) if _is_causal_bias(mask) else mask
     fits = is_dense(mask) and (mask.dtype == torch.bool or (mask.is_floating_point() and not boolean))
     if fits:
         last, expected = mask.shape[-own:], shape[-own:]

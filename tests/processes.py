@@ -18,15 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import derivations as project
-from derivations.ledger.incremental import ROOT
-from derivations.records.documents import DOCUMENTS
 
 FORKS = multiprocessing.get_context("forkserver")
-CHAPTERS = [
-    f"derivations.{path.parent.name}.{path.stem}"
-    for document in DOCUMENTS
-    for path in sorted((ROOT / "derivations" / document).glob("[!_]*.py"))
-]
 FORKS.set_forkserver_preload(
     [
         "cvxpy",
@@ -38,7 +31,6 @@ FORKS.set_forkserver_preload(
         "derivations.papers.new",
         "derivations.run.notebooks",
         "derivations.run.pytest_plugin",
-        *CHAPTERS,
         "evidence.harness",
         "numerics.commands.deviation",
         "numerics.mem",

@@ -8,7 +8,7 @@ from typing import Any
 from derivations.ledger import ledger
 from derivations.ledger.runs import UNDATED, Ledger, runs_of
 from derivations.records.documents import documents
-from derivations.register.catalogue import entries
+from derivations.register.catalogue import entries, ordered
 
 
 def shard_of(of: Ledger) -> tuple[Any, ...] | None:
@@ -36,13 +36,14 @@ def joined(before: Ledger | None, now: Ledger, outdated: Collection[str], reused
             rows[new["id"]] = new
         if old and old.get("kernel") and new["id"] not in outdated and not new.get("kernel"):
             rows[new["id"]] = {**rows[new["id"]], "kernel": old["kernel"]}
-    ordered = [*(id for id in entries() if id in rows), *(id for id in rows if id not in entries())]
+    printed = ordered(rows)
+    others = [id for id in rows if id not in entries()]
     not_reused = {row["run"] for id, row in rows.items() if id not in reused}
     earlier = {
         each: _beside(runs[each] if each in not_reused else {**newest, "environment": runs[each]["environment"]}, newest)
         for each in sorted({row["run"] for row in rows.values()} - {date})
     }
-    assembled = ledger.assemble([rows[id] for id in ordered], now["environment"], before.get("documents", {}))
+    assembled = ledger.assemble([rows[id] for id in (*printed, *others)], now["environment"], before.get("documents", {}))
     return assembled | {"files": newest["files"]} | ({"runs": earlier} if earlier else {})
 
 

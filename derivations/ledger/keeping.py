@@ -22,7 +22,7 @@ from derivations.ledger.joining import joined, shard_of
 from derivations.ledger.journal import Journal
 from derivations.ledger.rows import states
 from derivations.records.documents import outside
-from derivations.register.catalogue import entries
+from derivations.register.catalogue import entries, ordered
 
 SAME = (*incremental.SETTINGS, "seed", "asked", "complete", "shard")
 """The settings that an interrupted run shares with the one that goes on from it."""
@@ -104,9 +104,7 @@ class Keeper:
         replay(past, self.journal.votes)
         past.silent()
         whole = [
-            id
-            for id in entries()
-            if id in past.claims_with_evidence - past.incomplete and past.used.get(id, set()) <= entries().keys()
+            id for id in ordered(past.claims_with_evidence - past.incomplete) if past.used.get(id, set()) <= entries().keys()
         ]
         shard = run["environment"].get("shard")
         if whole and (self.before is None or shard_of(self.before) == shard_of(run)) and not shard:

@@ -8,7 +8,7 @@ import json
 import platform
 import subprocess
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -165,11 +165,11 @@ def unknown_ids(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     return [row["id"] for row in rows if row["document"] in documents() and row["id"] not in entries()]
 
 
-def current(ledger: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the ledger restricted to rows whose statement the catalogue still has, with the verdicts recomputed."""
+def current(ledger: Mapping[str, Any], ids: Collection[str] | None = None) -> dict[str, Any]:
+    """Return the ledger with the rows of these claims, or all, whose statement the catalogue still has; verdicts are new."""
     catalogue = entries()
-    rows = [row for row in ledger["claims"] if row["id"] in catalogue and states(row, catalogue[row["id"]])]
-    return {**ledger, "claims": settle(rows)}
+    named = [row for row in ledger["claims"] if (ids is None or row["id"] in ids) and row["id"] in catalogue]
+    return {**ledger, "claims": settle([row for row in named if states(row, catalogue[row["id"]])])}
 
 
 def green(ledger: Mapping[str, Any]) -> set[str]:

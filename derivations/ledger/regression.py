@@ -44,7 +44,7 @@ from derivations.records.base import from_json
 from derivations.records.claims import DECISIVE_OUTCOMES, Statement
 from derivations.records.normal_form import Canonical, Declared, Form, Sample, Sign
 from derivations.records.prints import Standing
-from derivations.register.catalogue import entries
+from derivations.register.catalogue import entries, ordered
 
 GROWTH = 10.0  # times as large: rounding in another order moves an error less
 NOTICEABLE = 0.1  # of the tolerance: below a tenth an error says nothing
@@ -94,7 +94,7 @@ def accept(ledger: Mapping[str, Any], about: Collection[str] | None = None) -> N
         raise ValueError(f"accept: {why}")
     removed = compare(ledger, {id: before[id] for id in before if about is None or id in about}, lambda *_: None).removed
     update = {**before, **snapshot(ledger)}
-    order = [*(id for id in entries() if id in update), *(id for id in update if id not in entries())]
+    order = [*ordered(update), *(id for id in update if id not in entries())]
     baseline.write({id: update[id] for id in order if id not in removed})
 
 

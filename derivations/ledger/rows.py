@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from derivations.judge.verdicts import judge, worst
 from derivations.records import rendering
@@ -31,8 +31,10 @@ from derivations.records.claims import (
     Witness,
 )
 from derivations.register import source_lines as printed
-from derivations.register.catalogue import entries
-from derivations.register.entry import Entry
+from derivations.register.catalogue import parts_of
+
+if TYPE_CHECKING:
+    from derivations.register.entry import Entry
 
 Row = dict[str, Any]
 
@@ -72,7 +74,7 @@ def stated(entry: Entry) -> Row:
         "stated_correction": to_json(claim.correction),
         "stated_twins": [twin.name for twin in claim.twins],
         "part_of": claim.part_of,
-        "parts": [id for id, other in entries().items() if other.part_of == claim.id],
+        "parts": parts_of(claim.id),
         "depends_on": list(claim.needs),
     }
 

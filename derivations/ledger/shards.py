@@ -16,7 +16,7 @@ import click
 
 from derivations.ledger import ledger
 from derivations.ledger.rows import states
-from derivations.register.catalogue import entries
+from derivations.register.catalogue import entries, ordered
 from derivations.register.selection import selected
 
 SAME = ("commit", "python", "packages", "seed", "quick", "device", "model", "profile")
@@ -42,11 +42,11 @@ def divided(ids: Iterable[str], count: int, seconds: Mapping[str, float]) -> lis
     The longest claims come first, each into the shortest shard so far.  A claim of unknown length counts as average, so that
     claims are dealt out in turns if no length is known.
     """
-    chosen = set(ids)
+    chosen = ordered(ids)
     together: dict[str, list[str]] = {}
-    for id, entry in entries().items():
-        if id in chosen:
-            together.setdefault(entry.part_of if entry.part_of in chosen else id, []).append(id)
+    for id in chosen:
+        parent = entries()[id].part_of
+        together.setdefault(parent if parent in chosen else id, []).append(id)
     known = [seconds[id] for id in chosen if id in seconds]
     average = sum(known) / len(known) if any(known) else 1.0
     lengths = {head: sum(seconds.get(id, average) for id in group) for head, group in together.items()}
@@ -55,7 +55,7 @@ def divided(ids: Iterable[str], count: int, seconds: Mapping[str, float]) -> lis
         shortest = min(range(count), key=lambda k: (totals[k], len(shards[k])))
         totals[shortest] += lengths[head]
         shards[shortest].update(together[head])
-    return [[id for id in entries() if id in shard] for shard in shards]
+    return [ordered(shard) for shard in shards]
 
 
 def shard_of(names: Sequence[str], text: str, balance: Path | None) -> list[str]:
@@ -97,7 +97,7 @@ def merged(ledgers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         raise ValueError(f"shards: expected every claim once, got {twice[0]} twice; were they balanced by the same ledger?")
     asked = surroundings[0]["shard"]["asked"]
     requested = set(selected(",".join(asked)))
-    if missing := [id for id in entries() if id in requested and id not in rows]:
+    if missing := ordered(requested - rows.keys()):
         raise ValueError(f"shards: expected every requested claim, got no row for {missing[0]}")
     if others := [id for id in rows if id not in requested]:
         raise ValueError(f"shards: expected the requested claims only, got a row for {others[0]}")
@@ -117,7 +117,7 @@ def merged(ledgers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     newest = {date for each in surroundings if (date := each.get("date"))}
     own = [{**row, "run": environment["date"]} if row.get("run") in newest else row for row in rows.values()]
     by_id = {row["id"]: row for row in own}
-    assembled = ledger.assemble([by_id[id] for id in entries() if id in by_id], environment)
+    assembled = ledger.assemble([by_id[id] for id in ordered(by_id)], environment)
     earlier = {date: run for each in ledgers for date, run in each.get("runs", {}).items()}
     return assembled | {"files": files} | ({"runs": earlier} if earlier else {})
 

@@ -23,7 +23,7 @@ from derivations.reader.meaning.statements import read
 from derivations.reader.meaning.values import bound
 from derivations.records import rendering
 from derivations.records.claims import Kind, Severity
-from derivations.register.catalogue import Steps, Undecidable, claim
+from derivations.register.claiming import Steps, Undecidable, claim
 from derivations.register.entry import Entry
 from derivations.relations import AtLeast, Fails, Relation, same
 from derivations.relations.problem import Problem

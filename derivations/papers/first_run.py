@@ -11,14 +11,15 @@ from rich.progress import track
 from derivations.judge.verdicts import judge
 from derivations.records import rendering
 from derivations.records.claims import CauseKind, Evidence, Judgement, Outcome, Verdict
-from derivations.register.catalogue import entries, examine
+from derivations.register.catalogue import claims_of, entries
 from derivations.register.entry import Entry
+from derivations.register.examining import examine
 
 
 def first_run(document: str) -> None:
     """Examine every claim of a document by the symbolic layer, and print a line for each and the counts."""
     counts: Counter[str] = Counter()
-    own = [entry for id, entry in entries().items() if id.startswith(f"{document}.")]
+    own = [entries()[id] for id in claims_of(document)]
     for entry in track(own, "equations", console=Console(stderr=True), transient=True):
         evidence = examine(entry).evidence
         judgement = judge(entry.claim, [evidence])

@@ -68,7 +68,8 @@ def as_printed(entry: Stated, witness: Witness, step: Relation, entries: Mapping
 def _before(entry: Stated, entries: Mapping[str, Stated]) -> str | None:
     """Return the formula that a line beginning with = continues: the last numbered one before it, else the last one."""
     numbered = last = None
-    for other in entries.values():
+    document, _, _ = entry.id.partition(".")
+    for other in (entries[id] for id in entries if id.startswith(f"{document}.")):
         if other.id == entry.id:
             break
         if other.module == entry.module and is_formula(other.latex) and not other.latex.lstrip().startswith("="):

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from unittest.mock import patch
 
 import sympy as sp
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.precedence import PRECEDENCE
 
 from derivations.calculus.functions import Partial
-from derivations.calculus.variables import Variable, Vector, variables_of
-from derivations.reader.meaning.notation import Notation
+from derivations.calculus.variables import variables_of
 from derivations.relations import Relation
 
 GREEK = {"ϑ": "\\vartheta", "ε": "\\varepsilon"}
@@ -138,6 +136,8 @@ def _primed(shown: str, used: set[str]) -> str:
 
 def written(expr: sp.Expr) -> str:
     """An expression as LaTeX that `read` takes."""
+    from unittest.mock import patch  # here, since it loads asyncio
+
     names = {name(v) for v in variables_of(sp.sympify(expr))}
     settings = {"ln_notation": False, "mul_symbol": None, "symbol_names": {"e": "e"} if "e" in names else {}}
     # SymPy simplifies an exponent to see whether it is constant, which may take minutes for a sum.
@@ -148,14 +148,3 @@ def written(expr: sp.Expr) -> str:
 def statement(relation: Relation) -> str:
     """Return a relation as LaTeX."""
     return relation.latex(written)
-
-
-def notation_of(*exprs: sp.Expr) -> Notation:
-    """Return a notation in which the LaTeX of these expressions can be read back."""
-    variables = variables_of(sp.Tuple(*exprs))
-    return Notation({name(v).strip(): _object(v) for v in variables})
-
-
-def _object(variable: Variable) -> sp.Basic:
-    scalar = not variable.domain.shape or variable.domain.is_index
-    return variable if scalar else Vector(variable, shape=variable.domain.shape)

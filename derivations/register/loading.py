@@ -11,6 +11,10 @@ SELDOM = (50_000, 20, 20)
 """Garbage collector thresholds: loading all claims allocates much and discards little, so collecting often wastes time."""
 
 
+class LoadingError(ValueError):
+    """A document cannot be loaded; the message says why, and where."""
+
+
 class Resting(Protocol):
     """The claims that a claim rests on and is a part of."""
 
@@ -33,7 +37,7 @@ def imported(name: str) -> str:
         own = [frame for frame in traceback.extract_tb(error.__traceback__) if name.rpartition(".")[2] in frame.filename]
         where = f"{own[-1].filename}:{own[-1].lineno}" if own else name
         message = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
-        raise ValueError(f"{message} ({where})") from error
+        raise LoadingError(f"{message} ({where})") from error
 
 
 def unsupported(entry: Resting, registered: Mapping[str, Resting]) -> str:

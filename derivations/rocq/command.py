@@ -11,9 +11,9 @@ import click
 from derivations.judge.examination import written
 from derivations.judge.mutants import Fate, mutants, tried
 from derivations.ledger import baseline
-from derivations.records.documents import documents
 from derivations.register.catalogue import entries
 from derivations.register.entry import Entry
+from derivations.register.selection import named
 from derivations.relations import Relation
 from derivations.rocq import belief
 from derivations.rocq.checking import checked
@@ -32,10 +32,10 @@ EACH = 4  # mutants of one claim
 @click.option("-n", "--workers", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True)
 def kernel(ids: tuple[str, ...], sample: int | None, workers: int) -> None:
     """Check claims with Rocq's kernel, by exported theorems and by those of formal/."""
-    known = {*entries(), *documents()}
-    if unknown := [name for name in ids if name not in known]:
-        raise click.UsageError(f"ID: expected a claim or a document, got {unknown[0]}; see `python -m derivations list`")
-    selected = [id for id, entry in entries().items() if not ids or {id, entry.claim.document} & set(ids)]
+    try:
+        selected = named(ids)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
     try:
         alarms = _mutants(selected, sample, workers) if sample else _claims(selected, workers)
     except MissingError as why:

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from derivations.records.seals import About, Seal, SealOutcome
-from derivations.register.catalogue import entries
+from derivations.register.catalogue import entries, ordered
 from derivations.register.entry import Entry
 from derivations.rocq.checking import Checked, checked, foreign, headlines_checked
 from derivations.rocq.export import HEADER, Theorem
@@ -35,7 +35,7 @@ class Findings:
 
 def check(ids: Iterable[str], workers: int, progress: Callable[[int], None] = lambda done: None) -> Findings:
     """Rocq's findings about these claims; raises MissingError without Rocq."""
-    claims = {id: entry for id, entry in entries().items() if id in set(ids)}
+    claims = {id: entries()[id] for id in ordered(ids)}
     texts = sources()
     findings = Findings(alarms=refused(texts))
     version()  # whether there is a Rocq, before there is work for it

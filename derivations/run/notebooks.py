@@ -25,8 +25,9 @@ from derivations.files import write_whole
 from derivations.records import rendering
 from derivations.records.claims import Step, Witness
 from derivations.register import source_lines as printed
-from derivations.register.catalogue import Examination, entries, examine
+from derivations.register.catalogue import entries
 from derivations.register.entry import Entry
+from derivations.register.examining import Examination, examine
 from derivations.report.formulas import mathml
 from derivations.run.showing import describe
 

@@ -13,9 +13,9 @@ from rich.table import Table
 
 from derivations.judge.examination import written
 from derivations.judge.mutants import WEAK, Fate, Trial, power, tried
-from derivations.records.documents import documents
 from derivations.register.catalogue import entries
 from derivations.register.entry import Entry
+from derivations.register.selection import named
 from derivations.run.options import last_ledger
 
 
@@ -43,11 +43,11 @@ def weak(rows: Iterable[Mapping[str, Any]]) -> list[tuple[str, Mapping[str, Any]
 @click.option("--json", "path", type=Path, default=Path("ledger.json"), show_default=True, help="the ledger with the votes")
 def mutants(ids: tuple[str, ...], path: Path) -> None:
     """Make one-edit mutants of claims, refute or prove each, and list the survivors."""
-    known = {*entries(), *documents()}
-    if unknown := [name for name in ids if name not in known]:
-        raise click.UsageError(f"ID: expected a claim or a document, got {unknown[0]}; see `python -m derivations list`")
+    try:
+        chosen = [entries()[id] for id in named(ids)]
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
     last = last_ledger(path)
-    chosen = [entry for id, entry in entries().items() if not ids or {id, entry.claim.document} & set(ids)]
     by_claim = {entry.id: trials(entry) for entry in track(chosen, "mutants", console=Console(stderr=True), transient=True)}
     Console().print(table(by_claim))
     for id, each in by_claim.items():

@@ -11,10 +11,10 @@ from rich.progress import track
 
 from derivations.prints import tables
 from derivations.prints.claims import correction_of, is_formula, is_numbered, print_of
-from derivations.records.documents import documents
 from derivations.records.prints import Check, Standing
 from derivations.register.catalogue import entries
 from derivations.register.entry import Entry
+from derivations.register.selection import named
 
 
 @click.command(name="print")
@@ -23,9 +23,10 @@ from derivations.register.entry import Entry
 def print_(ids: tuple[str, ...], every: bool) -> None:
     """Read the LaTeX of claims, and compare each with the relation that is proved."""
     catalogue = entries()
-    if unknown := [name for name in ids if name not in {*catalogue, *documents()}]:
-        raise click.UsageError(f"ID: expected a claim or a document, got {unknown[0]}; see `python -m derivations list`")
-    chosen = [entry for id, entry in catalogue.items() if not ids or {id, entry.claim.document} & set(ids)]
+    try:
+        chosen = [catalogue[id] for id in named(ids)]
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
     checks = {
         each.id: print_of(each, catalogue) for each in track(chosen, "print", console=Console(stderr=True), transient=True)
     }

@@ -33,7 +33,7 @@ from derivations.ledger.shards import parsed
 from derivations.records.base import decoded, encoded, from_json
 from derivations.records.claims import Evidence, Layer, Outcome
 from derivations.records.documents import documents, outside
-from derivations.register.catalogue import Catalogue, entries
+from derivations.register.catalogue import Catalogue, entries, ordered
 from derivations.register.loading import SELDOM, check_interpreter
 from derivations.register.selection import all_needs, needs_of, selected
 
@@ -63,7 +63,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "claim(id, layer): the test is this layer's vote on this claim")
     try:
         check_interpreter()
-        known = entries()
+        documents()
         baseline.load()
         if config.option.shard:
             parsed(config.option.shard)
@@ -71,7 +71,7 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error)) from None
     except click.UsageError as error:
         raise pytest.UsageError(error.message) from None
-    if config.option.keyword in known:
+    if config.option.keyword in entries():
         config.option.claims, config.option.keyword = config.option.keyword, ""
         if config.args_source is pytest.Config.ArgsSource.TESTPATHS:  # no other file votes on a claim
             config.args = [str(file) for file in incremental.voting_files().values()]
@@ -173,13 +173,13 @@ def votes_kept(config: pytest.Config) -> set[str]:
 def last_ledger(config: pytest.Config) -> dict[str, Any]:
     """Return the last ledger with its rows of unchanged claims; an empty one if there is none yet."""
     path = Path(config.option.incremental)
-    return ledger.current(ledger.read(path)) if path.exists() else {"environment": {}, "claims": []}
+    return ledger.current(ledger.read(path), requested_claims(config)) if path.exists() else {"environment": {}, "claims": []}
 
 
 def _side_by_side(items: list[pytest.Item]) -> None:
     """Put all tests of one claim together, after other tests, so that layers in one process reuse each other's results."""
-    positions = {id: position for position, id in enumerate(entries())}
     markers = {item: item.get_closest_marker("claim") for item in items}
+    positions = {id: position for position, id in enumerate(ordered(marker.args[0] for marker in markers.values() if marker))}
     items.sort(key=lambda item: positions[marker.args[0]] if (marker := markers[item]) else -1)
 
 
@@ -393,7 +393,7 @@ class Collector:
         surroundings["complete"] &= computed >= (requested_claims(self.config) or set())
         own = self.ledger_of(self.claims_with_evidence, surroundings)
         rows = reused | {row["id"]: row for row in own["claims"]}
-        self.result = {**own, **ledger.assemble([rows[id] for id in entries() if id in rows], own["environment"])}
+        self.result = {**own, **ledger.assemble([rows[id] for id in ordered(rows)], own["environment"])}
         self.problems += baseline.problems(self.result, baseline.load(), complete=surroundings["complete"])
         if self.keeper:
             self.keeper.store(own, reused)
@@ -411,7 +411,7 @@ class Collector:
         layers = list(Layer)  # in an order that does not depend on who was first
         evidence = sorted((e for e in self.evidence if e.claim in ids), key=lambda e: (layers.index(e.layer), e.where, e.scope))
         surroundings = {**environment, "devices": sorted({e.environment.split(",")[0] for e in evidence})}
-        fresh = ledger.build(evidence, [id for id in entries() if id in ids], surroundings)
+        fresh = ledger.build(evidence, ordered(ids), surroundings)
         rows = [{**row, **self.rests_on(row["id"]), "run": surroundings["date"]} for row in fresh["claims"]]
         return ledger.assemble(rows, surroundings) | {"files": self.recorded_files()}
 

@@ -13,8 +13,9 @@ from derivations.records.base import to_json
 from derivations.records.claims import Step
 from derivations.records.prints import Check
 from derivations.register import source_lines as printed
-from derivations.register.catalogue import Examination, entries, examine
+from derivations.register.catalogue import entries
 from derivations.register.entry import Entry
+from derivations.register.examining import Examination, examine
 
 WIDTH = 9
 ORIGIN = 11

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-import pytest
-
 from derivations.judge.verdicts import judge
 from derivations.records.claims import (
     FAULT_VERDICTS,
@@ -18,9 +16,8 @@ from derivations.records.claims import (
     Statement,
     Verdict,
 )
-from derivations.register import catalogue
-from derivations.register.catalogue import examine
 from derivations.register.entry import Entry
+from derivations.register.examining import examine
 from derivations.relations import AtLeast, Equation, Relation
 from derivations.relations.base import ORDERS
 from tests.attacks.vocabulary import x
@@ -103,8 +100,3 @@ def uncorrected(make: Callable[[], Entry]) -> bool:
         return True
     mended = FAULT_VERDICTS - {Verdict.REFUTED}
     return judge(made.claim, [examination.evidence]).verdict not in (mended | SUPPORTING_VERDICTS) and bool(examination.faults)
-
-
-def register(monkeypatch: pytest.MonkeyPatch, *made: Entry) -> None:
-    """Register these claims, and no others, for the duration of a test."""
-    monkeypatch.setattr(catalogue, "_ENTRIES", {claim.id: claim for claim in made})

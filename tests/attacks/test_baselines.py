@@ -18,7 +18,8 @@ from derivations.records.base import to_json
 from derivations.records.claims import Evidence, Layer, Outcome, Step, Verdict
 from derivations.records.normal_form import Sample
 from derivations.records.theorems import WEIERSTRASS
-from derivations.register.catalogue import entries, examine
+from derivations.register.catalogue import entries
+from derivations.register.examining import examine
 from tests.attacks.ledgers import FALSE, ID, TWINS, evidence, row, torch
 
 OTHER = "eot.54"

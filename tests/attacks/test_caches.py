@@ -28,7 +28,8 @@ from derivations.ledger import incremental, ledger
 from derivations.ledger.rows import settle
 from derivations.records.claims import SUPPORTING_VERDICTS
 from derivations.records.documents import VARIABLE
-from derivations.register.catalogue import entries, examine
+from derivations.register.catalogue import entries
+from derivations.register.examining import examine
 from derivations.relations import AtLeast, Equation, Expansion, Relation, Solves, UniqueMinimum
 from tests.attacks import refused
 from tests.attacks.entries import HONEST, entry, verdict_on

@@ -15,8 +15,8 @@ from derivations.calculus.sums import alike, delta, total
 from derivations.calculus.variables import Variable, fresh, index, stochastic, vector
 from derivations.domains import Nonnegative, Positive, Random
 from derivations.records.claims import Verdict
-from derivations.register.catalogue import examine
 from derivations.register.entry import Entry
+from derivations.register.examining import examine
 from derivations.relations import AtLeast, Differs, Equation, Expansion, Fails, Follows, ForAll, Limit, Solves, UniqueMinimum
 from tests.attacks import Table, refused
 from tests.attacks.entries import disbelieved, entry, verdict_on

@@ -15,7 +15,8 @@ from click.testing import CliRunner
 from derivations.__main__ import main
 from derivations.ledger import ledger
 from derivations.ledger.rows import sealed
-from derivations.register.catalogue import entries, examine
+from derivations.register.catalogue import entries
+from derivations.register.examining import examine
 from tests.attacks.ledgers import ID
 
 SECONDS = 60.0  # most take less than one; a chain makes 600 pages

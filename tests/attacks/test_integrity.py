@@ -14,7 +14,7 @@ from derivations.calculus import defined, moments, points, powers, shorthands, s
 from derivations.domains import Domain, Positive, Real, Simplex
 from derivations.domains.base import Sign
 from derivations.judge import integrity
-from derivations.register.catalogue import examine
+from derivations.register.examining import examine
 from tests.attacks.entries import HONEST, entry
 
 CHANGES: dict[str, tuple[Any, str, object]] = {

@@ -16,7 +16,8 @@ from derivations.ledger import ledger
 from derivations.ledger.rows import sealed, settle
 from derivations.records.base import encoded, to_json
 from derivations.records.claims import SUPPORTING_VERDICTS, Evidence, Judgement, Kind, Layer, Outcome, Verdict
-from derivations.register.catalogue import entries, examine
+from derivations.register.catalogue import entries
+from derivations.register.examining import examine
 from derivations.run.pytest_plugin import Collector
 from tests.attacks.entries import HONEST, entry
 from tests.attacks.ledgers import FALSE, ID, OWN, evidence, row, torch

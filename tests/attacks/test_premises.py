@@ -11,12 +11,13 @@ from derivations.calculus.sums import total
 from derivations.calculus.variables import positive
 from derivations.records import rendering
 from derivations.records.claims import SUPPORTING_VERDICTS, Verdict
-from derivations.register.catalogue import examine
 from derivations.register.entry import Entry
+from derivations.register.examining import examine
 from derivations.relations import AtLeast, Equation, Fails, Follows, Limit
 from tests.attacks import Table, refused
-from tests.attacks.entries import HONEST, disbelieved, entry, register, verdict_on
+from tests.attacks.entries import HONEST, disbelieved, entry, verdict_on
 from tests.attacks.vocabulary import K3, a, b, half, j, l, m, one, r, t, two, u, w, x, y, z
+from tests.registers import register
 
 LIE = AtLeast(x, 0)
 DOUBLED = AtLeast(2 * x, 0)

@@ -13,8 +13,9 @@ from derivations.calculus.variables import positive, vector
 from derivations.ledger import baseline, ledger
 from derivations.records.claims import SUPPORTING_VERDICTS, Evidence, Kind, Layer, Outcome, Verdict
 from derivations.register import catalogue
-from derivations.register.catalogue import claim, examine, reprint
+from derivations.register.claiming import claim, reprint
 from derivations.register.entry import Entry
+from derivations.register.examining import examine
 from derivations.relations import (
     AtLeast,
     Differs,
@@ -30,8 +31,9 @@ from evidence.harness import Formula, Reading, Vote, compare_rounds, float64
 from evidence.registry import confirms
 from evidence.rounds import Rounds
 from tests.attacks import Table
-from tests.attacks.entries import HONEST, entry, register, verdict_on
+from tests.attacks.entries import HONEST, entry, verdict_on
 from tests.attacks.vocabulary import j, l, m, one, s, t, two, x, y
+from tests.registers import register
 
 UNDECIDED = AtLeast(sp.exp(x), 1 + x + x**3 / 6)  # true, and no rule proves it
 FALSE = Equation((x + 1) ** 2, x**2 + 1)

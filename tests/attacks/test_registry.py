@@ -14,14 +14,15 @@ from derivations.calculus.sums import total
 from derivations.calculus.variables import vector
 from derivations.judge import examination
 from derivations.judge.verdicts import judge
-from derivations.records.claims import SUPPORTING_VERDICTS, Outcome, Verdict
-from derivations.register import catalogue
-from derivations.register.catalogue import Undecidable, claim, examine, reprint
+from derivations.records.claims import SUPPORTING_VERDICTS, Outcome, Statement, Verdict
+from derivations.register.claiming import Undecidable, claim, reprint
 from derivations.register.entry import Entry
+from derivations.register.examining import examine
 from derivations.relations import AtLeast, Equation, Expansion, Fails, Follows, Limit, Relation
-from tests.attacks.entries import HONEST, disbelieved, entry, register, verdict_on
+from tests.attacks.entries import HONEST, disbelieved, entry, verdict_on
 from tests.attacks.test_hostile import OWN
 from tests.attacks.vocabulary import K3, a, b, h, j, k, l, m, one, r, t, two, u, w, x, y
+from tests.registers import register
 
 Steps = Iterator[Relation]
 three = vector("o", sp.Integer(3))
@@ -260,7 +261,7 @@ REGISTERING: dict[str, Callable[[], Any]] = {
         "eot.1", of=printing(hypotheses=("x > 0",)), latex="x", hypotheses=()
     ),
     "D9: a reprint whose words for a correction have none": lambda: reprint(
-        "eot.1", of=printing(), latex="x", correction=catalogue.Statement("y", "z")
+        "eot.1", of=printing(), latex="x", correction=Statement("y", "z")
     ),
     "a derivation that is an object": lambda: claim("eot.0", "identity", title="t", latex="x")(_Callable()),
     "a severity that is none": lambda: printing().corrected("y", "harmless")(_documented),  # type: ignore[arg-type]

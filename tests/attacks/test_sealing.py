@@ -13,9 +13,9 @@ from derivations.calculus import sums
 from derivations.judge.verdicts import judge
 from derivations.records import claims
 from derivations.records.claims import SUPPORTING_VERDICTS, Kind
-from derivations.records.documents import VARIABLE
+from derivations.records.documents import VARIABLE, outside
 from derivations.register import catalogue
-from derivations.register.catalogue import examine
+from derivations.register.examining import examine
 from derivations.relations import Equation, Fails, Relation
 from tests.attacks.entries import HONEST, entry
 from tests.processes import forked
@@ -63,29 +63,39 @@ INTRUSIONS: dict[str, tuple[str, str]] = {
     "a repair": ("section1", "shipped.repair = own"),
     "a support": ("section1", "shipped.needs = ()"),
     "another derivation, while the package is read": ("__init__", "shipped.derivation = own"),
-    "another entry, while the package is read": ("__init__", "_ENTRIES['eot.59'] = replace(shipped, latex='0 = 0')"),
+    "another entry, while the package is read": ("__init__", "ENTRIES['eot.59'] = replace(shipped, latex='0 = 0')"),
+    "an entry that goes": ("section1", "del ENTRIES['eot.59']"),
+    "another one before its chapter is read": ("section1", "claim('eot.1', 'identity', title='t', latex='x')(own)"),
+    "an entry before its chapter is read": ("section1", "ENTRIES['eot.1'] = replace(shipped, id='eot.1')"),
 }
 
 
+IMPORTS = {
+    "by its chapter": f"from {ANY.module} import softmax_jacobian as shipped",
+    "by its id": "from derivations.register.catalogue import entries\nshipped = entries()['eot.59']",
+}
+
+
+@pytest.mark.parametrize("way", IMPORTS)
 @pytest.mark.parametrize("name", INTRUSIONS)
-def test_f9_a_document_does_not_change_the_claims_that_ship(name: str, tmp_path: Path) -> None:
-    """They are sealed before the first outside document is read."""
+def test_f9_a_document_does_not_change_the_claims_that_ship(name: str, way: str, tmp_path: Path) -> None:
+    """They are sealed as soon as their chapter is imported, by whomever."""
     where, attack = INTRUSIONS[name]
     folder = tmp_path / "guest"
     folder.mkdir()
     (folder / "__init__.py").write_text('"""A guest."""\n')
     (folder / f"{where}.py").write_text(
-        "from dataclasses import replace\nfrom derivations.register.catalogue import _ENTRIES\n"
-        'shipped = _ENTRIES["eot.59"]\n\n\n'
+        "from dataclasses import replace\nfrom derivations import claim\n"
+        f"from derivations.register.catalogue import ENTRIES\n{IMPORTS[way]}\n\n\n"
         f'def own():\n    """Nothing."""\n    yield from ()\n\n\n{attack}\n'
     )
     refusal = refused_loading(folder)
-    assert "eot.59" in refusal or "mappingproxy" in refusal
+    assert "got eot.1" in refusal or "eot.59" in refusal or "mappingproxy" in refusal
 
 
 def test_f9_a_document_does_not_change_the_claims_of_another(tmp_path: Path) -> None:
     stating = (
-        'from derivations.register.catalogue import claim\n\n\n@claim("host.1", "identity", title="t", latex="x")\n'
+        'from derivations import claim\n\n\n@claim("host.1", "identity", title="t", latex="x")\n'
         'def host():\n    """Nothing."""\n'
     )
     for name, text in (("host", stating), ("guest", "from host.section1 import host\nhost.latex = '0 = 0'\n")):
@@ -95,9 +105,15 @@ def test_f9_a_document_does_not_change_the_claims_of_another(tmp_path: Path) -> 
     assert "latex: host.1 is sealed" in refused_loading(tmp_path / "host", tmp_path / "guest")
 
 
+def load() -> None:
+    """Load the outside documents."""
+    for document in outside():
+        catalogue.claims_of(document)
+
+
 def refused_loading(*folders: Path) -> str:
     """The error message on loading documents that must be refused."""
-    process = forked(catalogue.entries, folder=Path(__file__).parents[2], **{VARIABLE: os.pathsep.join(map(str, folders))})
+    process = forked(load, folder=Path(__file__).parents[2], **{VARIABLE: os.pathsep.join(map(str, folders))})
     assert process.returncode
     return process.stderr.strip().splitlines()[-1]
 

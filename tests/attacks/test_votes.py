@@ -22,7 +22,8 @@ from derivations.calculus.sums import normal, total
 from derivations.calculus.variables import Variable, index, positive, scalar, simplex, size, vector
 from derivations.domains import Index, Nonnegative
 from derivations.records.claims import Layer, Outcome
-from derivations.register.catalogue import entries, examine
+from derivations.register.catalogue import entries
+from derivations.register.examining import examine
 from derivations.relations import AtLeast, Equation, Fails, Relation
 from evidence import bridge
 from evidence.harness import Formula, Reading, Vote, assert_sound, compare_rounds, vote_on

@@ -82,7 +82,7 @@ def test_sympy_is_as_installed_after_an_import_a_claim_and_an_exception() -> Non
         "print(changed())\n"
         "x = sp.Symbol('x')\n"
         "assert x / x == scalar('x') / scalar('x') == 1\n"
-        "from derivations.register.catalogue import examine\n"
+        "from derivations.register.examining import examine\n"
         "from derivations.register.entry import Entry\n"
         "from derivations.records.claims import Kind as ClaimKind\n"
         "from tests.attacks.entries import HONEST, entry\n"

@@ -8,8 +8,9 @@ from derivations.calculus.functions import derivative
 from derivations.calculus.sums import delta
 from derivations.documents.eot.notation import j, k, s, softmax, tau
 from derivations.records.claims import Layer, Outcome
-from derivations.register.catalogue import entries, examine
+from derivations.register.catalogue import entries
 from derivations.register.entry import Entry
+from derivations.register.examining import examine
 from derivations.relations import Equation, Relation
 from evidence import harness
 from evidence.harness import assert_sound, vote_on

@@ -18,7 +18,8 @@ from derivations.calculus.functions import derivative
 from derivations.calculus.variables import positive, scalar
 from derivations.domains import Nonnegative
 from derivations.records.claims import Layer, Outcome
-from derivations.register.catalogue import _ENTRIES, claim, entries
+from derivations.register.catalogue import ENTRIES, entries
+from derivations.register.claiming import claim
 from derivations.register.entry import Entry
 from derivations.relations import AtLeast, Equation, Fails, Relation
 from evidence import harness
@@ -262,7 +263,7 @@ def test_everything_is_open_again_after_a_check() -> None:
 @pytest.fixture
 def claim_of_square(monkeypatch: pytest.MonkeyPatch) -> Iterator[Entry]:
     """A claim with two twins and without correction."""
-    before = dict(_ENTRIES)
+    before = dict(ENTRIES)
     entries()
 
     @claim("eot.made-up", "identity", title="A square", latex="x^2")
@@ -273,8 +274,8 @@ def claim_of_square(monkeypatch: pytest.MonkeyPatch) -> Iterator[Entry]:
     square.twin("doubled", lambda: Equation(derivative(x**3 / 3, x), 2 * x**2))
     square.twin("one more", lambda: Equation(derivative(x**3 / 3, x), x**2 + 1))
     yield square
-    _ENTRIES.clear()
-    _ENTRIES.update(before)
+    ENTRIES.clear()
+    ENTRIES.update(before)
 
 
 def registered(monkeypatch: pytest.MonkeyPatch, entry: Entry, **changes: Any) -> Case:

@@ -29,6 +29,7 @@ from evidence.registry import (
     load,
     observes,
 )
+from tests.registers import register
 
 load()
 VOTES = [
@@ -222,8 +223,7 @@ def test_observations_of_one_name_are_one(empty: None) -> None:
         observes(Layer.TORCH, "eot.1", name="again")(nothing)
 
 
-def test_votes_are_in_the_order_of_the_documents(empty: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "entries", lambda: dict.fromkeys(["eot.1", "eot.2", "eot.3"]))
+def test_votes_are_in_the_order_of_the_documents(empty: None) -> None:
     Sampled(("eot.3", "eot.1"), Layer.TORCH, len, st.nothing()).register("evidence.eot.section1", 1)  # type: ignore[arg-type]
     Observed(("eot.3", "eot.2"), Layer.TORCH, nothing).register("evidence.eot.section1", 2)
     assert [case.claim for case in registry.cases(Layer.TORCH)] == ["eot.1", "eot.3"]
@@ -258,8 +258,7 @@ def test_selected_votes_are_loaded(claims: list[str] | None, read: list[str], mo
         imported.append(name)
         return SimpleNamespace(__path__=[])
 
-    claims_of = {id: SimpleNamespace(id=id, module=home, original=None) for id, home in homes.items()}
-    monkeypatch.setattr(registry, "entries", lambda: claims_of)
+    register(monkeypatch, *(SimpleNamespace(id=id, module=home, original=None) for id, home in homes.items()))
     monkeypatch.setattr(registry, "checks", lambda: ["other.checks", "paper.checks"])
     monkeypatch.setattr(registry, "outside", lambda: {"paper": Path("paper"), "other": Path("other")})
     monkeypatch.setattr(registry, "admit_sources", lambda package, folder: admitted.append((package, folder)))

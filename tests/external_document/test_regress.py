@@ -17,7 +17,7 @@ import sympy as sp
 from derivations.domains import Positive
 from derivations.calculus.sums import total
 from derivations.calculus.variables import index, scalar, size, vector
-from derivations.register.catalogue import Steps, Undecidable, claim
+from derivations.register.claiming import Steps, Undecidable, claim
 from derivations.records.claims import Severity
 from derivations.relations import AtLeast, Equation, Fails
 

@@ -18,8 +18,9 @@ from rich.progress import Progress
 from derivations.calculus.variables import scalar
 from derivations.records import rendering
 from derivations.records.claims import Correction, Evidence, Kind, Layer, Outcome, Severity, Statement, Step, Witness
-from derivations.register.catalogue import Examination, entries
+from derivations.register.catalogue import entries
 from derivations.register.entry import Entry
+from derivations.register.examining import Examination
 from derivations.relations import Equation
 from derivations.report.formulas import mathml
 from derivations.run import notebooks

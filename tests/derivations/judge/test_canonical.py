@@ -16,8 +16,10 @@ from derivations.judge.canonical import _general, canonical, values_at
 from derivations.records import rendering
 from derivations.records.base import decoded, encoded, exact, from_exact, from_json
 from derivations.records.normal_form import Declared, Form, Premise, Sample, Sign
-from derivations.register.catalogue import Undecidable, entries, examine
+from derivations.register.catalogue import entries
+from derivations.register.claiming import Undecidable
 from derivations.register.entry import Entry
+from derivations.register.examining import examine
 from derivations.relations import AtLeast, Equation, Expansion, Fails, Follows, ForAll, Limit, Relation, UniqueMinimum
 
 m = size("m")

@@ -15,7 +15,7 @@ SECTION = '''"""Section 1: squares under a root."""
 import sympy as sp
 
 from derivations.calculus.variables import scalar
-from derivations.register.catalogue import Steps, claim
+from derivations.register.claiming import Steps, claim
 from derivations.relations import AtLeast, Equation
 
 x = scalar("x")

@@ -20,9 +20,10 @@ from derivations.judge.examination import run
 from derivations.judge.verdicts import judge
 from derivations.records.claims import Correction, Kind, Outcome, Severity, Statement, Verdict
 from derivations.records.theorems import SQUEEZE
-from derivations.register import catalogue
-from derivations.register.catalogue import claim, examine, reprint
+from derivations.register import examining
+from derivations.register.claiming import claim, reprint
 from derivations.register.entry import Entry
+from derivations.register.examining import examine
 from derivations.relations import (
     AtLeast,
     Differs,
@@ -38,6 +39,7 @@ from derivations.relations import (
 )
 from derivations.run.showing import quoted
 from tests.processes import derivations
+from tests.registers import register
 
 m = size("m")
 l, j, h = index("l", m), index("j", m), index("h", m)  # noqa: E741
@@ -389,11 +391,9 @@ def test_hypotheses_of_a_premise_are_inherited() -> None:
 @pytest.fixture
 def registry(monkeypatch: pytest.MonkeyPatch) -> dict[str, Entry]:
     """An empty registry that replaces the real one."""
-    empty: dict[str, Entry] = {}
-    monkeypatch.setattr(catalogue, "_ENTRIES", empty)
-    catalogue._run.cache_clear()
-    catalogue._examined.cache_clear()
-    return empty
+    examining._run.cache_clear()
+    examining._examined.cache_clear()
+    return register(monkeypatch)
 
 
 def registered(id: str, *relations: Relation, needs: tuple[str, ...] = ()) -> Entry:

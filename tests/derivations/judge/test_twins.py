@@ -9,7 +9,7 @@ import sympy as sp
 
 from derivations.judge.verdicts import judge
 from derivations.records.claims import Outcome, Verdict
-from derivations.register.catalogue import examine
+from derivations.register.examining import examine
 from derivations.relations import AtLeast, Equation, Fails, Limit, Relation
 from tests.derivations.judge.test_examination import FALSE, OPEN, OTHER, SQUARE, entry, fault, t, x, y
 

@@ -19,7 +19,8 @@ from derivations.ledger.baseline import Kept, snapshot
 from derivations.ledger.regression import compare
 from derivations.records.base import to_json
 from derivations.records.claims import FAULT_VERDICTS, Layer, Outcome, Step, Verdict, Witness
-from derivations.register.catalogue import DOCUMENTS, entries
+from derivations.records.documents import DOCUMENTS
+from derivations.register.catalogue import entries
 from derivations.relations import AtLeast, Follows
 from tests.derivations.ledger.test_ledger import built, evidence
 from tests.derivations.ledger.test_regression import IDS, JACOBIAN, rewritten, scaled, written

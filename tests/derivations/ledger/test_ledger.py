@@ -11,14 +11,16 @@ from typing import Any
 import pytest
 from msgspec.structs import replace as updated
 
-from derivations.ledger import baseline, ledger, rows
+from derivations.ledger import baseline, ledger
 from derivations.ledger.rows import sealed
 from derivations.records.base import decoded, encoded, from_json, to_json
 from derivations.records.claims import Correction, Evidence, Layer, Outcome, Severity, Statement, Step, Witness
 from derivations.records.theorems import SQUEEZE
 from derivations.register import selection
-from derivations.register.catalogue import entries, examine
+from derivations.register.catalogue import entries
+from derivations.register.examining import examine
 from derivations.run.pytest_plugin import Collector
+from tests.registers import register
 
 TWINS = tuple(entries()["eot.59"].twins)
 
@@ -273,10 +275,10 @@ def test_a_witness_is_shown_only_for_a_fault() -> None:
 
 
 def test_a_missing_hypothesis_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = entries()["eot.59"]
     for hypothesis, verdict in ((None, "corrected"), ("x > 0", "proved-under")):
-        mended = replace(entries()["eot.59"], correction=Correction(Statement("y", "y."), Severity.SLIP, hypothesis))
-        for module in (ledger, rows):
-            monkeypatch.setattr(module, "entries", lambda mended=mended: {"eot.59": mended})
+        mended = replace(entry, correction=Correction(Statement("y", "y."), Severity.SLIP, hypothesis))
+        register(monkeypatch, mended)
         row = built(updated(FAILS, correction=Outcome.HOLDS))["claims"][0]
         assert (row["verdict"], row["under"], row["correction"]) == (verdict, hypothesis, {"latex": "y", "text": "y."})
 
@@ -388,12 +390,8 @@ def test_an_undecided_claim_fails_a_complete_run() -> None:
 
 
 def with_a_part(own: list[Evidence], part: list[Evidence], monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    catalogue = {
-        "eot.59": entries()["eot.59"],
-        "eot.s5.part": replace(entries()["eot.s7.fisher-scaled"], id="eot.s5.part", part_of="eot.59", needs=()),
-    }
-    monkeypatch.setattr(ledger, "entries", lambda: catalogue)
-    monkeypatch.setattr(rows, "entries", lambda: catalogue)
+    of_it = replace(entries()["eot.s7.fisher-scaled"], id="eot.s5.part", part_of="eot.59", needs=())
+    register(monkeypatch, entries()["eot.59"], of_it)
     evidence_given = [*own, *(updated(e, claim="eot.s5.part") for e in part)]
     return ledger.build(evidence_given, list(dict.fromkeys(e.claim for e in evidence_given)), {})["claims"]  # type: ignore[no-any-return]
 

@@ -26,9 +26,11 @@ from derivations.prints.claims import correction_of, print_of
 from derivations.records.base import to_json
 from derivations.records.claims import Evidence, Layer, Outcome, Severity, Statement, Verdict
 from derivations.records.normal_form import Declared
-from derivations.register.catalogue import entries, examine
+from derivations.register.catalogue import entries
 from derivations.register.entry import Entry
+from derivations.register.examining import examine
 from derivations.relations import Equation, Relation
+from tests.registers import register
 
 IDS = [
     "eot.59",
@@ -54,7 +56,7 @@ def written(changed: dict[str, Entry], ids: list[str], *more: Evidence) -> Row:
     evidence = [beside_print(catalogue[id], catalogue) for id in ids]
     vote = Evidence(JACOBIAN, Layer.TORCH, Outcome.HOLDS, "drawn", error=0.02, refuted_twins=tuple(catalogue[JACOBIAN].twins))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ledger, "entries", lambda: catalogue)
+        register(patch, *catalogue.values())
         built = ledger.build([*evidence, *(e for e in more or (vote,) if e.claim in ids)], ids, {})
     assembled = ledger.assemble([{**row, "complete": True} for row in built["claims"]], {"asked": ids, "complete": True})
     return json.loads(json.dumps(assembled))  # type: ignore[no-any-return]

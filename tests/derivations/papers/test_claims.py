@@ -16,7 +16,7 @@ from derivations.papers.repairs import failing, is_refuted, repair
 from derivations.reader.meaning.notation import Notation
 from derivations.reader.meaning.statements import read
 from derivations.records.claims import Kind, Severity
-from derivations.register.catalogue import Undecidable
+from derivations.register.claiming import Undecidable
 from derivations.relations import Limit, Relation, UniqueMinimum
 
 x, y, tau = scalar("x"), scalar("y"), positive("tau")

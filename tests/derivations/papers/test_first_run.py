@@ -9,6 +9,7 @@ import pytest
 
 from derivations.papers import first_run
 from derivations.records.claims import Cause, CauseKind, Outcome, Severity, Verdict
+from tests.registers import register
 
 
 def entry(id: str, correction: str = "") -> Any:
@@ -34,7 +35,7 @@ CLAIMS = {
 def test_each_equation_has_a_line_and_all_are_counted(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(first_run, "entries", lambda: {id: each for id, (each, _, _) in CLAIMS.items()})
+    register(monkeypatch, *(each for each, _, _ in CLAIMS.values()))
     monkeypatch.setattr(
         first_run,
         "examine",

@@ -18,7 +18,8 @@ from derivations.reader.meaning.notation import Notation
 from derivations.reader.syntax.tree import LatexError
 from derivations.records.documents import DOCUMENTS
 from derivations.records.prints import Check, Standing
-from derivations.register.catalogue import entries, examine
+from derivations.register.catalogue import entries
+from derivations.register.examining import examine
 from derivations.relations import Relation
 
 WITH_A_PRINT = [document for document in DOCUMENTS if document != "beyond"]
@@ -229,10 +230,10 @@ def test_a_table_is_written_from_the_document_and_holds_no_expression_of_the_der
 
 
 def test_a_print_that_differs_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    from derivations.register import catalogue
+    from derivations.register import examining
 
     wrong = Check(Standing.DIFFERS, "", "at a point: 1 ≠ 2")
-    monkeypatch.setattr(catalogue, "_prints", lambda id: (wrong, None))
+    monkeypatch.setattr(examining, "_prints", lambda id: (wrong, None))
     evidence = examine(entries()["eot.59"]).evidence
     assert any("the print differs from its relation" in fault for fault in evidence.faults)
 

@@ -11,7 +11,8 @@ from derivations.prints.witnesses import in_order
 from derivations.reader.meaning.notation import Notation
 from derivations.records.claims import Witness
 from derivations.records.rendering import witness as words
-from derivations.register.catalogue import entries, examine
+from derivations.register.catalogue import entries
+from derivations.register.examining import examine
 from derivations.relations import AtLeast, Equation, Fails
 
 x, y = scalar("x"), scalar("y")

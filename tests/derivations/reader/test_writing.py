@@ -9,10 +9,12 @@ import sympy as sp
 
 from derivations import index, positive, scalar, size, total, vector, xlogx
 from derivations.calculus.sums import alike, equal
+from derivations.calculus.variables import Variable, Vector, variables_of
 from derivations.judge.examination import written as steps_of
 from derivations.reader.meaning.elaboration import Elaborator
+from derivations.reader.meaning.notation import Notation
 from derivations.reader.syntax.syntax import parse
-from derivations.reader.writing import name, notation_of, statement, written
+from derivations.reader.writing import name, statement, written
 from derivations.register.catalogue import entries
 from derivations.relations import AtLeast, Equation, Fails
 
@@ -22,8 +24,14 @@ j, k = index("j", m), index("k", m)
 s, t1 = vector("s", m), positive("t1")
 
 
+def declared(variable: Variable) -> sp.Basic:
+    scalar = not variable.domain.shape or variable.domain.is_index
+    return variable if scalar else Vector(variable, shape=variable.domain.shape)
+
+
 def same(expr: sp.Expr) -> bool:
-    back = Elaborator(notation_of(expr)).value(parse(written(expr))).number
+    notation = Notation({name(v).strip(): declared(v) for v in variables_of(expr)})
+    back = Elaborator(notation).value(parse(written(expr))).number
     return alike(back, expr) or equal(back, expr)
 
 

@@ -20,7 +20,8 @@ from derivations.ledger.incremental import Reason, ReasonKind
 from derivations.records import rendering
 from derivations.records.claims import CauseKind, Evidence, Layer, Outcome
 from derivations.records.normal_form import Sign
-from derivations.register.catalogue import entries, examine
+from derivations.register.catalogue import entries
+from derivations.register.examining import examine
 from tests.derivations.ledger.test_regression import CORRECTED, IDS, JACOBIAN
 
 TWINS = tuple(entries()[JACOBIAN].twins)

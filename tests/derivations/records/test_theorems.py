@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from derivations.records import theorems
+from derivations.records.documents import DOCUMENTS
 from derivations.records.theorems import Theorem
-from derivations.register.catalogue import DOCUMENTS
 
 ROOT = Path(__file__).parents[3] / "derivations" / "documents"
 NAMED = re.compile(

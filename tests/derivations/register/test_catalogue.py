@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -16,10 +16,14 @@ from derivations.calculus.variables import index, positive, scalar, size, vector
 from derivations.records import rendering
 from derivations.records.claims import Correction, Kind, Layer, Outcome, Severity, Statement
 from derivations.records.prints import Check, Standing
-from derivations.register import catalogue
-from derivations.register.catalogue import Catalogue, Examination, Undecidable, claim, entries, examine, reprint
+from derivations.register import catalogue, examining
+from derivations.register.catalogue import Catalogue, entries
+from derivations.register.claiming import Undecidable, claim, reprint
 from derivations.register.entry import Entry, sentence
+from derivations.register.examining import Examination, examine
+from derivations.register.loading import LoadingError
 from derivations.relations import AtLeast, Equation, Fails, Relation
+from tests.registers import register
 
 m = size("m")
 i, j, l = index("i", m), index("j", m), index("l", m)  # noqa: E741
@@ -170,9 +174,7 @@ def test_silence_has_its_reason(undecidable: str | None, reason: str) -> None:
 @pytest.fixture
 def registry(monkeypatch: pytest.MonkeyPatch) -> dict[str, Entry]:
     """An empty registry that replaces the real one."""
-    empty: dict[str, Entry] = {}
-    monkeypatch.setattr(catalogue, "_ENTRIES", empty)
-    return empty
+    return register(monkeypatch)
 
 
 def steps() -> Iterator[Relation]:
@@ -299,59 +301,57 @@ def test_an_id_that_is_looked_up_has_to_exist() -> None:
     assert "eot.59" in Catalogue.accessed_ids
 
 
-def loaded(monkeypatch: pytest.MonkeyPatch, *modules: str) -> None:
-    """Load a document with these modules and the claims that are registered now."""
-    monkeypatch.setattr(catalogue, "DOCUMENTS", ("eot",))
-    monkeypatch.setattr(catalogue, "outside", dict)
-    monkeypatch.setattr(catalogue, "_read", lambda document: [*modules])
-    catalogue._load.__wrapped__()
-
-
-def test_claims_stand_in_the_order_of_their_modules(registry: dict[str, Entry], monkeypatch: pytest.MonkeyPatch) -> None:
-    for id, module in (("eot.3", "second"), ("eot.1", "first"), ("eot.2", "second")):
-        registry[id] = replace(entry(MASS), id=id, module=module)
-    loaded(monkeypatch, "first", "second")
-    assert list(registry) == ["eot.1", "eot.3", "eot.2"]
-    with pytest.raises(AttributeError, match=r"^latex: eot.1 is sealed"):
-        registry["eot.1"].latex = "y"
-
-
-@pytest.mark.parametrize(
-    "stranger", [replace(entry(MASS), module="another"), replace(entry(MASS), id="eot.1", module="first"), "eot.0"]
-)
-def test_only_claims_of_a_document_are_loaded(
-    registry: dict[str, Entry], monkeypatch: pytest.MonkeyPatch, stranger: Entry
-) -> None:
-    registry["eot.0"] = stranger
-    with pytest.raises(ValueError, match=r"^claim: expected one registered by `claim` or `reprint` in a module .* got eot.0$"):
-        loaded(monkeypatch, "first")
-
-
-def test_a_document_registers_only_its_own_claims(registry: dict[str, Entry], monkeypatch: pytest.MonkeyPatch) -> None:
-    known = registry["eot.0"] = entry(MASS)
+@pytest.fixture
+def paper(registry: dict[str, Entry], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Mapping[str, Entry]]:
+    """Loads an outside document whose modules section2 and section1 register these entries."""
+    modules = [SimpleNamespace(name=name) for name in ("section2", "checks", "section1")]
+    monkeypatch.setattr(catalogue, "outside", lambda: {"paper": None})
     monkeypatch.setattr(catalogue, "package", lambda document: SimpleNamespace(__name__=document, __path__=[]))
-    monkeypatch.setattr(
-        catalogue.pkgutil,
-        "iter_modules",
-        lambda path: [SimpleNamespace(name=name) for name in ("section2", "checks", "section1")],
-    )
+    monkeypatch.setattr(catalogue.pkgutil, "iter_modules", lambda path: modules)
 
-    def read(document: str, **new: Entry) -> list[str]:
+    def load(**new: object) -> Mapping[str, Entry]:
         def imported(name: str) -> str:
-            registry.update({id.replace("_", "."): each for id, each in new.items()})
+            registry.update({id.replace("_", "."): each for id, each in new.items()})  # type: ignore[misc]
             return name
 
         monkeypatch.setattr(catalogue, "imported", imported)
-        return catalogue._read(document)
+        return catalogue._loaded.__wrapped__("paper")
 
-    assert read("paper", paper_1=entry(MASS)) == ["paper.section1", "paper.section2"]
-    with pytest.raises(ValueError, match=r"^claim: expected new ids in paper, got eot.0, which is the id of an earlier claim"):
-        read("paper", eot_0=entry(MASS))
+    return load
+
+
+def own(id: str, section: int = 1) -> Entry:
+    """A claim of the paper."""
+    return replace(entry(MASS), id=id, module=f"paper.section{section}")
+
+
+def test_claims_stand_in_the_order_of_their_modules(paper: Callable[..., Mapping[str, Entry]]) -> None:
+    claims = paper(paper_3=own("paper.3", 2), paper_1=own("paper.1"), paper_2=own("paper.2", 2))
+    assert list(claims) == ["paper.1", "paper.3", "paper.2"]
+    with pytest.raises(AttributeError, match=r"^latex: paper.1 is sealed"):
+        claims["paper.1"].latex = "y"
+
+
+@pytest.mark.parametrize("stranger", [replace(own("paper.1"), module="another"), own("paper.2"), "paper.1"])
+def test_only_claims_of_a_document_are_loaded(paper: Callable[..., Mapping[str, Entry]], stranger: object) -> None:
+    with pytest.raises(LoadingError, match=r"^claim: expected one registered by .* in a module of a document, got paper.1$"):
+        paper(paper_1=stranger)
+
+
+def test_a_document_registers_only_its_own_claims(
+    registry: dict[str, Entry], paper: Callable[..., Mapping[str, Entry]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = registry["eot.0"] = entry(MASS)
+    monkeypatch.setitem(catalogue.FROZEN, "eot.0", known)
+    assert list(paper(paper_1=own("paper.1"))) == ["paper.1"]
+    with pytest.raises(LoadingError, match=r"^claim: expected new ids in paper, got eot.0, which is the id of an earlier"):
+        paper(eot_0=entry(MASS))
+    del registry["eot.0"]
+    with pytest.raises(LoadingError, match=r"^claim: expected new ids in paper, got eot.0, which is the id of an earlier"):
+        paper(eot_0=entry(MASS))  # of a chapter that it imported
     registry["eot.0"] = known
-    with pytest.raises(ValueError, match=r"^claim: expected ids like paper.1 in paper, got eot.7"):
-        read("paper", eot_7=entry(MASS))
-    del registry["eot.7"]
-    assert read("eot", inference_1=entry(MASS)) == ["eot.section1", "eot.section2"]
+    with pytest.raises(LoadingError, match=r"^claim: expected ids like paper.1 in paper, got eot.7"):
+        paper(eot_7=entry(MASS))
 
 
 @pytest.mark.parametrize(
@@ -373,7 +373,7 @@ def test_a_print_that_differs_from_its_relation_is_a_fault(
 ) -> None:
     made = registry["eot.0"] = entry(JACOBIAN, sign=FLIPPED)
     checks = tuple(each and Check(each, "read", "why") for each in (own, repaired))
-    monkeypatch.setattr(catalogue, "_prints", lambda id: checks)
+    monkeypatch.setattr(examining, "_prints", lambda id: checks)
     examination = examine(made)
     assert examination.faults == faults
     assert (examination.evidence.print, examination.evidence.print_repair) == checks

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import pytest
 import sympy as sp
 
-from derivations.register.catalogue import DOCUMENTS, entries
+from derivations.records.documents import DOCUMENTS
+from derivations.register.catalogue import entries
 
 LABEL = re.compile(r"(Claims|Notation|Method|References)(?: +(.*))?")
 INDENT = " " * 11

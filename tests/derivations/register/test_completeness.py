@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from derivations.records.claims import Kind
-from derivations.register.catalogue import DOCUMENTS, entries
+from derivations.records.documents import DOCUMENTS
+from derivations.register.catalogue import entries
 from derivations.register.entry import Entry
 
 ROOT = Path(__file__).parents[3]

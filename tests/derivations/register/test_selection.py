@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from derivations.register import selection
+from tests.registers import register
 
 CLAIMS = {
     "eot.1": ("eot.2",),
@@ -20,12 +21,11 @@ CLAIMS = {
 
 @pytest.fixture(autouse=True)
 def _few(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = {
-        id: SimpleNamespace(needs=needs, supporting=needs, part_of="eot.3" if "part" in id else None)
+    made = [
+        SimpleNamespace(id=id, needs=needs, supporting=needs, part_of="eot.3" if "part" in id else None)
         for id, needs in CLAIMS.items()
-    }
-    monkeypatch.setattr(selection, "entries", lambda: known)
-    monkeypatch.setattr(selection, "documents", lambda: {"eot": None, "inference": None, "eotic": None})
+    ]
+    register(monkeypatch, *made, documents=("eot", "inference", "eotic", "empty"))
 
 
 @pytest.mark.parametrize(
@@ -44,8 +44,31 @@ def test_ids_and_documents_name_claims_with_their_parts(pattern: str, chosen: se
 
 @pytest.mark.parametrize("pattern", ["eot.9", "eot.1,geometric", "e"])
 def test_other_names_are_refused(pattern: str) -> None:
-    with pytest.raises(ValueError, match=rf"^ID: expected a claim or a document, got {pattern.split(',')[-1]}$"):
+    refused = rf"^ID: expected a claim or a document, got {pattern.split(',')[-1]}; "
+    with pytest.raises(ValueError, match=refused):
         selection.selected(pattern)
+    with pytest.raises(ValueError, match=refused):
+        selection.named(pattern.split(","))
+
+
+def test_a_name_that_is_close_is_suggested() -> None:
+    for name, hint in (("eot.s1.parts", "did you mean eot.s1.part"), ("9", "see `python -m derivations list`")):
+        with pytest.raises(ValueError, match=rf"^ID: expected a claim or a document, got {name}; {hint}"):
+            selection.known(name)
+
+
+@pytest.mark.parametrize(
+    ("names", "chosen"),
+    [
+        ((), [*CLAIMS]),
+        (("inference", "eot.2"), ["eot.2", "inference.1"]),
+        (("eot.3",), ["eot.3"]),  # without its part
+        (("empty",), []),
+        (("eotic", "eotic.1"), ["eotic.1"]),
+    ],
+)
+def test_claims_are_named_in_printed_order(names: tuple[str, ...], chosen: list[str]) -> None:
+    assert selection.named(names) == chosen
 
 
 def test_dependencies_of_claims() -> None:

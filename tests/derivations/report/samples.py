@@ -11,8 +11,9 @@ from derivations.ledger import ledger
 from derivations.ledger.rows import settle
 from derivations.records.base import from_json
 from derivations.records.claims import Evidence, Layer, Outcome, Severity, Step, Verdict, Witness
-from derivations.register.catalogue import entries, examine
+from derivations.register.catalogue import entries
 from derivations.register.entry import Entry
+from derivations.register.examining import examine
 
 ENVIRONMENT = {
     "commit": "0123456789abcdef",

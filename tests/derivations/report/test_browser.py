@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, sync_playwright
 
-from derivations.register.catalogue import DOCUMENTS, entries
+from derivations.records.documents import DOCUMENTS
+from derivations.register.catalogue import entries
 from derivations.report import site
 from derivations.report.merging import load
 from tests.derivations.report import samples

@@ -16,6 +16,7 @@ from derivations.ledger import ledger
 from derivations.relations import Equation
 from derivations.run import power as mutation
 from derivations.run.power import mutants, table, trials, votes, weak
+from tests.registers import register
 
 TRIALS = {
     "eot.1": (Trial("a sign", Fate.REFUTED, "at x = 1"), Trial("a factor", Fate.EQUIVALENT, "the same")),
@@ -30,9 +31,7 @@ TRIALS = {
 
 @pytest.fixture
 def _register(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    register = {id: SimpleNamespace(id=id, claim=SimpleNamespace(document=id.partition(".")[0])) for id in TRIALS}
-    monkeypatch.setattr(mutation, "entries", lambda: register)
-    monkeypatch.setattr(mutation, "documents", lambda: ("eot", "geometric"))
+    register(monkeypatch, *(SimpleNamespace(id=id) for id in TRIALS), documents=("eot", "geometric"))
     monkeypatch.setattr(mutation, "trials", lambda entry: TRIALS[entry.id])
     monkeypatch.setattr(ledger, "read", lambda path: json.loads(path.read_text()))
     monkeypatch.chdir(tmp_path)
@@ -101,7 +100,7 @@ def test_the_votes_of_a_ledger_follow_the_table(tmp_path: Path) -> None:
 def test_an_unknown_claim_is_named() -> None:
     result = run("eot.1", "eot.9")
     assert result.exit_code == 2
-    assert "ID: expected a claim or a document, got eot.9; see `python -m derivations list`" in result.stderr
+    assert "ID: expected a claim or a document, got eot.9; did you mean eot.2 or eot.1 or eot?" in result.stderr
 
 
 def test_weak_votes_are_those_of_numeric_layers_below_the_limit() -> None:

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from derivations.records.prints import Check, Standing
 from derivations.run import prints as command
+from tests.registers import register
 
 AGREES, DIFFERS, UNREAD = (
     Check(standing, "x = y", f"because {standing}") for standing in (Standing.AGREES, Standing.DIFFERS, Standing.UNREAD)
@@ -22,12 +23,10 @@ def repaired(monkeypatch: pytest.MonkeyPatch) -> dict[str, Check]:
 
     def entry(id: str) -> SimpleNamespace:
         latex = r"f \text{ is convex}" if id.endswith("prose") else f"x = {id}"
-        return SimpleNamespace(id=id, latex=latex, claim=SimpleNamespace(document=id.split(".")[0]))
+        return SimpleNamespace(id=id, latex=latex)
 
     corrections: dict[str, Check] = {}
-    catalogue = {id: entry(id) for id in CLAIMS}
-    monkeypatch.setattr(command, "entries", lambda: catalogue)
-    monkeypatch.setattr(command, "documents", lambda: ["one", "two", "plain"])
+    register(monkeypatch, *map(entry, CLAIMS), documents=("one", "two", "plain"))
     monkeypatch.setattr(command, "print_of", lambda each, entries: CLAIMS[each.id])
     monkeypatch.setattr(command, "correction_of", lambda each, entries: corrections.get(each.id))
     monkeypatch.setattr(command.tables, "table", lambda document: document != "plain" or None)

@@ -14,6 +14,7 @@ from derivations.register import selection
 from derivations.register.catalogue import entries
 from derivations.run.pytest_plugin import Collector
 from tests.derivations.ledger.test_ledger import evidence
+from tests.registers import register
 
 
 def collected(*sent: Evidence, more: tuple[tuple[str, Any], ...] = ()) -> Collector:
@@ -86,5 +87,5 @@ def test_a_run_is_complete_if_it_includes_every_test(arguments: list[str], optio
 
 def test_parts_are_selected_with_their_claim(monkeypatch: pytest.MonkeyPatch) -> None:
     part = replace(entries()["eot.64"], part_of="eot.59")
-    monkeypatch.setattr(selection, "entries", lambda: {"eot.59": entries()["eot.59"], "eot.64": part})
+    register(monkeypatch, entries()["eot.59"], part)
     assert selection.selected("eot.59") == {"eot.59", "eot.64"}
