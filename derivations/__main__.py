@@ -1,7 +1,5 @@
 """The command line: python -m derivations verify | list | show | read | new | kernel | report | mutants | notebooks | …."""
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import io

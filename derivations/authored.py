@@ -6,8 +6,6 @@ SymPy is not changed.  A module of a document is compiled with each of these ope
 `quotient(x, y)` there.
 """
 
-from __future__ import annotations
-
 import ast
 import sys
 from collections.abc import Sequence

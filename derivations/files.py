@@ -1,7 +1,5 @@
 """Write files atomically, whole or not at all, and know where to keep what can be computed again."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Validation of readings: values in the declared domains, comparable routes, and a tolerance that can refute."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass

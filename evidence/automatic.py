@@ -5,8 +5,6 @@ Derivatives are taken by autograd and nothing is simplified, so that the vote is
 kernel's differentiation.  The harness evaluates the right side as for every other vote.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -43,7 +41,7 @@ class Assignment:
     values: dict[Variable, Tensor | int]
     largest: list[float] = field(default_factory=lambda: [1.0])
 
-    def with_value(self, variable: Variable, value: Tensor | int) -> Assignment:
+    def with_value(self, variable: Variable, value: Tensor | int) -> "Assignment":
         """The same values but for one variable; the largest number is shared."""
         return Assignment({**self.values, variable: value}, self.largest)
 

@@ -5,8 +5,6 @@ by SymPy and run on NumPy scalars.  Checks may not use this module: its function
 checks are imported, and from the draw of an instance to the end of its check.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

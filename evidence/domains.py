@@ -3,8 +3,6 @@
 It shares nothing with `derivations.domains` but the names; a test compares the two.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

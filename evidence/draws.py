@@ -1,7 +1,5 @@
 """Reproducible random instances from a Hypothesis strategy, with a count of discarded draws."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Votes in float32, bfloat16 and float16: closed forms at inputs exact in that dtype, compared with float64 values."""
 
-from __future__ import annotations
-
 import torch
 from hypothesis import strategies as st
 

@@ -8,8 +8,6 @@ One rule applies to prints and twins: a deviation of at most one tolerance is ag
 `REFUTING_FACTOR` tolerances is a refutation, and anything between is inconclusive.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Collection, Iterable, Mapping

@@ -4,8 +4,6 @@ Tests check the modules that ship with the project; those of outside documents a
 is a list of allowed imports and forbidden names, not a sandbox: at run time `bridge.closed` blocks the derivations.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from importlib.machinery import BYTECODE_SUFFIXES, EXTENSION_SUFFIXES

@@ -1,7 +1,5 @@
 """The power of a vote: the share of one-edit mutants of the statement that its routes refute at the same instances."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

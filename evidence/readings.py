@@ -5,8 +5,6 @@ A position can be compared where the formula and the route are both finite.  Pos
 defined is neither agreement nor a refutation, and is counted.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -71,7 +69,7 @@ class Formula:
         self.indices = [v for v in self.variables if v.domain.is_index and v.name in self.names]
         distinct(self.variables, about)
 
-    def edited(self, side: Literal["left", "right"], expr: sp.Expr, strict: bool) -> Formula:
+    def edited(self, side: Literal["left", "right"], expr: sp.Expr, strict: bool) -> "Formula":
         """The same formula with another expression on one side, of the same variables."""
         other = copy(self)
         other.left, other.right = (expr, self.right) if side == "left" else (self.left, expr)

@@ -12,8 +12,6 @@ by functions that are written elsewhere are the rows of their module's table:
 A reprint has the votes of its original, but for those that it has of its own.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 import importlib.util

@@ -3,8 +3,6 @@
 Instances are drawn once for all checks that share a strategy, since drawing them may take longer than a check.
 """
 
-from __future__ import annotations
-
 from copy import deepcopy
 from typing import Any
 

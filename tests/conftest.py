@@ -1,7 +1,5 @@
 """Each test draws the same numbers, whichever tests a worker ran before it."""
 
-from __future__ import annotations
-
 import sys
 from copy import deepcopy
 from typing import Any

@@ -1,7 +1,5 @@
 """`python -m tests.counts` writes the counts in README.md and docs/trust.md from the baseline and the attack suite."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping

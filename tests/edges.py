@@ -8,8 +8,6 @@ Figures go to `docs/edges.json` with the versions and the settings that they wer
 that file.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import platform

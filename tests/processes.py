@@ -3,8 +3,6 @@
 The catalogue is not loaded there, nor any vote: a process puts the claims together as `python -m derivations` does.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

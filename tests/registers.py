@@ -1,7 +1,5 @@
 """A register of claims for a test, in place of the real one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

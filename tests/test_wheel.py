@@ -1,7 +1,5 @@
 """The installed package works in an empty folder: no checkout is needed to verify, show, report or compare."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

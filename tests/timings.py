@@ -4,8 +4,6 @@ Seconds on the clock and of the processors, of the fastest of three runs where a
 command fails; one that takes too long is named, and does not fail, since the machine may be busy with something else.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import resource

@@ -5,8 +5,6 @@ proofs they are meant to check.  Two disjoint enclosures prove that two sides di
 expression that is undefined at a point, such as 1/0, log 0 or an entry out of range, gives a ball that is not finite.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache, lru_cache
@@ -48,7 +46,7 @@ def enclose_all(exprs: Iterable[sp.Expr], point: Point) -> Iterator[arb]:
     return (_enclosed(expr if isinstance(expr, sp.Basic) else sp.sympify(expr), coarse, fine) for expr in exprs)
 
 
-def _enclosed(expr: sp.Expr, coarse: _Evaluation, fine: _Evaluation) -> arb:
+def _enclosed(expr: sp.Expr, coarse: "_Evaluation", fine: "_Evaluation") -> arb:
     """Return a ball computed with `PRECISION`, or with `FINE` if it is too wide; each precision has its own cache."""
     ball = _computed(expr, coarse, PRECISION)
     if ball.is_finite() and ball.rad() > arb(BLURRED) * abs(ball).lower():
@@ -56,7 +54,7 @@ def _enclosed(expr: sp.Expr, coarse: _Evaluation, fine: _Evaluation) -> arb:
     return ball
 
 
-def _computed(expr: sp.Expr, evaluation: _Evaluation, precision: int) -> arb:
+def _computed(expr: sp.Expr, evaluation: "_Evaluation", precision: int) -> arb:
     saved, ctx.prec = ctx.prec, precision
     try:
         return as_ball(_rule(expr)(evaluation))

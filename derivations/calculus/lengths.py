@@ -4,8 +4,6 @@ A square of a thousand terms has half a million, and the product of twenty sums 
 expansion that nobody would live to see is refused in words.
 """
 
-from __future__ import annotations
-
 from math import comb, prod
 
 import sympy as sp

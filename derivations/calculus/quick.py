@@ -10,8 +10,6 @@ with many terms SymPy is not asked where it is monotonic, which takes the cube o
 is asked in any case.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager

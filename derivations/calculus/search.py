@@ -4,8 +4,6 @@ Every trial point belongs to the domain: scalars keep their sign, masses move wi
 and multipliers stay 0 where they have to.  The result refutes a statement only after `admission` has checked it.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction

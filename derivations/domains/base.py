@@ -7,8 +7,6 @@ nothing that draws or moves them.
 Notation   a value is an exact number, or nested lists of them for a vector or a matrix; `sizes` are the values of `shape`
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -74,7 +72,7 @@ class Domain:
     accepted: ClassVar[str]  # in the refusal of a point
     sign: ClassVar[Sign]
     axes: ClassVar[tuple[int, ...]] = (0, 1, 2, 3, 4)  # the numbers of axes that there may be
-    inside: ClassVar[tuple[type[Domain], ...]] = ()  # the next larger domains
+    inside: "ClassVar[tuple[type[Domain], ...]]" = ()  # the next larger domains
     adjective: ClassVar[bool] = False  # notation tables write “positive vector m”
     noun: ClassVar[tuple[int, ...]] = ()  # the numbers of axes with which notation tables write “simplex m”
     phrase: ClassVar[str] = ""  # of notation tables, before the marginals
@@ -127,7 +125,7 @@ class Domain:
         return {cls.sign.value: True, **({"integer": True} if cls.is_size or cls.is_index else {})}
 
     @classmethod
-    def includes(cls, other: type[Domain]) -> bool:
+    def includes(cls, other: "type[Domain]") -> bool:
         """Whether every value of the other domain, of the same shape and with the same marginals, is one of this domain."""
         return cls is other or any(cls.includes(larger) for larger in other.inside)
 

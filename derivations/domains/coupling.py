@@ -1,7 +1,5 @@
 """Transport plans: matrices of numbers ≥ 0 with given row sums and column sums."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from random import Random

@@ -1,7 +1,5 @@
 """Indices in 1…m, different from some others."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

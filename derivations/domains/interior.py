@@ -1,7 +1,5 @@
 """Points of the open simplex: numbers > 0 that sum to 1 over all axes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from random import Random
 from typing import Any

@@ -1,7 +1,5 @@
 """Numbers, and vectors and matrices of numbers, that are free within their sign."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
 from math import prod

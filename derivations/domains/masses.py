@@ -1,7 +1,5 @@
 """Masses, numbers ≥ 0 with sum 1: what a point of a simplex and a row of a plan have in common."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from random import Random

@@ -1,7 +1,5 @@
 """Moves of one exact number: by a step, by a factor, or at random."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from random import Random
 from typing import Any, Protocol

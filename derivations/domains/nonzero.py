@@ -1,7 +1,5 @@
 """Vectors other than 0, and matrices without a row of zeros."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import chain

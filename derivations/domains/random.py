@@ -1,7 +1,5 @@
 """Random vectors: independent entries of mean 0 and variance 1, of which no other moments are known."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from derivations.domains.base import Domain, Point, Sign

@@ -1,7 +1,5 @@
 """Points of the closed simplex: numbers ≥ 0 that sum to 1 over all axes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import prod

@@ -1,7 +1,5 @@
 """Sizes: the integers ≥ 1."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import sympy as sp

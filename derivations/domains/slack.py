@@ -1,7 +1,5 @@
 """Multipliers of a point of a simplex: numbers ≥ 0 that are 0 wherever it is positive."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from random import Random

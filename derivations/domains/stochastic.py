@@ -1,7 +1,5 @@
 """Plans with unit rows and free columns: matrices of numbers ≥ 0 whose rows sum to 1."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import chain

@@ -1,7 +1,5 @@
 """Vectors of length 1, and matrices whose rows have length 1."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import chain

@@ -3,8 +3,6 @@
 A line is read once, into a `Written` domain, whose sizes and marginals are the texts of the table; `str` writes the line.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from derivations.domains import DOMAINS, NAMED, Domain, Real
@@ -30,11 +28,11 @@ class Written:
         words = (ARRAYS[len(self.shape)], *self.shape)
         return " ".join(words if self.kind is Real else (self.kind.name, *words))
 
-    def of_kind(self, kind: type[Domain]) -> Written:
+    def of_kind(self, kind: type[Domain]) -> "Written":
         """The domain of another kind with the same sizes."""
         return replace(self, kind=kind)
 
-    def is_inside(self, other: Written) -> bool:
+    def is_inside(self, other: "Written") -> bool:
         """Whether it is a smaller domain of the same sizes, as the simplex is of ℝ^m."""
         return self.shape == other.shape and self.kind is not other.kind and other.kind.includes(self.kind)
 

@@ -6,8 +6,6 @@ For an optimality claim the sides are the objective at an arbitrary rival and th
 Taylor polynomials; for a limit the expression and the limit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 

@@ -4,8 +4,6 @@ A mutant differs from the statement in one place of its derived side: a sign, a 
 exponent, a function, a delta, a mean, or ≥ that becomes >.  A vote's share of refuted mutants is its power.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """The one rule: `judge` turns the evidence for a claim into a verdict with its cause; nothing else in the project does."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace

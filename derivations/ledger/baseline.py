@@ -6,8 +6,6 @@ A normal form is stored as its hash.  If the hash differs, the recorded values a
 still means the same.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence

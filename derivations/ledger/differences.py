@@ -1,7 +1,5 @@
 """The differences that a comparison with the baseline reports: which fact of a claim changed, and how serious that is."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 

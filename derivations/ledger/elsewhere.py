@@ -4,8 +4,6 @@ Python reports every file that it opens.  What belongs to Python, to an installe
 versions and hashes of sources cover it.  Files that a library in C opens are not seen.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Collection, Iterable, Iterator

@@ -8,8 +8,6 @@ or incomplete, or needs a claim that is stale.  Modules are parsed here and neve
 loads neither torch nor pytest.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import math

@@ -1,7 +1,5 @@
 """Join the rows of a new run with those of earlier ones, so that a run drops none that it did not compute."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from typing import Any
 

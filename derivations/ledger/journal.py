@@ -6,8 +6,6 @@ from, it goes on from nothing that was edited or came from elsewhere.  A torn la
 The file is locked while its run lives, also against a second run that would write the same ledger.
 """
 
-from __future__ import annotations
-
 import fcntl
 import hmac
 import json

@@ -4,8 +4,6 @@ A run that finds the journal of an interrupted one goes on from it, if both ask 
 source changed.  Otherwise the claims whose votes all ended become rows of the ledger, of the run that was interrupted.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Collection, Mapping

@@ -1,7 +1,5 @@
 """From evidence to ledger.json: collect it, judge it, write the file atomically, and read it back as untrusted input."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib.metadata
 import json

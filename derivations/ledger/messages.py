@@ -1,7 +1,5 @@
 """Texts about a run: its verdicts, why claims run again, and what changed since the baseline."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 

@@ -20,8 +20,6 @@ Claims without a derivation (measurements, statements about the world, undecidab
 layers, errors and twins are compared.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@
 is read: a row whose recorded verdict does not follow from its evidence is refused.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -58,7 +56,7 @@ NOT_OF_A_ROW = ("claim", "derivation", "repair", "canonical", "canonical_repair"
 REPAIRED = (Verdict.CORRECTED, Verdict.PROVED_UNDER)
 
 
-def stated(entry: Entry) -> Row:
+def stated(entry: "Entry") -> Row:
     """Return the catalogue's fields of a row."""
     claim = entry.claim
     return {
@@ -79,12 +77,12 @@ def stated(entry: Entry) -> Row:
     }
 
 
-def states(row: Mapping[str, Any], entry: Entry) -> bool:
+def states(row: Mapping[str, Any], entry: "Entry") -> bool:
     """Return whether a row's statement is the one now in the catalogue."""
     return all(row.get(name) == value for name, value in stated(entry).items())
 
 
-def row_of(entry: Entry, evidence: Sequence[Evidence]) -> Row:
+def row_of(entry: "Entry", evidence: Sequence[Evidence]) -> Row:
     """Return a row with a claim and the evidence for it, without the conclusions."""
     symbolic = [e for e in evidence if e.layer is Layer.SYMBOLIC]
     return stated(entry) | {

@@ -5,8 +5,6 @@ earlier runs that it still has rows of, by date, with the hashes of `files` that
 had none.  The `run` of a row is the date of its run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

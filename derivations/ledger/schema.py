@@ -1,7 +1,5 @@
 """Schema of ledger.json, which is untrusted input: the types of its fields, and constraints beyond types."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 

@@ -4,8 +4,6 @@ A printed id and its parts stay together, since its verdict is the worst of thei
 and on the seconds in a given ledger, so that independent machines agree on it; `merged` checks that they did.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -4,8 +4,6 @@ The statement is read from the formula.  Its wrong twins are one-edit mutants th
 first mutant that can be proved becomes its correction.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, islice

@@ -1,7 +1,5 @@
 """Whether the rounding of printed decimals explains that two sides differ: log 2 = 0.693 holds to the printed digits."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction

@@ -3,8 +3,6 @@
 Edits change a sign, a factor such as τ or 1/τ, a power, a term, two indices, a transpose, or the order in KL(p ‖ q).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice, product
 

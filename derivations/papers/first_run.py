@@ -1,7 +1,5 @@
 """Examine the claims of a new paper once and report what was read, proved, refuted or left undecided."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import click

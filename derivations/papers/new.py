@@ -3,8 +3,6 @@
 Running it again after a change preserves the author's work: lines of the notation, and additions to the modules.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import Counter

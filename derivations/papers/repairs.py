@@ -1,7 +1,5 @@
 """Repair a false statement by one edit, of the printed formula if possible, otherwise of the relation."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice

@@ -1,7 +1,5 @@
 """Conditions that a paper's text sets and its notation does not express: a point that violates one refutes nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from itertools import product
 

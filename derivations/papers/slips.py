@@ -1,7 +1,5 @@
 """More one-edit versions of a formula: a lost factor of 2, one wrong letter in a list of subscripts, d for √d."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Compare a printed formula with its derivation: it agrees, differs at a witness, or could not be read or compared."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Compare the print of a claim with its derivation, and that of its correction with the correction's proof."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from contextlib import suppress

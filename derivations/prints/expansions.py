@@ -1,7 +1,5 @@
 """Compare a print that holds up to a remainder with a proved expansion: the same function, the same terms."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import sympy as sp

@@ -1,7 +1,5 @@
 """Decide whether a printed expression equals a proved one: with variables matched, at exact points and in normal form."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import combinations, islice, permutations, product

@@ -4,8 +4,6 @@ An equation that holds everywhere has to agree side by side, since all its rearr
 (τ log p_j = s_j + λ) also agrees if left − right is a side of a step, as in the equivalence of two such equations.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass

@@ -11,8 +11,6 @@ with the derivation at the instance.  Definitions are written from the document'
 compared with.
 """
 
-from __future__ import annotations
-
 import importlib.util
 from collections.abc import Mapping
 from functools import cache

@@ -1,7 +1,5 @@
 """Put the sides of a witness in the order of the print: where it says a ≤ b, the relation b ≥ a has them exchanged."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 

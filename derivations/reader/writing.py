@@ -1,7 +1,5 @@
 """Relations and expressions as LaTeX, in the names of a notation or of the variables themselves."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

@@ -4,8 +4,6 @@ Files are decoded strictly: an unknown field, a missing one or a value of anothe
 numbers stay exact: an integer is a number in JSON, a fraction the text "1/4".
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from fractions import Fraction

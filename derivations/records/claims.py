@@ -3,8 +3,6 @@
 A claim carries no status.  Evidence says what one layer found about the printed statement or about its correction.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum

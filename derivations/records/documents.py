@@ -7,8 +7,6 @@ registers claims with `@claim`, and, where other layers vote, a package `checks`
 `@confirms`.  The folder's name is the document's key, and its `baseline.json` lies in it.
 """
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import os

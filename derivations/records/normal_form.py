@@ -1,7 +1,5 @@
 """Records of statements in normal form: both sides, the comparison between them, domains, and values at sample points."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated
@@ -57,7 +55,7 @@ class Form(Record, frozen=True, omit_defaults=True):
 
     sign: Sign
     parameters: tuple[str, ...] = ()
-    given: tuple[Premise, ...] = ()
+    given: "tuple[Premise, ...]" = ()
 
 
 class Premise(Record, frozen=True):

@@ -1,7 +1,5 @@
 """The result of comparing a print with its derivation: it agrees, differs, was not read, or was not compared."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from derivations.records.base import Record

@@ -3,8 +3,6 @@
 No behaviour depends on the wording: code that decides something reads the records.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

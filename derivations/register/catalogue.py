@@ -3,8 +3,6 @@
 Nothing is imported to know which claims our documents have: their ids are read from the chapters' text, see `contents`.
 """
 
-from __future__ import annotations
-
 import pkgutil
 from collections.abc import ItemsView, Iterable, Iterator, Mapping, ValuesView
 from functools import cache
@@ -19,14 +17,14 @@ from derivations.register.loading import LoadingError, imported, printed_place
 if TYPE_CHECKING:
     from derivations.register.entry import Entry
 
-ENTRIES: dict[str, Entry] = {}
+ENTRIES: "dict[str, Entry]" = {}
 """The claims that have been registered, by `claim` and `reprint`."""
 
 
 class _Loaded(Mapping[str, "Entry"]):
     """All claims by id.  Looking one up imports its chapter, or its whole document where that is an outside one."""
 
-    def __getitem__(self, id: str) -> Entry:
+    def __getitem__(self, id: str) -> "Entry":
         if id not in ENTRIES and id in self and (known := registration(id)):
             imported(known.module)
         return ENTRIES[id]
@@ -53,7 +51,7 @@ class Catalogue(Mapping[str, "Entry"]):
 
     accessed_ids: ClassVar[set[str]] = set()
 
-    def __getitem__(self, id: str) -> Entry:
+    def __getitem__(self, id: str) -> "Entry":
         entry = LOADED[id]
         self.accessed_ids.add(id)
         return entry
@@ -67,11 +65,11 @@ class Catalogue(Mapping[str, "Entry"]):
     def __contains__(self, id: object) -> bool:
         return id in LOADED
 
-    def items(self) -> ItemsView[str, Entry]:
+    def items(self) -> "ItemsView[str, Entry]":
         """Return all pairs, without recording a look-up."""
         return LOADED.items()
 
-    def values(self) -> ValuesView[Entry]:
+    def values(self) -> "ValuesView[Entry]":
         """Return all entries, without recording a look-up."""
         return LOADED.values()
 
@@ -116,19 +114,19 @@ def _printed(keys: Iterable[str]) -> Iterator[str]:
     yield from (id for id in others if id not in homes[id.partition(".")[0]])
 
 
-def _own(document: str) -> Mapping[str, Registration] | Mapping[str, Entry]:
+def _own(document: str) -> "Mapping[str, Registration] | Mapping[str, Entry]":
     """Return the claims that the modules of a document register, in printed order."""
     return _loaded(document) if document in outside() else contents.registered(document)
 
 
 # ── loading ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-FROZEN: dict[str, Entry] = {}
+FROZEN: "dict[str, Entry]" = {}
 """The claims of our documents as their chapters registered them."""
 
 
 @cache
-def _loaded(document: str) -> Mapping[str, Entry]:
+def _loaded(document: str) -> "Mapping[str, Entry]":
     """Import an outside document, after those that are named before it, and return its claims, frozen, in printed order.
 
     Raises LoadingError if it changes claims that are registered already, or registers others than its own.

@@ -4,8 +4,6 @@ A chapter writes out the ids of its claims and, in `part_of` and `title`, what `
 chapter is imported, `catalogue` refuses it if it registers anything else.
 """
 
-from __future__ import annotations
-
 import ast
 import pkgutil
 from collections.abc import Iterator, Mapping

@@ -3,8 +3,6 @@
 Thus no module of another document can change them before they are examined.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Select claims by lists of ids and documents, and find the claims that they rest on."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable
 

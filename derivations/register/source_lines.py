@@ -10,8 +10,6 @@ The first column gives lines of the source, the last the claims that state what 
 are none.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum

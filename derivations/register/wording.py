@@ -1,7 +1,5 @@
 """Checks of the ids and texts that authors give: ids are well formed, and texts are not blank."""
 
-from __future__ import annotations
-
 import re
 
 IDS = re.compile(r"[A-Za-z0-9]+(?:[._-]+[A-Za-z0-9]+)+")

@@ -1,7 +1,5 @@
 """Equality of relations: same kind and direction, and sides and hypotheses that agree in normal form."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import islice
@@ -21,7 +19,7 @@ class Statement(Protocol):
     """What is asked of a statement in order to compare it with another one."""
 
     @property
-    def given(self) -> Sequence[Statement]:
+    def given(self) -> "Sequence[Statement]":
         """Its hypotheses."""
 
     def says_the_same(self, other: Any) -> bool:

@@ -3,8 +3,6 @@
 Verdicts never differ by colour alone: each has its own sign and border, and cells contain text.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from derivations.records.claims import FAULT_VERDICTS, SUPPORTING_VERDICTS, Severity, Verdict

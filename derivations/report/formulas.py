@@ -5,8 +5,6 @@ become Unicode characters, arrows become operators, limits go under max and min,
 strikes the sign after it, and named functions get a thin space.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Callable
 from functools import cache

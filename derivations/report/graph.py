@@ -1,7 +1,5 @@
 """A layered drawing of a claim's neighbourhood: claims it rests on to the left, claims that rest on it to the right."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

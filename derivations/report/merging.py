@@ -1,7 +1,5 @@
 """Merge ledgers into one report: the results of each run for each claim, and whether they agree."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The pages of a report: the context of each template, and the few texts computed for it."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Render pages of `docs/` as HTML: headings, paragraphs, lists, tables, code and bold; links become plain text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path

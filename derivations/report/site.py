@@ -1,7 +1,5 @@
 """The command `report`: write ledgers as a folder of pages, atomically."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile

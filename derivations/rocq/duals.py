@@ -1,7 +1,5 @@
 """Numbers with slopes, by Rocq's conventions: 1/0 = 0, ln x = 0 for x ≤ 0, √x = 0 for x < 0."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count

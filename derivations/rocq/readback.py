@@ -3,8 +3,6 @@
 Of the exporter only the names of the variables are used here.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from fractions import Fraction

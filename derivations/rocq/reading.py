@@ -3,8 +3,6 @@
 Slopes are computed with dual numbers.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

@@ -4,8 +4,6 @@ The notebooks are `notebooks/*.py` in the py:percent format, without outputs; `p
 writes copies for other tools.  The dependencies, the extra [notebooks], are imported when the command runs.
 """
 
-from __future__ import annotations
-
 import copy
 import difflib
 import importlib

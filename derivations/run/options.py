@@ -1,7 +1,5 @@
 """The options that several commands share: the ledger that a command reads."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

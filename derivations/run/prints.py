@@ -1,7 +1,5 @@
 """The command `print`: compare the LaTeX of each claim with the proved relation, by document."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 

@@ -1,7 +1,5 @@
 """The progress of `verify`, instead of pytest's terminal output: a bar on a terminal, else a line every ten seconds."""
 
-from __future__ import annotations
-
 import io
 import os
 import re

@@ -6,8 +6,6 @@ in `user_properties`, so it survives pytest-xdist.  A marked test that fails wit
 PYTEST_DONT_REWRITE: there is no assertion here, and `verify` imports this module before pytest does.
 """
 
-from __future__ import annotations
-
 import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before anything numeric is imported, here or in a worker

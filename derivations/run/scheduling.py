@@ -4,8 +4,6 @@ The tests of a file share its fixtures, as do those of a folder with a `conftest
 share derivations, instances and solutions, and so do the chapters of a document.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

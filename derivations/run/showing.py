@@ -1,7 +1,5 @@
 """The complete text of one claim: statement, derivation step by step, correction, twins, evidence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

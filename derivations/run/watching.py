@@ -1,7 +1,5 @@
 """`verify --watch`: run a command again whenever a source file that claims depend on has changed."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Votes on: How far the output of attention moves with its query: the constant D²/4, step by step, for tilts of one law."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from torch import Tensor

@@ -1,7 +1,5 @@
 """Votes on: Exact attention: what any query solves, and how the exact solution moves with its evidence."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

@@ -1,7 +1,5 @@
 """Votes on: What the covariance matrix C = diag(p) − ppᵀ of attention is: kernel, gap, inverse and volume."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

@@ -1,7 +1,5 @@
 """Votes on: Attention in pieces: merging them, and the one number per query of the backward pass."""
 
-from __future__ import annotations
-
 from functools import reduce
 
 import torch

@@ -1,7 +1,5 @@
 """Votes on: The Gibbs identity: how far any weights are from optimal attention, exactly and in bounds that can be computed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

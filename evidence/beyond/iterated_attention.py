@@ -1,7 +1,5 @@
 """Votes on: Iterated attention: a second pass reduces the distance from the exact query by one order of α."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Votes on: Norms of the softmax Jacobian, sharp for all pairs of norms at once."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

@@ -1,7 +1,5 @@
 """The variables of the claims of `beyond` besides a row of scores, drawn from its seed."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

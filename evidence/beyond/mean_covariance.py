@@ -1,7 +1,5 @@
 """Votes on: The exact query as the solution of a linear system, and the error of the system that is solved in its place."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Votes on: How far attention is from the exact solution, by what is known before anything is computed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 import torch

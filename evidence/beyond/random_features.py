@@ -1,7 +1,5 @@
 """Votes on: Positive random features: exact covariances, and how far linear attention by them is off on average."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

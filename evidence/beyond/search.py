@@ -5,8 +5,6 @@ From the tightest instances the ascent raises right/left.  The tightest of all, 
 with the proved statement and its twins, as drawn instances are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """Votes on: How far a mean can move with its weights: the constants D/2 and D²/4 behind the bounds of attention's output."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

@@ -1,7 +1,5 @@
 """Votes on: How far attention moves when scores do: one bound for changes of every size, attained for every number of keys."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

@@ -1,7 +1,5 @@
 """Votes on: The temperature as a variable: slopes, joint convexity, what happens as it falls."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

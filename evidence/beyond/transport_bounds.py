@@ -1,7 +1,5 @@
 """Votes on: Attention by optimal transport: the bounds of the mean problem with q = (α/γ)D²/4, for every matrix of costs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import torch

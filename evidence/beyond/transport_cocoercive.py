@@ -1,7 +1,5 @@
 """Votes on: Attention by optimal transport: how far its output moves with its query, with the constant D²/(4γ)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from torch import Tensor

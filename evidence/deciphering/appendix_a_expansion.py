@@ -1,7 +1,5 @@
 """Votes on: Appendix A: the derivation of (13), line by line."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import mpmath as mp

@@ -1,7 +1,5 @@
 """Votes on: Appendix B: the problem as regularized maximum likelihood and as maximum a posteriori estimation."""
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -1,7 +1,5 @@
 """Votes on: Appendix B, last part: the parameter of greatest posterior density."""
 
-from __future__ import annotations
-
 from evidence import Layer, Reading, Sampled, confirms
 from evidence.deciphering.conic_problem import ConicProblem, problems, reading
 from evidence.deciphering.perspectives import Perspective

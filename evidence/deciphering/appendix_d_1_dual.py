@@ -1,7 +1,5 @@
 """Votes on: Appendix D, first part: the problem with transport in it, its conjugate and its dual."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

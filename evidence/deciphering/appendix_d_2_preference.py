@@ -1,7 +1,5 @@
 """Votes on: Appendix D, second part: the true preference distribution, and what becomes of it as γ → 0."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import torch

@@ -1,7 +1,5 @@
 """Votes on: Appendix D, third part: the cumulant expansion of the dual."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

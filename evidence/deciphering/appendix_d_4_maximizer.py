@@ -1,7 +1,5 @@
 """Votes on: Appendix D, fourth part: the approximate maximizer of the dual, from its quadratic approximation."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Votes on: Appendix D, last part: the closed form (47), and that it is (25)."""
 
-from __future__ import annotations
-
 from evidence import Layer, Reading, Sampled, confirms
 from evidence.deciphering.transport import EVEN, FEW_EVEN, reading, second_order_of_weights
 from evidence.instances.ot import OtProblem

@@ -1,7 +1,5 @@
 """Sections 7 and 8 of deciphering, and their like in inference, in torch: heads of attention as the closed form."""
 
-from __future__ import annotations
-
 import torch
 from hypothesis import strategies as st
 from torch import Tensor
@@ -64,7 +62,7 @@ class Both:
         free = torch.randn(head.n + head.d, generator=generator, dtype=torch.float64)
         self.raw, self.dual = free[: head.n].exp().to(head.device), free[head.n :].clamp(-1.5, 1.5).to(head.device)
 
-    def to(self, device: str) -> Both:
+    def to(self, device: str) -> "Both":
         """The same, computed on another device."""
         return Both(self.head.to(device), self.alpha, self.seed)
 

@@ -1,7 +1,5 @@
 """What attention layers solve, and what other papers call them: deciphering and inference in torch and in 50 digits."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """What attention layers solve, through the conic solver, which knows no closed form."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from evidence import Reading, float64

@@ -1,7 +1,5 @@
 """Section 6 of deciphering and of inference through the conic solver: Theorem 1, and how its solutions behave for small α."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import pairwise
 

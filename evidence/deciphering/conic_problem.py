@@ -2,8 +2,6 @@
 
 The programs are stated as they are printed and solved with a certified gap; the tilt of Theorem 1 is unknown to them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache, cached_property
 

@@ -1,7 +1,5 @@
 """Section 9 and Appendix D of deciphering through the conic solver, which knows no closed form."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Section 6 of deciphering and of inference in torch: the dual, the recovered minimizer, certificates and invariances."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

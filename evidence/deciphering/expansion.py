@@ -1,7 +1,5 @@
 """Section 6 and Appendix A of deciphering, and Section 6 of inference: moments, cumulants and the expansion of log M."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -3,8 +3,6 @@
 The maximizer is computed in 50 digits for α, α/2, α/4, …; the limit of the error over the claimed power of α is held
 against the proved constant.  That "=" is false is seen at the drawn α, with the float64 solver."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

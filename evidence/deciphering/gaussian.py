@@ -1,7 +1,5 @@
 """Section 5 of deciphering, and Section 3 of inference, in torch: the Gaussian example by quadrature and by autograd."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache, cached_property
 

@@ -1,7 +1,5 @@
 """Appendix B of deciphering, and Section 5 of inference, in torch: likelihoods, priors and posteriors."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """Sections 3 and 4 of deciphering, and their like in inference, in torch: the setup and the problem (4)."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import torch

@@ -1,7 +1,5 @@
 """Votes on: Section 10: what the conclusion sums up."""
 
-from __future__ import annotations
-
 from evidence import Layer, Sampled
 from evidence.deciphering.transport_sharing import inputs, weights
 

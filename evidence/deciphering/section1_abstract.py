@@ -1,7 +1,5 @@
 """Votes on: Abstract and section 1: what the document announces."""
 
-from __future__ import annotations
-
 import torch
 
 from evidence import Layer, Reading, Sampled, confirms

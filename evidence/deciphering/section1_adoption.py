@@ -1,7 +1,5 @@
 """Votes on: Abstract and section 1: how widely attention is used, how little it is understood, and what is new."""
 
-from __future__ import annotations
-
 from evidence import Layer, Observed
 from evidence.source import networks
 

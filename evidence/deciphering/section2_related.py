@@ -1,7 +1,5 @@
 """Votes on: Section 2, and sections 3.2 and 6 where they name other models: claims about other papers."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

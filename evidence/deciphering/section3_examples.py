@@ -1,7 +1,5 @@
 """Votes on: Section 3: the three examples: vocabularies, captions and words in order."""
 
-from __future__ import annotations
-
 import torch
 
 from evidence import Layer, Observed, Reading, Value, confirms

@@ -1,7 +1,5 @@
 """Votes on: Section 3: templates, the preference distribution and the noisy evidence."""
 
-from __future__ import annotations
-
 import torch
 from hypothesis import strategies as st
 from torch import Tensor

@@ -1,7 +1,5 @@
 """Votes on: Section 3: what a support within T excludes, and the limits of a preference blind to previous words."""
 
-from __future__ import annotations
-
 import torch
 from torch.distributions import Categorical, kl_divergence
 

@@ -1,7 +1,5 @@
 """Votes on: Section 4, a maximum entropy on the mean perspective: the problem with a constraint in place of the penalty."""
 
-from __future__ import annotations
-
 from evidence import Layer, Sampled
 from evidence.deciphering.conic_problem import constrained, least_residual, penalized, problems
 from evidence.deciphering.perspectives import nearer_and_farther

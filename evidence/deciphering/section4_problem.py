@@ -1,7 +1,5 @@
 """Votes on: Section 4: the optimization problem, its estimate, and what the KL divergence does in it."""
 
-from __future__ import annotations
-
 import numpy as np
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """Votes on: Section 5: a Gaussian preference distribution, for which the problem has a closed solution."""
 
-from __future__ import annotations
-
 from torch.distributions import kl_divergence
 
 from evidence import Layer, Reading, confirms

@@ -1,7 +1,5 @@
 """Votes on: Section 6: the approximations (15)–(18), each with its order and its constant, and where "=" is true."""
 
-from __future__ import annotations
-
 import torch
 
 from evidence import Layer, Reading, Sampled, confirms

@@ -1,7 +1,5 @@
 """Votes on: Section 6: gradient ascent on (9), and its traces in models before the transformer."""
 
-from __future__ import annotations
-
 from torch import Tensor
 
 from evidence import Layer, Reading, confirms

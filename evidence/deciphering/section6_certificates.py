@@ -1,7 +1,5 @@
 """Votes on: Section 6: what a dual point, or one pass of attention, certifies about the exact solution."""
 
-from __future__ import annotations
-
 from evidence import Layer, Reading, confirms, float64
 from evidence.deciphering.conic_dual import conic_evidence_for, conic_reading, conic_solved, numbers, objective
 from evidence.deciphering.dual import evidence_for, primal, reading, solved, spread

@@ -1,7 +1,5 @@
 """Votes on: Section 6: the logarithm of the moment generating function, its expansion, and what the expansion needs."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

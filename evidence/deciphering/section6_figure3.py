@@ -1,7 +1,5 @@
 """Votes on: Section 6, Figure 3: how far (18) is from the exact estimate as α becomes small."""
 
-from __future__ import annotations
-
 import torch
 
 from evidence import Finding, Layer, Outcome, Run, observes

@@ -1,7 +1,5 @@
 """Votes on: Section 6: how loose the certificate of one pass of attention is, in terms of κ = αL."""
 
-from __future__ import annotations
-
 import torch
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Votes on: Section 6: where (18) is exact, and what the text says about small α and uniform u."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 

@@ -1,7 +1,5 @@
 """Votes on: Section 6, Theorem 1: the dual of (4), and how a maximizer of the dual gives the minimizer."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import Tensor

@@ -1,7 +1,5 @@
 """Votes on: Section 7: (18) as an attention layer, alone, in a stack and with several heads."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import torch

@@ -1,7 +1,5 @@
 """Votes on: Section 7: continuous preferences, and the support of the solution."""
 
-from __future__ import annotations
-
 from evidence import Layer, Reading, confirms, float64
 from evidence.deciphering.attention import Both, both
 from evidence.deciphering.conic_attention import drawn, solved

@@ -1,7 +1,5 @@
 """Votes on: Section 7: T5 compared with (18), and why another support may be useful."""
 
-from __future__ import annotations
-
 from evidence import Layer, Observed
 from evidence.source import networks
 

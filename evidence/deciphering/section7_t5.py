@@ -1,7 +1,5 @@
 """Votes on: Section 7: T5 as a realization of (18), and footnote 9."""
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -1,7 +1,5 @@
 """Votes on: Section 8: what the relative deviation measures, and the figures."""
 
-from __future__ import annotations
-
 import numpy as np
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """Votes on: Section 8: what a head of BERT and of T5 computes, and how it becomes (18)."""
 
-from __future__ import annotations
-
 from evidence import Layer, Observed, Reading, Sampled, confirms
 from evidence.deciphering.attention import reading, t5
 from evidence.instances.heads import Head, drawn_heads

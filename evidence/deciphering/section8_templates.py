@@ -1,7 +1,5 @@
 """Votes on: Section 8, footnote 10: the size of the templates, and whether Theorem 2 applies at α = 1."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any

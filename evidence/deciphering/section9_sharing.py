@@ -1,7 +1,5 @@
 """Votes on: Section 9, second half: which templates get weight, and the costs of the examples."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention

@@ -1,7 +1,5 @@
 """Votes on: Section 9: are α and α/γ small in practice?"""
 
-from __future__ import annotations
-
 from evidence import Layer, Observed
 from evidence.models.small_alpha import of_transport
 

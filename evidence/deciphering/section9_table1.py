@@ -1,7 +1,5 @@
 """Votes on: Section 9, Table 1: accuracies and parameters of ViT and OT-ViT."""
 
-from __future__ import annotations
-
 from evidence import Layer, Observed
 from evidence.models.ot_vit import accuracies, parameters
 

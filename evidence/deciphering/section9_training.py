@@ -1,7 +1,5 @@
 """Votes on: Section 9: which templates are trained, and claims about images."""
 
-from __future__ import annotations
-
 import torch
 
 from evidence import Layer, Observed, Reading, Value, confirms

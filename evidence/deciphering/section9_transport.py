@@ -1,7 +1,5 @@
 """Votes on: Section 9, first part: entropic transport in place of the divergence."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Votes on: Section 9: the problem with entropic transport, and the weights that solve it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

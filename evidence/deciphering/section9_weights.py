@@ -1,7 +1,5 @@
 """Votes on: Section 9, additions: properties of the weights (25) that matter to users of the layer."""
 
-from __future__ import annotations
-
 from torch import Tensor
 
 from evidence import Layer, Reading, confirms

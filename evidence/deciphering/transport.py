@@ -1,7 +1,5 @@
 """Appendix D of deciphering in torch: conjugate, dual, true preference and the expansions against the proved expressions."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

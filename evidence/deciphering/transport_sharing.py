@@ -1,7 +1,5 @@
 """Section 9 of deciphering in torch: entropic transport, the weights (25), and which templates get some."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

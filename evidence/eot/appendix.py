@@ -1,7 +1,5 @@
 """The appendices of eot in torch: closed forms and autograd against the proved expressions."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Literal

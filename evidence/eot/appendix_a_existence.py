@@ -1,7 +1,5 @@
 """Votes on: Appendix A, existence and uniqueness: each inference of the proof of Theorem A.6."""
 
-from __future__ import annotations
-
 from evidence import Layer, Reading, Sampled, confirms
 from evidence.eot.appendix import Batch, batches
 from evidence.eot.appendix_a_solution import attention_matrix, whole_matrix

@@ -1,7 +1,5 @@
 """Votes on: Appendix A, the problem: many queries at once, each a source of unit mass, and the target left free."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 

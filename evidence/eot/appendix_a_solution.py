@@ -1,7 +1,5 @@
 """Votes on: Appendix A, the solution: the Lagrangian with one multiplier a row, and the attention matrix."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import Tensor

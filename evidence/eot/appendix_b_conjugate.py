@@ -1,7 +1,5 @@
 """Votes on: Appendix B, first half: the problem without constraint, and its value as a conjugate."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from evidence import Layer, Reading, Sampled, confirms, float64

@@ -1,7 +1,5 @@
 """Votes on: Appendix B, the lemma: does the problem meet the theorem's conditions, and where does its gradient vanish?"""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import Tensor

@@ -1,7 +1,5 @@
 """Votes on: Appendix B, second half: the conjugate computed line by line, and its relation to Lagrangian duality."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import Tensor

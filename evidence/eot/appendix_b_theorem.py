@@ -1,7 +1,5 @@
 """Votes on: Appendix B, the theorem on gradients of conjugates: what is printed, and what is true."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 

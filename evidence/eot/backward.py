@@ -1,7 +1,5 @@
 """Section 5 of eot in torch: autograd and closed forms against the proved expressions."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """The appendices of eot, its abstract and conclusion, through conic solvers that know no closed form."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The primer's two-marginal problems of eot through linear and conic solvers."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import strategies as st
 from torch import Tensor

@@ -1,7 +1,5 @@
 """Section 6 of eot through the conic solver: the optimal value, the dual program, gradients by differences of values."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

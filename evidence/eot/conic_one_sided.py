@@ -1,7 +1,5 @@
 """The one-sided problem of eot through the conic solver, which knows no closed form."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

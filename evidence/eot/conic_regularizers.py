@@ -1,7 +1,5 @@
 """Section 4 of eot through the conic solver: each regularizer's problem as it is printed, no closed form known."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import strategies as st
 

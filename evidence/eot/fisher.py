@@ -1,7 +1,5 @@
 """Section 7 of eot in torch: the Fisher matrix and the natural gradient, by autograd, closed forms and dense algebra."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

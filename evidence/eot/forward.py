@@ -1,7 +1,5 @@
 """Sections 1 and 3 of eot in torch: closed forms and autograd against the proved expressions."""
 
-from __future__ import annotations
-
 from torch import Tensor
 
 from evidence import Reading

@@ -1,7 +1,5 @@
 """Abstract, related work and conclusion of eot in torch."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

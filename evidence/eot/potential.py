@@ -1,7 +1,5 @@
 """Section 6 of eot in torch: the value function, its gradient and the log-sum-exp potential against the proved expressions."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """Votes on: The regularizers of section 4, the problem they make, and its solutions by their Karush–Kuhn–Tucker points."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property

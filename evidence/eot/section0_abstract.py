@@ -1,7 +1,5 @@
 """Votes on: The abstract."""
 
-from __future__ import annotations
-
 from evidence import Layer, Reading, Sampled, confirms
 from evidence.eot.backward import mean_estimate
 from evidence.eot.conic_appendix import conic_maximizer

@@ -1,7 +1,5 @@
 """Votes on: Section 1: what the introduction promises."""
 
-from __future__ import annotations
-
 import torch
 
 from evidence import Layer, Reading, Sampled, confirms

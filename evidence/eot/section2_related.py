@@ -1,7 +1,5 @@
 """Votes on: Section 2: claims about related work."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 

@@ -1,7 +1,5 @@
 """Votes on: Section 3, Theorem 3.3, existence and uniqueness: each inference of the printed proof."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from evidence import Layer, Reading, Sampled, confirms, float64

@@ -1,7 +1,5 @@
 """Votes on: Section 3, the primer on optimal transport with and without entropy."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from evidence import Finding, Layer, Outcome, Reading, Run, Value, confirms, float64, observes

@@ -1,7 +1,5 @@
 """Votes on: Section 3, the primer: the entropic plan as ε grows and as it falls to 0."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from evidence import Layer, Reading, confirms, float64

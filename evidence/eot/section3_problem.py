@@ -1,7 +1,5 @@
 """Votes on: Section 3, the problem: attention weights, the simplex, and the one-sided entropic objective."""
 
-from __future__ import annotations
-
 import torch
 
 from evidence import Layer, Reading, Sampled, confirms, float64

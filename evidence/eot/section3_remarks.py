@@ -1,7 +1,5 @@
 """Votes on: Section 3, Remarks 3.4 and 3.5: the temperature √d_k, and the source measure."""
 
-from __future__ import annotations
-
 import math
 from itertools import product
 

@@ -1,7 +1,5 @@
 """Votes on: Section 3, Theorem 3.3: attention weights are the only solution, with the proof's Lagrangian line by line."""
 
-from __future__ import annotations
-
 import numpy as np
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """Votes on: Section 3, the primer: the classical problem has a solution, and why it supposedly needs entropy."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Votes on: Section 4.2: a linear penalty on distance."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import Tensor

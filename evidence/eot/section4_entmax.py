@@ -1,7 +1,5 @@
 """Votes on: Section 4.2: α-entmax from the Tsallis entropy, line by line, and what fixes its two constants."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

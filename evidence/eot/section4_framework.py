@@ -1,7 +1,5 @@
 """Votes on: Section 4.1: scores against a convex regularizer; softmax as the first instance."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import Tensor

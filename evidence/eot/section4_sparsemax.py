@@ -1,7 +1,5 @@
 """Votes on: Section 4.2: sparsemax from the squared Euclidean norm, with its multipliers line by line."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import Tensor

@@ -1,7 +1,5 @@
 """Votes on: Section 4.2: the printed correspondences with the literature, and Table 1 as a whole."""
 
-from __future__ import annotations
-
 import torch
 
 from evidence import Layer, Observed, Reading, Sampled

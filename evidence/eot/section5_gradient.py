@@ -1,7 +1,5 @@
 """Votes on: Section 5, Theorem 5.2: what backpropagation does to the scores."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import Tensor

@@ -1,7 +1,5 @@
 """Votes on: Section 5, the first line of the proof of Theorem 5.2: the chain rule through the weights."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """Votes on: Section 5, Remark 5.3 and the prose: advantage, REINFORCE, baselines and variance."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import Tensor

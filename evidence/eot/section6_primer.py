@@ -1,7 +1,5 @@
 """Votes on: Section 6, the primers on Lagrangian duality and on the Karush-Kuhn-Tucker conditions."""
 
-from __future__ import annotations
-
 from evidence import Layer, Sampled
 from evidence.eot.conic_dual import dual_value
 from evidence.eot.conic_one_sided import problems

@@ -1,7 +1,5 @@
 """Votes on: Section 6.2, Theorem 6.3: the log-sum-exp function, the dual value, and the sign between them."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import Tensor

@@ -1,7 +1,5 @@
 """Votes on: Section 6.1: the primal value function, the envelope theorem and the potential it leads to."""
 
-from __future__ import annotations
-
 import numpy as np
 from torch import Tensor
 

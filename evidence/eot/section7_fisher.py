@@ -1,7 +1,5 @@
 """Votes on: Section 7, first half: the Fisher information matrix of the attention distribution."""
 
-from __future__ import annotations
-
 import torch
 
 from evidence import Layer, Reading, Sampled, confirms

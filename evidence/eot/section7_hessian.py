@@ -1,7 +1,5 @@
 """Votes on: Section 7, Corollary 7.5 and Remark 7.6: the Hessian of the potential is τF."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """Votes on: Section 7, Remark 7.4: the metric of the statistical manifold and its curvature."""
 
-from __future__ import annotations
-
 import torch
 
 from evidence import Layer, Reading, Sampled

@@ -1,7 +1,5 @@
 """Votes on: Section 7, Theorem 7.3: the score gradient is −τFu, and what a natural gradient can mean where F has no inverse."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import torch

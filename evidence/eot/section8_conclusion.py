@@ -1,7 +1,5 @@
 """Votes on: Section 8: what the conclusion sums up."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

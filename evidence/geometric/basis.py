@@ -1,7 +1,5 @@
 """Sections 5 and 7 of geometric in torch: basis functions, the start before the data, and the gradient that reaches θ."""
 
-from __future__ import annotations
-
 from torch import Tensor
 
 from evidence import Value

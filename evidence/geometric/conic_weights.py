@@ -1,7 +1,5 @@
 """The problems of geometric through linear and conic solvers: with and without a regularizer, no closed form known."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Sections 2 to 4 and 6 of geometric in torch: inner products, angles, and where the solutions point."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 from torch.nn.functional import cosine_similarity

@@ -1,7 +1,5 @@
 """Votes on: The introduction: weighted averages, convolutions, and weights that depend on the data."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 from torch.nn.functional import conv1d

@@ -1,7 +1,5 @@
 """Votes on: “What is an Attention Mechanism”: the context vector and its parts."""
 
-from __future__ import annotations
-
 import torch
 
 from evidence import Layer, Reading, Value, confirms

@@ -1,7 +1,5 @@
 """Votes on: “Naive Attention Weights”: the inner product as an unnormalized cosine, and where it is largest."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch.nn.functional import cosine_similarity

@@ -1,7 +1,5 @@
 """Votes on: “Regularizing the Optimization Problem”: when the solution leaves the corners, and where it points."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import Tensor

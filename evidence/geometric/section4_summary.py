@@ -1,7 +1,5 @@
 """Votes on: “Summarizing the Data”: vectors at each location, replaced by one number each."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 

@@ -1,7 +1,5 @@
 """Votes on: “Parametrizing the Summary”: basis functions, and what they say about the weights before the data are seen."""
 
-from __future__ import annotations
-
 import math
 
 import torch

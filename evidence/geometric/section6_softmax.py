@@ -1,7 +1,5 @@
 """Votes on: “Softmax Attention”: the framing and its result."""
 
-from __future__ import annotations
-
 import torch
 
 from evidence import Layer, Reading, Sampled, confirms

@@ -1,7 +1,5 @@
 """Votes on: “Using an Attention Mechanism in a Prediction Model”: learning θ together with the model."""
 
-from __future__ import annotations
-
 from evidence import Layer, Reading, confirms
 from evidence.geometric.basis import basis, named
 from evidence.instances.derivatives import gradient

@@ -1,7 +1,5 @@
 """Votes on: the last section: what training through the weights is worth."""
 
-from __future__ import annotations
-
 from evidence import Layer, Observed
 from evidence.models.geometric import gain_of_learning
 

@@ -1,7 +1,5 @@
 """Votes on: Additions: continuous attention, on which the document's first reference rests."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

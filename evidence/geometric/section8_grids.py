@@ -1,7 +1,5 @@
 """Votes on: Additions: continuous attention on a grid, where the sums of attention stand for the integrals."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

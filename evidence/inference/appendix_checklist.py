@@ -1,7 +1,5 @@
 """Votes on: The checklist after the references, where it answers for the document itself."""
 
-from __future__ import annotations
-
 from evidence import Layer, Sampled
 from evidence.deciphering.expansion_approximations import divergent, second_of_estimate
 from evidence.instances.mem import mem_problems

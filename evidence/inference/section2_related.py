@@ -1,7 +1,5 @@
 """Votes on: Section 2: claims about other papers."""
 
-from __future__ import annotations
-
 import torch
 
 from evidence import Layer, Reading, confirms

@@ -1,7 +1,5 @@
 """Votes on: Section 3: the motivating example, a Gaussian prior."""
 
-from __future__ import annotations
-
 from evidence import Layer, Sampled
 from evidence.deciphering.gaussian import gaussian_problems
 from evidence.deciphering.perspectives import nearer_and_farther

@@ -1,7 +1,5 @@
 """Votes on: Section 4: the unknown distribution, its prior guess and the noisy evidence."""
 
-from __future__ import annotations
-
 from evidence import Layer, Observed
 from evidence.source import sequence_layers
 

@@ -1,7 +1,5 @@
 """Votes on: Section 5: the optimization problem, and the perspectives from which it can be derived."""
 
-from __future__ import annotations
-
 import torch
 
 from evidence import Layer, Reading, Sampled, confirms, float64

@@ -1,7 +1,5 @@
 """Votes on: Section 6 of the earlier version: is α small in practice?"""
 
-from __future__ import annotations
-
 from evidence import Layer, Observed
 from evidence.models.small_alpha import of_attention, root_alpha
 

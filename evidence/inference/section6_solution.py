@@ -1,7 +1,5 @@
 """Votes on: Section 6 of the earlier version: the dual, the approximations, Theorem 2 and Corollary 1."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

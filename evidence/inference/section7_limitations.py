@@ -1,7 +1,5 @@
 """Votes on: Section 7 of the earlier version, limitations: what bounded moments, a small α and normalized templates give."""
 
-from __future__ import annotations
-
 from evidence import Layer, Reading, Sampled, confirms
 from evidence.deciphering.conic_dual import numbers, objective
 from evidence.deciphering.dual import reading, spread

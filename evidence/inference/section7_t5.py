@@ -1,7 +1,5 @@
 """Votes on: Section 7: T5 as a realization of (21) with τ = d."""
 
-from __future__ import annotations
-
 from evidence import Layer, Observed, Reading, Sampled, confirms
 from evidence.deciphering.attention import estimates, t5
 from evidence.instances.heads import Head, drawn_heads

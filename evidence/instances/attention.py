@@ -5,8 +5,6 @@ since a derivation's expression is evaluated as printed, with exp(S/ε) and no s
 tiles of one key, one tile of all, masks that leave a tile, a row or everything with nothing, equal and saturating scores.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -188,7 +186,7 @@ class Tiled:
         """The error of one weight, in the dtype of the problem."""
         return tolerances.plan(self.query.dtype, self.key.shape[-2], (self.query.shape[-1] + 3) * self.logit)
 
-    def rounded_to(self, dtype: torch.dtype) -> Tiled:
+    def rounded_to(self, dtype: torch.dtype) -> "Tiled":
         """The same problem, rounded to another dtype."""
         mask = self.mask if self.mask is None or self.mask.dtype == torch.bool else self.mask.to(dtype)
         return replace(self, query=self.query.to(dtype), key=self.key.to(dtype), value=self.value.to(dtype), mask=mask)

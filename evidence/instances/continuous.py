@@ -1,7 +1,5 @@
 """Gaussians, bumps and observations, drawn for the tests of continuous attention; and integrals by quadrature."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property

@@ -1,7 +1,5 @@
 """Derivatives by autograd, apart from every closed form, and densities by `torch.distributions`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

@@ -7,8 +7,6 @@ Notation  D(λ) = ⟨λ, μ + z⟩ − ‖λ‖²/(2α) − Λ(λ), where Λ = l
           and ∇Λ is the tilted mean; D is 1/α-strongly concave, hence ‖λ − λ*‖ ≤ α ‖∇D(λ)‖
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -43,7 +41,7 @@ class Law:
 
     @staticmethod
     @precise
-    def of(atoms: Sequence[Numbers], weights: Numbers) -> Law:
+    def of(atoms: Sequence[Numbers], weights: Numbers) -> "Law":
         """Raises ValueError for shapes that do not fit, a negative weight, or weights without mass."""
         rows = tuple(tuple(map(_read, row)) for row in atoms)
         masses = tuple(map(_read, weights))
@@ -114,7 +112,7 @@ class Mixture:
 
     @staticmethod
     @precise
-    def of(atoms: Sequence[Numbers], shares: Numbers, costs: Sequence[Numbers], gamma: Any) -> Mixture:
+    def of(atoms: Sequence[Numbers], shares: Numbers, costs: Sequence[Numbers], gamma: Any) -> "Mixture":
         """From costs M, one row for every atom and one column for every share."""
         scale, masses = _read(gamma), tuple(map(_read, shares))
         laws = (Law.of(atoms, [mp.exp(-_read(m) / scale) for m in column]) for column in zip(*costs, strict=True))

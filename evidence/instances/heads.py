@@ -1,7 +1,5 @@
 """One head of attention with everything the derivations name, drawn for comparison with proved expressions."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache, cached_property
 

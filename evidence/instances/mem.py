@@ -8,8 +8,6 @@ rows share or do not, an α for every row, α between 10⁻⁴ and 10⁴, templa
 zeros in it, and masks, boolean or floating, that leave every row a template with a positive prior.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
@@ -77,7 +75,7 @@ class MemBatch(Placed):
         prior: Tensor | None = None,
         alpha: float | Tensor = 1.0,
         mask: Tensor | None = None,
-    ) -> MemBatch:
+    ) -> "MemBatch":
         """The problems with these tensors, in the order in which solvers take them."""
         drawn = {"T": templates, "z": evidence} | ({} if prior is None else {"u": prior})
         return MemBatch(drawn, alpha, mask)
@@ -127,7 +125,7 @@ class MemBatch(Placed):
         u = u.expand(*self.drawn["z"].shape[:-1], self.n)
         return u / u.sum(-1, keepdim=True)
 
-    def rows(self) -> list[MemProblem]:
+    def rows(self) -> "list[MemProblem]":
         """The problems one by one, without a mask: the prior is the one that the mask leaves."""
         batch = self.evidence.shape[:-1]
         templates = self.drawn["T"].expand(*batch, self.n, self.d).reshape(-1, self.n, self.d)

@@ -10,8 +10,6 @@ draws and shrinks towards small shapes and seed 0.
 expression is evaluated as printed, with exp(s/τ) and no shift.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any
@@ -76,7 +74,7 @@ class OneSided:
         """Which rows are fully masked, boolean, (*batch,)."""
         return ~self.allowed.any(-1)
 
-    def to(self, dtype: torch.dtype | None = None, device: str | None = None) -> OneSided:
+    def to(self, dtype: torch.dtype | None = None, device: str | None = None) -> "OneSided":
         """The same problem, rounded to another dtype or moved to another device."""
 
         def move(x: Tensor) -> Tensor:

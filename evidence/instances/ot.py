@@ -7,8 +7,6 @@ cases for solvers: up to two leading dimensions, fewer sources than templates, t
 no evidence, costs of +inf, which may leave a template out of reach, costs of 0, and α and γ over five orders of magnitude.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any
@@ -64,11 +62,11 @@ class OtProblem(Placed):
     seed: int = 0
 
     @staticmethod
-    def of(templates: Tensor, evidence: Tensor, prior: Tensor, cost: Tensor, alpha: float, gamma: float) -> OtProblem:
+    def of(templates: Tensor, evidence: Tensor, prior: Tensor, cost: Tensor, alpha: float, gamma: float) -> "OtProblem":
         """The problem with these tensors, in the order in which solvers take them."""
         return OtProblem({"T": templates, "z": evidence, "u": prior, "M": cost}, alpha, gamma)
 
-    def with_costs(self, costs: str) -> OtProblem:
+    def with_costs(self, costs: str) -> "OtProblem":
         """The single problem of the same seed with costs of another kind."""
         same = ot_problem(self.N, self.d, self.alpha, self.gamma, self.seed, costs=costs, prior_kind=self.prior_kind)
         return same.to(self.device)
@@ -146,7 +144,7 @@ class OtProblem(Placed):
         """The error of weights whose logits are rounded in each of d products, and when cost, peak and γ are subtracted."""
         return tolerances.plan(self.templates.dtype, self.N + self.n, (self.d + 3) * self.logit)
 
-    def rounded_to(self, dtype: torch.dtype) -> OtProblem:
+    def rounded_to(self, dtype: torch.dtype) -> "OtProblem":
         """The same problem, rounded to another dtype."""
         return replace(self, drawn={name: x.to(dtype) for name, x in self.drawn.items()})
 

@@ -1,7 +1,5 @@
 """Device placement of instances, which are always drawn on the CPU and then moved."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from typing import Self
 

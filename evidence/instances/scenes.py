@@ -1,7 +1,5 @@
 """One set of locations with everything that the geometric view names, drawn for comparison with proved expressions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property

@@ -5,8 +5,6 @@ marginals with zeros and with masses over ten orders of magnitude, costs with ti
 which may leave a row with nothing or cut the problem in two, temperatures from 10⁻³ to 10³, relaxations from 10⁻² to infinity.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from functools import cache

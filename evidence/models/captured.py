@@ -1,7 +1,5 @@
 """Attention captured once per model: from a pretrained encoder, or the model of --model, and random models of each kind."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -27,7 +25,7 @@ def cubic(output: object) -> Tensor:
 
 
 @cache
-def language_model(name: str | None = None) -> LanguageModel:
+def language_model(name: str | None = None) -> "LanguageModel":
     """The encoder of the wheel, or a pretrained model by its folder or name."""
     from numerics.models.encoder import load_encoder, load_model
 
@@ -35,7 +33,7 @@ def language_model(name: str | None = None) -> LanguageModel:
 
 
 @cache
-def paragraph(name: str | None = None) -> list[AttentionProblem]:
+def paragraph(name: str | None = None) -> "list[AttentionProblem]":
     """The attention of a pretrained model on the paragraph, with the gradients of a loss."""
     from numerics.models.capture import capture
     from numerics.models.encoder import encode_paragraph
@@ -45,7 +43,7 @@ def paragraph(name: str | None = None) -> list[AttentionProblem]:
 
 
 @cache
-def sentence(name: str | None = None) -> list[AttentionProblem]:
+def sentence(name: str | None = None) -> "list[AttentionProblem]":
     """The same on a sentence short enough for its rows to be compared with a claim's formula."""
     from numerics.models.capture import capture
 
@@ -54,7 +52,7 @@ def sentence(name: str | None = None) -> list[AttentionProblem]:
 
 
 @cache
-def random_model(architecture: str) -> list[AttentionProblem]:
+def random_model(architecture: str) -> "list[AttentionProblem]":
     """The attention of a small random model, with the gradients of a loss."""
     from numerics.models.capture import capture
     from numerics.models.zoo import zoo

@@ -1,7 +1,5 @@
 """Rows of a pretrained model against the optimum that a conic solver certifies."""
 
-from __future__ import annotations
-
 from torch import Tensor
 
 from evidence import Finding, Layer, Reading, Run, float64, hold

@@ -1,7 +1,5 @@
 """The deviations of section 8 in trained models, and a quantity that they ignore: the error of the layers' outputs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -41,7 +39,7 @@ class Measured:
     variation: Tensor
 
 
-def measured(call: Call, step: int) -> Measured:
+def measured(call: "Call", step: int) -> Measured:
     """Solve the problems of one layer for every `step`-th query, with the biases of the shipped projections."""
     from evidence.source.shipped import generalized
 
@@ -123,7 +121,7 @@ def of_encoder(measured: list[Measured], largest: float, figures: str) -> Findin
 
 
 @cache
-def small_t5() -> list[LayerRows]:
+def small_t5() -> "list[LayerRows]":
     """The T5 that ships with the project, trained and with random weights, on the first sentence of the paragraph."""
     from numerics.experiments.deviation.study import study
     from numerics.models.encoder import PARAGRAPH

@@ -1,7 +1,5 @@
 """A small study, run on the spot, of a model trained through its attention weights."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -15,7 +13,7 @@ VOTING = ("uniform", "untrained", "softmax", "uniform-placed", "softmax-placed")
 
 
 @cache
-def results() -> Results:
+def results() -> "Results":
     """The results of every arm with every seed."""
     from numerics.experiments.geometric import study
 

@@ -1,7 +1,5 @@
 """ViT and OT-ViT: the recorded accuracies of both, and the widths at which both have the document's number of parameters."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from evidence import Finding, Outcome, Run

@@ -1,7 +1,5 @@
 """Every row of captured attention against a closed form, and some of them against a claim and its twins."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,30 +22,30 @@ if TYPE_CHECKING:
 # ── all rows of a layer at once ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def mask_of(problem: AttentionProblem) -> Tensor | None:
+def mask_of(problem: "AttentionProblem") -> Tensor | None:
     """Position bias and mask as one additive mask."""
     parts = [part for part in (problem.bias, problem.mask) if part is not None]
     return sum(parts[1:], start=parts[0]).expand_as(problem.scores) if parts else None
 
 
-def visible(problem: AttentionProblem) -> Tensor:
+def visible(problem: "AttentionProblem") -> Tensor:
     """The keys that a query may see, boolean, (B, H, Q, K)."""
     return problem.logits > torch.finfo(problem.scores.dtype).min / 2
 
 
-def plan_error(problem: AttentionProblem) -> float:
+def plan_error(problem: "AttentionProblem") -> float:
     """The rounding error of a weight of the model."""
     largest = problem.logits[visible(problem)].abs().max()
     return tolerances.plan(problem.scores.dtype, problem.scores.shape[-1], float(largest))
 
 
-def weight_misses(problem: AttentionProblem) -> float:
+def weight_misses(problem: "AttentionProblem") -> float:
     """|closed form − the model's weights| over its rounding error, for every row."""
     plan = one_sided.plan(problem.scores, problem.temperature, mask_of(problem))
     return float((plan - problem.probabilities).abs().max()) / plan_error(problem)
 
 
-def gradient_misses(problem: AttentionProblem) -> float:
+def gradient_misses(problem: "AttentionProblem") -> float:
     """|Theorem 5.2 − the model's autograd gradient| over its rounding error, the worst of all rows."""
     assert problem.output_gradient is not None
     assert problem.score_gradient is not None
@@ -61,13 +59,13 @@ def gradient_misses(problem: AttentionProblem) -> float:
     return float(((gradient - problem.score_gradient).abs() / allowed).max())
 
 
-def potential_misses(problem: AttentionProblem) -> float:
+def potential_misses(problem: "AttentionProblem") -> float:
     """|∇φ − the model's weights| over its rounding error, by autograd through the potential, the worst of all rows."""
     slope = gradient(lambda s: fisher.potential(s, problem.temperature, mask_of(problem)).sum(), problem.scores)
     return float((slope - problem.probabilities).abs().max()) / plan_error(problem)
 
 
-def hessian_misses(problem: AttentionProblem) -> float:
+def hessian_misses(problem: "AttentionProblem") -> float:
     """|∇²φ·v − τF·v| over its rounding error, F from the model's own weights, for one random v in every row."""
     direction = torch.randn(problem.scores.shape, generator=torch.Generator().manual_seed(0))
     scores, tau = problem.scores, problem.temperature
@@ -89,7 +87,7 @@ def hessian_misses(problem: AttentionProblem) -> float:
 class ModelRow:
     """One query of one head as an instance of a claim: the visible keys, with mask and bias inside the scores."""
 
-    problem: AttentionProblem
+    problem: "AttentionProblem"
     head: int
     query: int
 
@@ -156,7 +154,7 @@ def score_gradient(row: ModelRow) -> Reading:
     return Reading(row.point() | {"g": g, "u": -(values @ g)}, {"model": row.select(row.problem.score_gradient)}, allowed)
 
 
-def sampled(problems: list[AttentionProblem], count: int) -> list[ModelRow]:
+def sampled(problems: "list[AttentionProblem]", count: int) -> list[ModelRow]:
     """Rows spread over layers, heads and queries."""
     generator = torch.Generator().manual_seed(0)
     rows = []
@@ -185,7 +183,7 @@ class Quantity:
         reading: of one row, to be compared with a claim and its twins.
     """
 
-    misses: Callable[[AttentionProblem], float]
+    misses: "Callable[[AttentionProblem], float]"
     reading: Callable[[ModelRow], Reading]
 
 

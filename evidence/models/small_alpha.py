@@ -6,8 +6,6 @@ which α c² stands for α.  What the expansions need is that αΣ is small, and
 make, for every head and some queries, and likewise α/γ times the mean covariance Σ̄ for attention by optimal transport.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -92,7 +90,7 @@ def transport_ratio(templates: Tensor, prior: Tensor) -> tuple[float, float, flo
     return 1 / gamma, float(torch.linalg.eigvalsh(sigma)[-1]) / gamma, half**2 / gamma
 
 
-def heads_of(subject: Subject, layer: Layer, queries: int) -> Iterator[Head]:
+def heads_of(subject: "Subject", layer: "Layer", queries: int) -> Iterator[Head]:
     """The heads of one layer, from about the given number of queries of each."""
     step = max(1, layer.queries // queries)
     config = subject.model.config

@@ -1,7 +1,5 @@
 """The divisor of the scores in shipped attention, and its effect on the largest weight."""
 
-from __future__ import annotations
-
 import math
 
 import torch

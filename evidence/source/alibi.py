@@ -1,7 +1,5 @@
 """ALiBi as BLOOM and MPT ship it: the sign of its slopes, and where its bias is added."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The positions of the shipped BERT: rows of a table of trained numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

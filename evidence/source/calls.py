@@ -1,7 +1,5 @@
 """The calls of the shipped attention modules of BERT and T5 in a forward pass."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -46,7 +44,7 @@ class Call:
         return self.hidden.shape[1], self.source.shape[1]
 
 
-def calls(model: PreTrainedModel, inputs: dict[str, Tensor]) -> list[Call]:
+def calls(model: "PreTrainedModel", inputs: dict[str, Tensor]) -> list[Call]:
     """Every call of an attention module of BERT or T5 in one forward pass, in order."""
     from transformers.models.bert.modeling_bert import BertSelfAttention
     from transformers.models.t5.modeling_t5 import T5Attention

@@ -1,7 +1,5 @@
 """The temperature of scaled dot-product attention as PyTorch ships it."""
 
-from __future__ import annotations
-
 import sympy as sp
 import torch
 from torch.nn.functional import scaled_dot_product_attention

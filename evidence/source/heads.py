@@ -1,7 +1,5 @@
 """Heads of small random models of the shipped BERT and T5, entry by entry, in float64."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache

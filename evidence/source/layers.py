@@ -1,7 +1,5 @@
 """Layers that torch ships, which map a sequence of vectors to another one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import torch

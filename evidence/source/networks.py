@@ -1,7 +1,5 @@
 """Whole networks as transformers ships them: the role of attention, BERT's training task, and how images become words."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace

@@ -1,8 +1,6 @@
 """Facts about attention as published (Bahdanau, Luong, Vaswani, Ramsauer), compared with (18) and, where there is some,
 with shipped code."""
 
-from __future__ import annotations
-
 import math
 
 import torch

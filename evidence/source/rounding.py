@@ -8,8 +8,6 @@ root of their summed squares but for a probability δ. Worst-case bounds add mag
 the projections of attention that leaves nothing to refuse.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
@@ -30,11 +28,11 @@ class Rounded:
     unit: float
 
     @classmethod
-    def exact(cls, value: Tensor) -> Rounded:
+    def exact(cls, value: Tensor) -> "Rounded":
         """Numbers given to both sides, in the precision of the computation."""
         return cls(value.detach().double(), torch.zeros(()).double(), tolerances.eps(value.dtype) / 2)
 
-    def __matmul__(self, other: Rounded) -> Rounded:
+    def __matmul__(self, other: "Rounded") -> "Rounded":
         value = self.value @ other.value
         left, right, n = self.value.square(), other.value.square(), self.value.shape[-1]
         inherited = self._times(right) + (other.mT._times(left.mT)).mT
@@ -44,22 +42,22 @@ class Rounded:
     def _times(self, right: Tensor) -> Tensor:
         return self.square.expand(self.value.shape) @ right
 
-    def __add__(self, other: Tensor) -> Rounded:
+    def __add__(self, other: Tensor) -> "Rounded":
         """The sum with numbers that are given."""
         value = self.value + other.double()
         return Rounded(value, self.square + self.unit**2 * value.square(), self.unit)
 
-    def __mul__(self, factor: float) -> Rounded:
+    def __mul__(self, factor: float) -> "Rounded":
         """The product with a number that is rounded itself."""
         value = self.value * factor
         return Rounded(value, self.square * factor**2 + 2 * self.unit**2 * value.square(), self.unit)
 
     @property
-    def mT(self) -> Rounded:
+    def mT(self) -> "Rounded":
         """The transpose."""
         return Rounded(self.value.mT, self.square.mT if self.square.ndim else self.square, self.unit)
 
-    def softmax(self, seen: Tensor) -> Rounded:
+    def softmax(self, seen: Tensor) -> "Rounded":
         """p_i = e^{s_i}/Σ e^{s_j} over what is seen: s_i off by e_i makes p_i off by p_i (e_i − Σ_j p_j e_j)."""
         p = self.value.masked_fill(~seen, -torch.inf).softmax(-1)
         peak = self.value.masked_fill(~seen, -torch.inf).amax(-1, keepdim=True)
@@ -69,13 +67,13 @@ class Rounded:
         relative = torch.where(seen, self.square, 0.0) + self.unit**2 * (distance.square() + 4.0 + p.shape[-1])
         return Rounded(p, p.square() * (relative + (p.square() * relative).sum(-1, keepdim=True)), self.unit)
 
-    def heads(self, count: int) -> Rounded:
+    def heads(self, count: int) -> "Rounded":
         """(..., n, H·d) as (..., H, n, d)."""
         square = self.square.expand(self.value.shape)
         value, square = (x.reshape(*x.shape[:-1], count, -1).transpose(-2, -3) for x in (self.value, square))
         return Rounded(value, square, self.unit)
 
-    def merged(self) -> Rounded:
+    def merged(self) -> "Rounded":
         """(..., H, n, d) as (..., n, H·d)."""
         value, square = (x.transpose(-2, -3).flatten(-2) for x in (self.value, self.square))
         return Rounded(value, square, self.unit)

@@ -1,7 +1,5 @@
 """Layers of torch that map a sequence of vectors to another: how many vectors they return."""
 
-from __future__ import annotations
-
 import torch
 
 from derivations.documents.deciphering.notation import n

@@ -5,8 +5,6 @@ its nearest wrong version, both in units of the tolerance. The facts are in ``sh
 ``published``.
 """
 
-from __future__ import annotations
-
 import inspect
 import math
 from collections.abc import Iterator

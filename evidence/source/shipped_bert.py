@@ -1,7 +1,5 @@
 """Facts about the shipped BERT: its scale, its biases, its positions, its masks, its training task."""
 
-from __future__ import annotations
-
 import inspect
 import math
 

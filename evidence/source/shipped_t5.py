@@ -1,7 +1,5 @@
 """Facts about the shipped T5: its scale, its position biases, its masks, its layer normalization."""
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -1,7 +1,5 @@
 """Parts of the shipped T5 other than its heads: its kinds of attention, the cost of its positions, its layer normalization."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
 STACKS, BUCKETS, HEADS = 2, 32, 8  # of T5-small
 
 
-def counted(claim: str, count: int, statement: Equation, fact: Fact) -> Finding:
+def counted(claim: str, count: int, statement: Equation, fact: "Fact") -> Finding:
     """Compare a count of parts with the stated one, given a fact about them."""
     counter, exact = statement.sides[0].name, tolerances.rounding("float64", 1)
     vote = hold(claim, Layer.SOURCE, [Reading({counter: count}, {"T5": float64(count)}, exact)], statement=statement)

@@ -1,7 +1,5 @@
 """The transformations of the cited papers, by the package that their authors publish."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from torch import Tensor

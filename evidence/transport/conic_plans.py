@@ -1,7 +1,5 @@
 """The transport chapter through linear and conic solvers, which know no closed form."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import strategies as st
 from torch import Tensor

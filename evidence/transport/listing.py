@@ -3,8 +3,6 @@
 A print is read from the model, mistakes included; a correction is read from the packages' functions or from the model with
 the mistake taken out."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

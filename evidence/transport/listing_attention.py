@@ -1,7 +1,5 @@
 """Votes on: The listing `AttentionAsOT`."""
 
-from __future__ import annotations
-
 import math
 
 import torch

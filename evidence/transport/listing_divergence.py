@@ -1,7 +1,5 @@
 """Votes on: The listings `sinkhorn_divergence` and `compute_attention_ot_divergence`."""
 
-from __future__ import annotations
-
 import math
 import warnings
 

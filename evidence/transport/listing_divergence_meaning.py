@@ -1,7 +1,5 @@
 """Votes on: The listing `compute_attention_ot_divergence`: what its value is claimed to measure."""
 
-from __future__ import annotations
-
 import torch
 
 from evidence import Layer, Reading, Sampled

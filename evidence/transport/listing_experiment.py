@@ -1,7 +1,5 @@
 """Votes on: The listings `OTAttentionExperiment` and `run_ot_attention_experiment`."""
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -1,7 +1,5 @@
 """Votes on: The listing `OptimalTransportAttention`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

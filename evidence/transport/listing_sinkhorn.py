@@ -1,7 +1,5 @@
 """Votes on: The listing `sinkhorn`."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import Tensor

@@ -1,7 +1,5 @@
 """Votes on: The listing `sinkhorn_attention`."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

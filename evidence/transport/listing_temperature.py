@@ -1,7 +1,5 @@
 """Votes on: The listing `analyze_attention_temperature`."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Literal

@@ -5,8 +5,6 @@ arguments are never read, which shapes go through. `guard` and `rounds` are the 
 changes them.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

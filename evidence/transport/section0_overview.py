@@ -1,7 +1,5 @@
 """Votes on: The overview: attention matrices as solutions of transport problems."""
 
-from __future__ import annotations
-
 from evidence import Layer, Reading, confirms, float64
 from evidence.instances.attention import AttentionProblem, attention_problems
 from evidence.transport.conic_plans import PlanProblem, conic_problems

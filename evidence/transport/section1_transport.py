@@ -1,7 +1,5 @@
 """Votes on: Section 1: the transport problem, the entropic one, and Sinkhorn's iteration."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import Tensor

@@ -1,7 +1,5 @@
 """Votes on: Section 2: the physical reading of the problem's four parts."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

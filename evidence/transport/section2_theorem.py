@@ -1,7 +1,5 @@
 """Votes on: Section 2: the theorem and its lemma, with the printed proof line by line."""
 
-from __future__ import annotations
-
 import math
 
 from torch import Tensor

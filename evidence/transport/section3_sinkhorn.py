@@ -1,7 +1,5 @@
 """Votes on: Section 3: a comparison of standard attention, Sinkhorn attention and Sinkformers."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from evidence import Layer, Reading, Sampled, confirms, float64

@@ -1,7 +1,5 @@
 """Votes on: Section 4, FlashAttention: tiles, the running peak, and what Sinkhorn has to do with them."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Votes on: Section 4, linear attention: its formula, its cost, its kernel, and which transport problem it solves."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from numpy.polynomial.hermite_e import hermegauss

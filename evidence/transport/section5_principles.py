@@ -1,7 +1,5 @@
 """Votes on: Section 5, the four principles for a good design."""
 
-from __future__ import annotations
-
 from evidence import Layer, Reading, Sampled, confirms
 from evidence.eot.conic_regularizers import conic_close_to_others, regularized_problems
 from evidence.eot.regularizers import close_to_others, points

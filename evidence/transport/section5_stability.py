@@ -1,7 +1,5 @@
 """Votes on: Section 5, what transport should guarantee: stability in the Wasserstein distance, interpolation, intuition."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Votes on: Section 5, the table: what the temperature does to attention, row by row."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Votes on: Section 7: the table that sums up what transport contributes, and the references."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

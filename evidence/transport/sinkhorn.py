@@ -1,7 +1,5 @@
 """The transport chapter's sections 1 and 3 in torch: couplings, the entropic problem, Sinkhorn's half-steps and their limit."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -27,7 +25,7 @@ class Iterates:
     cost: Tensor
     steps: int
 
-    def to(self, device: str) -> Iterates:
+    def to(self, device: str) -> "Iterates":
         """The same iterates, computed on another device."""
         return Iterates(self.problem.to(device), self.cost.to(device), self.steps)
 

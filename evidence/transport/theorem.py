@@ -1,7 +1,5 @@
 """The transport chapter's sections 0 and 2 in torch: the theorem, the lemma, the proof, the physical reading."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention

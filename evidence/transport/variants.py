@@ -1,7 +1,5 @@
 """The transport chapter's section 4 in torch: linear attention and FlashAttention."""
 
-from __future__ import annotations
-
 from evidence import Reading
 from evidence.instances.attention import AttentionProblem, by_pot
 from numerics import one_sided

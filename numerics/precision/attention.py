@@ -3,8 +3,6 @@
 Matrices are given by their rows. A single query stands for all of them: they do not interact.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from numerics.precision.exact import Exact, dot, joined, products, transposed

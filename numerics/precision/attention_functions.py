@@ -1,7 +1,5 @@
 """Functions in the table of errors: attention by tiles and by features, and the closed forms of the mean problem."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

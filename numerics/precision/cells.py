@@ -13,8 +13,6 @@ each from ``numerics.tolerances``. A cell is
     silent     anything else: digits are missing without notice
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable

@@ -8,8 +8,6 @@ its result and passes on the errors of its arguments; a sum of m terms is off by
 References  Wilkinson, "Error analysis revisited" (1986), on running error bounds; Johansson, "Arb" (2017), on balls.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -49,7 +47,7 @@ class Exact:
     peak: Peak
 
     @staticmethod
-    def of(numbers: Iterable[float], peak: Peak) -> Exact:
+    def of(numbers: Iterable[float], peak: Peak) -> "Exact":
         """Exact inputs."""
         value = [flint.arb(x) for x in numbers]
         return _noted(Exact(value, np.zeros(len(value)), peak))
@@ -62,27 +60,27 @@ class Exact:
     def __len__(self) -> int:
         return len(self.value)
 
-    def __getitem__(self, key: int | slice | Sequence[int]) -> Exact:
+    def __getitem__(self, key: int | slice | Sequence[int]) -> "Exact":
         if isinstance(key, slice):
             return Exact(self.value[key], self.error[key], self.peak)
         index = [key] if isinstance(key, int) else list(key)
         return Exact([self.value[i] for i in index], self.error[index], self.peak)
 
-    def __add__(self, other: Exact | float) -> Exact:
+    def __add__(self, other: "Exact | float") -> "Exact":
         other = self._like(other)
         return self._made(_each(lambda x, y: x + y, self, other), self.error + other.error)
 
-    def __sub__(self, other: Exact | float) -> Exact:
+    def __sub__(self, other: "Exact | float") -> "Exact":
         return self + -self._like(other)
 
-    def __neg__(self) -> Exact:
+    def __neg__(self) -> "Exact":
         return Exact([-x for x in self.value], self.error, self.peak)
 
-    def __mul__(self, other: Exact | float) -> Exact:
+    def __mul__(self, other: "Exact | float") -> "Exact":
         other = self._like(other)
         return self._made(_each(lambda x, y: x * y, self, other), times(self.size, other.error) + times(other.size, self.error))
 
-    def __truediv__(self, other: Exact | float) -> Exact:
+    def __truediv__(self, other: "Exact | float") -> "Exact":
         other = self._like(other)
         value = _each(lambda x, y: x / y, self, other)
         with np.errstate(all="ignore"):
@@ -90,32 +88,32 @@ class Exact:
             error = np.nan_to_num(self.error / other.size, nan=0.0) + _sizes(value) * relative
         return self._made(value, error)
 
-    def __rsub__(self, other: float) -> Exact:
+    def __rsub__(self, other: float) -> "Exact":
         return -self + other
 
-    def __rtruediv__(self, other: float) -> Exact:
+    def __rtruediv__(self, other: float) -> "Exact":
         return self._like(other) / self
 
-    def exp(self) -> Exact:
+    def exp(self) -> "Exact":
         """e^x."""
         value = [x.exp() for x in self.value]
         return self._made(value, times(_sizes(value), self.error))
 
-    def log(self) -> Exact:
+    def log(self) -> "Exact":
         """The natural logarithm."""
         with np.errstate(all="ignore"):
             return self._made([x.log() for x in self.value], np.nan_to_num(self.error / self.size))
 
-    def expm1(self) -> Exact:
+    def expm1(self) -> "Exact":
         """e^x − 1."""
         value = [x.expm1() for x in self.value]
         return self._made(value, times(1 + _sizes(value), self.error))
 
-    def square(self) -> Exact:
+    def square(self) -> "Exact":
         """x²."""
         return self * self
 
-    def power(self, exponent: Exact) -> Exact:
+    def power(self, exponent: "Exact") -> "Exact":
         """x^r for x > 0, and 0 for x = 0; with r = 0, 1."""
         r = self._like(exponent)
         value = _each(lambda x, y: x**y if x != 0 else flint.arb(int(y == 0)), self, r)
@@ -125,37 +123,37 @@ class Exact:
             )
         return self._made(value, times(_sizes(value), sensitivity))
 
-    def clamped(self) -> Exact:
+    def clamped(self) -> "Exact":
         """max(x, 0)."""
         return Exact([x if x > 0 else flint.arb(0) for x in self.value], self.error, self.peak)
 
-    def abs(self) -> Exact:
+    def abs(self) -> "Exact":
         """|x|."""
         return Exact([abs(x) for x in self.value], self.error, self.peak)
 
-    def sum(self) -> Exact:
+    def sum(self) -> "Exact":
         """The sum of the entries, a vector of one."""
         total = sum(self.value, flint.arb(0))
         error = self.error.sum() + len(self) * self.size.sum()
         return _noted(Exact([total], np.array([error]), self.peak))
 
-    def max(self) -> Exact:
+    def max(self) -> "Exact":
         """The largest entry, a vector of one."""
         largest = max(range(len(self)), key=lambda i: self.value[i].mid())
         return self[largest]
 
-    def exactly(self) -> Exact:
+    def exactly(self) -> "Exact":
         """The same without its error, as an exact input."""
         return Exact(self.value, np.zeros(len(self)), self.peak)
 
-    def off_by(self, error: Floats) -> Exact:
+    def off_by(self, error: Floats) -> "Exact":
         """The same with this error."""
         return Exact(self.value, np.broadcast_to(error, (len(self),)).astype(float), self.peak)
 
-    def _like(self, other: Exact | float) -> Exact:
+    def _like(self, other: "Exact | float") -> "Exact":
         return other if isinstance(other, Exact) else Exact([flint.arb(other)], np.zeros(1), self.peak)
 
-    def _made(self, value: list[Any], passed_on: Floats) -> Exact:
+    def _made(self, value: list[Any], passed_on: Floats) -> "Exact":
         made = _noted(Exact(value, passed_on, self.peak))
         with np.errstate(over="ignore"):
             # A number that is exactly 0 underflows nowhere.

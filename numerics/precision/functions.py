@@ -1,7 +1,5 @@
 """Functions in the table of errors: closed forms of rows, their derivatives, and the tested points of their ranges."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

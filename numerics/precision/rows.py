@@ -3,8 +3,6 @@
 Notation    s = scores, tau = temperature, p = plan, u = utility, w = what is propagated backwards, x = (s − max s)/τ
 """
 
-from __future__ import annotations
-
 import flint
 import numpy as np
 

@@ -4,8 +4,6 @@ A solution is judged by its final residual. Its error, and that of its derivativ
 data by u would cause, computed from solutions for slightly different data.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ A threshold is found with all digits; its error is that of the data which it fol
 Notation    s = scores; x = s − max s; β = α − 1; p = plan; w = ∂p/∂x and a = ∂p/∂β while the threshold is held
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Functions in the table of errors: sparse maps, their thresholds' derivatives, and Fenchel–Young losses."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

@@ -1,7 +1,5 @@
 """All cells of the table of errors, in groups: one function in one dtype."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace

@@ -1,7 +1,5 @@
 """Functions in the table of errors: plans of transport, the solution of the mean problem, and their derivatives."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from itertools import combinations

@@ -3,8 +3,6 @@
 The solver's status is reported but not trusted: a certificate decides whether a plan is accepted.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 import warnings
@@ -38,7 +36,7 @@ else:
     cp = _cvxpy()
 
 
-def solve(problem: cp.Problem, variable: cp.Variable, data: object) -> tuple[NDArray[np.float64], str]:
+def solve(problem: "cp.Problem", variable: "cp.Variable", data: object) -> tuple[NDArray[np.float64], str]:
     """Solve a program with CLARABEL and return the value of one variable and the solver's status.
 
     Args:

@@ -16,8 +16,6 @@ Error       P(q) − P(p*) = η KL(q ‖ p*) + w/2 ‖h_q − h*‖²: q ↦ P(q
 Support     Where u_i = 0, KL forces p_i = 0: the program is stated over the support of u.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

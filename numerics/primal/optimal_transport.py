@@ -20,8 +20,6 @@ Error       The objective at X exceeds its minimum by γ Σ X log(X/X*) + α/2�
             sums over rows are no further apart than X and X* are. ‖h − h*‖ ≤ √(2 gap/α), ‖λ − λ*‖ = α‖h − h*‖.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

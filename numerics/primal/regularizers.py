@@ -24,8 +24,6 @@ References  Martins & Astudillo 2016 (sparsemax); Peters, Niculae & Martins 2019
             (ALiBi).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -11,8 +11,6 @@ Scaling     With x_ij = (s_ij − max_j s_ij)/ε, J/ε + Σ_i (max_j s_ij)/ε is
             work is done on it: its optimal value is between −n log m and 0, whatever the scores, so that no digits are lost.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache

@@ -7,8 +7,6 @@ wrong with it.  None may be believed: a relation is not proved, an examination r
 The classes A1–D10 are those in which the first edition was attacked; the rest is new.
 """
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterator

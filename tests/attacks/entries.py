@@ -1,7 +1,5 @@
 """Claims that no document prints, and the verdicts on them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from derivations.judge.verdicts import judge

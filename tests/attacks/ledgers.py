@@ -1,7 +1,5 @@
 """Evidence and rows that serve as starting points for attacks on ledgers and baselines."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from derivations.records.claims import Evidence, Layer, Outcome, Witness

@@ -1,7 +1,5 @@
 """Every attack is justified: an independent evaluator finds a point at which the statement is false or undefined."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """Ledgers that are weaker than the baseline, and ledgers and files that cannot become the baseline."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Inequalities that wrong bounds would prove: means with weights that do not sum to 1, sums with a missing term, kinks."""
 
-from __future__ import annotations
-
 import pytest
 import sympy as sp
 

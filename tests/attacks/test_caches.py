@@ -1,8 +1,6 @@
 """Cache keys that different objects share: 1 and True, equal hashes, functions that change, and a claim's entry in a
 ledger after its derivation has changed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import count

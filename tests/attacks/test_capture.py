@@ -1,7 +1,5 @@
 """Name capture: an index that is both free and bound, two vectors with one name, moments that are not known."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

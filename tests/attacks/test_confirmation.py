@@ -1,7 +1,5 @@
 """False statements that no proof decides and no usual sample point refutes, with votes at instances where they hold."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Corrections that do not answer the print, and twins unrelated to the claim."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import count

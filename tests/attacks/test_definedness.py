@@ -1,7 +1,5 @@
 """Statements that are undefined on a part of their domain: division by 0, log 0, √−1."""
 
-from __future__ import annotations
-
 import pytest
 import sympy as sp
 

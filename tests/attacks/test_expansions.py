@@ -1,7 +1,5 @@
 """Invalid expansions: orders without content, maps that are not analytic, coefficients that do not exist."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """Objects that lie: nodes, variables, sides, hypotheses and relations that violate the contract of their type."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass

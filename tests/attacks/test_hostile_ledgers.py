@@ -1,7 +1,5 @@
 """Malicious ledgers: every command terminates soon, and a refusal is one line."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A kernel that was modified in the running process."""
 
-from __future__ import annotations
-
 import builtins
 from pathlib import Path
 from typing import Any

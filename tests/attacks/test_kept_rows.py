@@ -1,7 +1,5 @@
 """Changes after which `verify --incremental` would keep a row that a full run may decide otherwise."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

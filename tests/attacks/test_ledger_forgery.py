@@ -1,7 +1,5 @@
 """Invented evidence, and ledgers with typed verdicts."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from copy import deepcopy

@@ -1,7 +1,5 @@
 """Limits that hold only in general position, that leave the domain, or whose value moves along."""
 
-from __future__ import annotations
-
 import pytest
 import sympy as sp
 

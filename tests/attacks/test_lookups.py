@@ -1,7 +1,5 @@
 """Vote modules whose sources reach the formulas that they are compared with."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """False optima: rivals known to the objective, callables that inspect their argument, candidates outside of the domain."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import count
 

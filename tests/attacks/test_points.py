@@ -1,7 +1,5 @@
 """Points outside of a statement's domain that would refute it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction

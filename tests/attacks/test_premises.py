@@ -1,7 +1,5 @@
 """Unproved premises: conclusions used as premises, circles, proofs of something else."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """Errors found by independent readers of the kernel: false statements that were proved, true ones that were refuted."""
 
-from __future__ import annotations
-
 import pytest
 import sympy as sp
 

@@ -1,7 +1,5 @@
 """Errors found by independent readers of the examination: verdicts that the evidence does not support."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """Improper claims: trivial, stateful, replaced, or with custom kinds of relations."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any

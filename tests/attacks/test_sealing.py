@@ -1,7 +1,5 @@
 """Changes of claims and of the kernel after they were loaded."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path

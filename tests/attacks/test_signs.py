@@ -1,7 +1,5 @@
 """Inequalities whose difference does not have the expected sign."""
 
-from __future__ import annotations
-
 import pytest
 import sympy as sp
 

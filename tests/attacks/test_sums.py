@@ -1,7 +1,5 @@
 """Sums of symbolic length with wrong ranges, names, index arithmetic, deltas, masses or marginals."""
 
-from __future__ import annotations
-
 import pytest
 import sympy as sp
 

@@ -1,7 +1,5 @@
 """Inequalities by derivatives at a point where the function, the point or the derivatives are not what they seem."""
 
-from __future__ import annotations
-
 import pytest
 import sympy as sp
 

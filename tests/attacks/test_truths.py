@@ -1,7 +1,5 @@
 """Valid statements that must not be refused although they resemble attacks, and false ones that evade the sample points."""
 
-from __future__ import annotations
-
 import pytest
 import sympy as sp
 

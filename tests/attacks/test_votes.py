@@ -1,7 +1,5 @@
 """Numeric votes without content, with selected instances, without power, or with the answer looked up."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable

@@ -4,8 +4,6 @@ Notation  m, n sizes; j, l, h indices over m, i over n, k over m but not j; x, w
           a, s real vectors, b positive; u, v interior, r, q simplex; RR stochastic m × m, P a coupling of v and u
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
 from derivations.calculus.division import power, product

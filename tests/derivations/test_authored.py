@@ -1,7 +1,5 @@
 """Modules of documents and cells of notebooks keep a division by what may be 0; other code has SymPy's operators."""
 
-from __future__ import annotations
-
 import ast
 import os
 import sys

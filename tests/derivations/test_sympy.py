@@ -1,7 +1,5 @@
 """SymPy is as it was installed, before and after our computations; within them, it has our shortcuts."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

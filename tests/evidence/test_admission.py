@@ -1,7 +1,5 @@
 """Every invalid reading is refused, and the message names claim, key, value and the accepted values."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Automatic votes: they evaluate the formula, refute false statements, and are silent where they cannot decide."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any

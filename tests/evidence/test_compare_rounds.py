@@ -1,7 +1,5 @@
 """The number of rounds: instances are drawn until everything is refuted, at most `MAX_ROUNDS` times."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

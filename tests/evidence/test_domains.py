@@ -1,7 +1,5 @@
 """The evidence's table of domains beside that of the derivations: both admit and refuse the same points."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import islice
 from typing import Any

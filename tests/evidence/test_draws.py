@@ -1,7 +1,5 @@
 """The number of discarded draws is known, wherever the draws were discarded."""
 
-from __future__ import annotations
-
 import importlib
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Votes in other dtypes: the problems that they draw, the values for the formulas, and the reports."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 
@@ -70,7 +68,7 @@ class Fake:
     def __init__(self, tolerance: float) -> None:
         self.tolerance = tolerance
 
-    def to(self, device: str) -> Fake:
+    def to(self, device: str) -> "Fake":
         """The same on a device."""
         assert device == "cpu"
         return self

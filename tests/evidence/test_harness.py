@@ -1,7 +1,5 @@
 """A vote that could not have failed is refused, because of its comparisons, its discarded draws or its twins."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any

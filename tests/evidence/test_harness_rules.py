@@ -1,7 +1,5 @@
 """Each rule of a vote separately: the thresholds at which it holds, doubts, refutes or does not count."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from types import SimpleNamespace

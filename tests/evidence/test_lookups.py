@@ -1,7 +1,5 @@
 """The imports and names that are allowed in a module of votes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The power of a vote is a number that decreases with every nonequivalent mutant that it cannot refute."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

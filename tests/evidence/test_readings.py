@@ -1,7 +1,5 @@
 """Readings: a position counts only if both compared numbers are finite."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Small α: eigenvalues and radii computed by other routes, and heads of which one is not small."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """An outside document in its own folder: no other file is edited, and every command supports it."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Every class of difference is planted in a paper and reported by verify, accept, change, verify, regress."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

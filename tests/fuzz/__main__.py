@@ -1,7 +1,5 @@
 """The long run: python -m tests.fuzz --minutes 30 --seed 0 --workers 2; exit status 1 if there is a contradiction."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

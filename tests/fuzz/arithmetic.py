@@ -4,8 +4,6 @@ A value is a Fraction as long as it is rational; otherwise mpmath's interval ari
 means that there certainly is no real value; `UncertainError` that this arithmetic, or a convention, leaves it open.
 """
 
-from __future__ import annotations
-
 from contextvars import ContextVar
 from dataclasses import dataclass
 from fractions import Fraction
@@ -57,8 +55,8 @@ class Dual:
     """value + slope·ε with ε² = 0, one ε for each tag; a tag belongs to one derivative, inner ones are larger."""
 
     tag: int
-    value: Value
-    slope: Value
+    value: "Value"
+    slope: "Value"
 
 
 Number = Fraction | Interval

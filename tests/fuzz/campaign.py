@@ -1,7 +1,5 @@
 """Run many statements, sequentially or in several processes, and count their outcomes."""
 
-from __future__ import annotations
-
 import multiprocessing
 import signal
 import time
@@ -49,7 +47,7 @@ class Tally:
         """The share of a verdict."""
         return sum(n for (_, own), n in self.verdicts.items() if own == verdict) / max(1, self.count)
 
-    def add(self, other: Tally) -> None:
+    def add(self, other: "Tally") -> None:
         """Add another tally."""
         self.verdicts += other.verdicts
         self.contradictions += other.contradictions

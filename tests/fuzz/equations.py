@@ -1,7 +1,5 @@
 """Equations: rewritten, mutated, suspicious, and the marginals of plans."""
 
-from __future__ import annotations
-
 import random
 from fractions import Fraction
 

@@ -4,8 +4,6 @@ Nothing here comes from `derivations.calculus.sums`, `balls` or `powers` but the
 kl, xlogx, plus, bregman, δ and ∂ are written down once more from their definitions, and sums are loops.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -233,7 +231,7 @@ def _x_log_x(x: Value) -> Value:
 
 
 @contextmanager
-def precision(bits: int) -> Iterator[None]:
+def precision(bits: int) -> "Iterator[None]":
     """Compute intervals with that many bits."""
     token = BITS.set(bits)
     try:

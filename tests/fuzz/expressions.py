@@ -1,7 +1,5 @@
 """The kernel's answers about single expressions: normal forms, signs, definedness, balls, limits and expansions."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Random expressions over the vocabulary, with a sign that is known by construction unless the grammar is `wild`."""
 
-from __future__ import annotations
-
 import random
 import re
 from fractions import Fraction

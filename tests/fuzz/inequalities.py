@@ -1,7 +1,5 @@
 """Inequalities, consequences, and statements that need hypotheses or are pinned to a point."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from fractions import Fraction

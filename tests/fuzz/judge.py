@@ -1,7 +1,5 @@
 """Compare the kernel's answers about a statement with an independent evaluation."""
 
-from __future__ import annotations
-
 import random
 import signal
 import zlib

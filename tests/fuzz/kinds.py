@@ -1,7 +1,5 @@
 """Kinds of random statements: true ones by rewriting, false ones by one edit, and some of unknown truth."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 

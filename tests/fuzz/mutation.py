@@ -1,7 +1,5 @@
 """One-edit mutations, most of which change the value."""
 
-from __future__ import annotations
-
 import random
 from fractions import Fraction
 

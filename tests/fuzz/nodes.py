@@ -3,8 +3,6 @@
 So a failure is always a one-line repro, an edit is an edit of the source, and SymPy sees a statement as an author types it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -46,7 +44,7 @@ class Node:
     """An operation of SYNTAX on `args`; or a leaf, an entry (`text` is its vector) or a statement (`text` is its template)."""
 
     op: str
-    args: tuple[Node, ...] = ()
+    args: "tuple[Node, ...]" = ()
     text: str = ""
 
     def __str__(self) -> str:
@@ -65,13 +63,13 @@ class Node:
         """Whether the tree is a position, not a number."""
         return self.op in ("pair", "reversed") or (self.op == "leaf" and self.text in (*INDICES, "#1", "#m"))
 
-    def walk(self, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Node]]:
+    def walk(self, path: tuple[int, ...] = ()) -> "Iterator[tuple[tuple[int, ...], Node]]":
         """All subtrees with their paths."""
         yield path, self
         for position, arg in enumerate(self.args):
             yield from arg.walk((*path, position))
 
-    def put(self, path: tuple[int, ...], new: Node) -> Node:
+    def put(self, path: tuple[int, ...], new: "Node") -> "Node":
         """The tree with the subtree at `path` replaced."""
         if not path:
             return new
@@ -79,7 +77,7 @@ class Node:
         args = tuple(arg.put(tuple(rest), new) if at == head else arg for at, arg in enumerate(self.args))
         return Node(self.op, args, self.text)
 
-    def map_leaves(self, change: Callable[[str], str]) -> Node:
+    def map_leaves(self, change: Callable[[str], str]) -> "Node":
         """The tree with the text of every leaf changed."""
         if self.op == "leaf":
             return Node("leaf", (), change(self.text))
@@ -103,7 +101,7 @@ class Node:
             return body | {other for name in self.bound for other in APART[name]} - set(self.bound)
         return inside | {self.text} if self.op == "entry" else inside
 
-    def put_index(self, old: str, new: Node) -> Node:
+    def put_index(self, old: str, new: "Node") -> "Node":
         """The tree with the free index `old` replaced; raises CaptureError if a sum would bind the new one."""
         if old not in self.free:
             return self

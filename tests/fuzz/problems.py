@@ -1,7 +1,5 @@
 """Limits, expansions and minimization problems: tables of true ones, with edits."""
 
-from __future__ import annotations
-
 import random
 import re
 from functools import partial

@@ -1,7 +1,5 @@
 """Rules that keep the value of an expression on its whole domain."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 

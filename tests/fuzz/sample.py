@@ -4,8 +4,6 @@ Sizes go up to 7; numbers are simple, tied, nearly equal or extreme (1e-9, 1e9, 
 couplings are vertices, products or mixtures.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Sequence
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Shrink a statement while its contradiction remains: subtrees replace trees, leaves replace subtrees."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from tests.fuzz.nodes import Node, leaf

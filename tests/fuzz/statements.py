@@ -1,7 +1,5 @@
 """Generate random statements."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Collection
 

@@ -1,7 +1,5 @@
 """A short run of the fuzzer: the kernel's answers and an independent evaluation never contradict each other."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """The fuzzer has power: a deliberately broken kernel soon contradicts itself or the evaluation."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from fractions import Fraction

@@ -3,8 +3,6 @@
 An answer is True, False or None (cannot be told), with the values compared.
 """
 
-from __future__ import annotations
-
 import random
 from fractions import Fraction
 from functools import singledispatch

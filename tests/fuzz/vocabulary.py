@@ -4,8 +4,6 @@ Notation  m, n sizes; i, j, l indices over m, k ≠ j and o ∉ {i, j} too; h, g
           x, v real; y, t, theta positive; s ≥ 0; the base of each vector says its domain
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import sympy as sp

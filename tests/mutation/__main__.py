@@ -1,8 +1,6 @@
 """python -m tests.mutation [MODULE ...]: exit status 1 if a mutant survives that `equivalent.toml` does not explain, or if
 `--missing` finds modules without figures."""
 
-from __future__ import annotations
-
 import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before anything numeric is imported

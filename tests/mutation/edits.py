@@ -5,8 +5,6 @@ imports, ``if TYPE_CHECKING``, whether a ``zip`` is strict (it is where lengths 
 a test that quotes each message would be a copy of it.
 """
 
-from __future__ import annotations
-
 import ast
 import copy
 import hashlib

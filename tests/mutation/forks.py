@@ -1,7 +1,5 @@
 """Work in a fork of this process, which sends its items, or its first message within a time limit."""
 
-from __future__ import annotations
-
 import json
 import os
 import resource

@@ -4,8 +4,6 @@ Tests run in a process in which each statement of the modules notes that it was 
 helper of the tests, or a module that it reached has changed.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib.abc
 import importlib.util

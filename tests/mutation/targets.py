@@ -1,7 +1,5 @@
 """The modules that are mutated, and the tests that may reach each."""
 
-from __future__ import annotations
-
 import functools
 from pathlib import Path
 

@@ -6,8 +6,6 @@ and have killed other mutants of the function or the module. Constants of the mo
 exchanged, too. An edit of what runs while modules are imported is tried in a process that has imported none of our modules yet.
 """
 
-from __future__ import annotations
-
 import gc
 import importlib
 import math

@@ -4,8 +4,6 @@ The gate casts all votes anyway, so this file is collected only when it is named
 elsewhere only `regress` tells that it came out otherwise: here what is recorded in the baseline is compared.
 """
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any, cast
 

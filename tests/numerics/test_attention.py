@@ -1,7 +1,5 @@
 """Generalized attention and its priors, compared with extended precision and the problems that they should solve."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Returned bounds name the claims that prove them; each is in the catalogue, and most belong to `beyond`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any

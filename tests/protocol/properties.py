@@ -1,7 +1,5 @@
 """What every public function of numerics keeps to, whatever it computes: one check a property, from ``docs/conventions.md``."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """The public functions of numerics: how each is called, and which properties do not apply to it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass

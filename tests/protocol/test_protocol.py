@@ -1,7 +1,5 @@
 """Every property over every public function, and wrong functions that each property refuses."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from dataclasses import replace

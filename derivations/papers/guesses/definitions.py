@@ -1,7 +1,5 @@
 """Guess which displayed equations define their left side, and which say something of a symbol that is known."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import zip_longest
 

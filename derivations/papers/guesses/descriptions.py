@@ -1,7 +1,5 @@
 """Read the words beside a symbol: the reward r(y), a positive τ, a matrix Q with rows q_i, real values Q(a)."""
 
-from __future__ import annotations
-
 import re
 
 from derivations.papers.guesses.guesses import Guesses, narrows

@@ -1,7 +1,5 @@
 """Read the domains of a paper's symbols from its formulas: x ∈ ℝ^n, τ > 0, i = 1, …, m, sums with bounds, finite sets."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

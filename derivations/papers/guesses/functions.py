@@ -1,7 +1,5 @@
 """Guess functions: several of one name, p(z) and p(x|z); functions of indices; own divergences; F' that is no derivative."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence, Set
 from itertools import combinations, pairwise
 

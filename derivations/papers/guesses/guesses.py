@@ -1,7 +1,5 @@
 """The data of a guessed notation: a meaning for each symbol, and where in the paper it was read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache

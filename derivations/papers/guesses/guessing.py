@@ -3,8 +3,6 @@
 Each guess records its source.  No guess is trusted: the author sees all of them in `notation.py` and can correct them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise

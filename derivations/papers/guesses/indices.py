@@ -1,7 +1,5 @@
 """Guess which letters of a paper are indices, over which sizes, and in which equations."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

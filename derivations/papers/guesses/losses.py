@@ -3,8 +3,6 @@
 There g is constant: a formula that differentiates anything else that depends on g, or twice, is left open.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from derivations.papers.guesses.guesses import Gradient, Guess, Guesses

@@ -1,7 +1,5 @@
 """Read masses in the text: Σ_k p_k = 1 as a distribution, P1 = a and P^⊤1 = b as a coupling of a and b."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from derivations.domains import Interior, Simplex

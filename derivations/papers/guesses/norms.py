@@ -1,7 +1,5 @@
 """Read lengths in the text: ‖q‖ = 1, ‖k_i‖² = 1, q ∈ S^{d−1}, “unit vectors”, q ≠ 0, and ‖q‖ > 0."""
 
-from __future__ import annotations
-
 import re
 
 from derivations.papers.guesses.guesses import Guess, Guesses, without_length

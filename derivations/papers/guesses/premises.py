@@ -1,7 +1,5 @@
 """Conditions that the text puts on a displayed formula: “If p = q, then …”, “For α = 2, …”."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

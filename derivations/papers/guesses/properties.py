@@ -1,7 +1,5 @@
 """Properties that the text declares in words and no meaning expresses: “Let A be symmetric”, “for nonzero x”."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import partial

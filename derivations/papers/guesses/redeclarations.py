@@ -4,8 +4,6 @@ The first meaning would restrict what is said of every p, so the displays that a
 So do displays before a sentence that makes a domain smaller: “let x be real. Then …. Now let x > 0.”
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Read sets of which a paper's symbols are members: ℝ^{n×d}, the simplex Δ_n, spheres, {1, …, m}, (0, 1), ℝ^d ∖ {0}."""
 
-from __future__ import annotations
-
 from derivations.papers.guesses.guesses import Guesses
 from derivations.papers.guesses.norms import dimension
 from derivations.reader.syntax.names import parts

@@ -1,7 +1,5 @@
 """Guess the sizes of vectors that no text declares from what they are multiplied by: w^⊤x_i, x^⊤Ax, ‖Xw − y‖."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise

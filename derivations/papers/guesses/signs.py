@@ -1,7 +1,5 @@
 """Read signs and bounds of numbers in the text: τ > 0, p_i ≥ 0, m ≥ 2, α ≠ 1, 0 < λ ≤ 1."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import partial

@@ -5,8 +5,6 @@ Words such as “conjecture” or “does not imply” mean that the paper does 
 counts, and a counterexample refutes nothing.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

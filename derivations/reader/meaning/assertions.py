@@ -1,7 +1,5 @@
 """Assertions of a printed formula besides relations: an optimum, or an expression that is merely shown."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

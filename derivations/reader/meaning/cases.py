@@ -1,7 +1,5 @@
 """Write cases such as “i = j, otherwise” as one formula with Kronecker's delta."""
 
-from __future__ import annotations
-
 import sympy as sp
 
 from derivations.reader.meaning.reader import Reader

@@ -1,7 +1,5 @@
 """Find circular definitions in a notation, so that an error can name them."""
 
-from __future__ import annotations
-
 from derivations.reader.meaning.notation import Definition, Notation
 from derivations.reader.syntax.tree import Node, Scripted, spelled, walk
 

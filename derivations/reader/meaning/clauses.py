@@ -1,7 +1,5 @@
 """Split a formula into clauses: the relations that it states, and the conditions under which they hold."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from derivations.reader.meaning.notation import Definition, Notation

@@ -1,7 +1,5 @@
 """Read densities proportional for all vectors, p(a) ∝ e^{⟨a, λ⟩}, as equal ratios."""
 
-from __future__ import annotations
-
 import sympy as sp
 
 from derivations.calculus.division import quotient

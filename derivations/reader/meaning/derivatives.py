@@ -1,7 +1,5 @@
 """Derivatives as they are printed: ∂f/∂x, ∂_x f, d/dx, ∇_s f and ∇²_s f, entry by entry."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import combinations, product
 

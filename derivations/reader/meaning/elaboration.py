@@ -3,8 +3,6 @@
 An ambiguous formula is an error that shows both readings.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -68,11 +66,11 @@ class Elaborator:
     free: dict[str, Variable] = field(default_factory=dict)
     required: dict[Condition, None] = field(default_factory=dict)
 
-    def within(self, **names: Value) -> Elaborator:
+    def within(self, **names: Value) -> "Elaborator":
         """Return a reader in which these names have other values."""
         return replace(self, scope={**self.scope, **names})
 
-    def fresh(self) -> Elaborator:
+    def fresh(self) -> "Elaborator":
         """Return a reader of the same notation with nothing in scope, for the body of a definition."""
         return Elaborator(self.notation, required=self.required)
 

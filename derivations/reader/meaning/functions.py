@@ -1,7 +1,5 @@
 """Logarithms, exponentials and roots: how far they reach without parentheses, and what they require."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import sympy as sp

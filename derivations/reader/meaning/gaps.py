@@ -4,8 +4,6 @@ Notation  w_i = E_i/Σ_l E_l for a sum of positive terms E_i under a logarithm o
           distribution, another w, or the uniform one
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice, permutations

@@ -4,8 +4,6 @@
 elsewhere.  A line that begins with = continues the left side of the previous line.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -4,8 +4,6 @@ If one is bounded, max_i x_i ≤ y, the statement holds for every i, or for ever
 y ≤ max_i x_i, the statement holds for every number M ≥ all x_i in place of the maximum: x_i = M − u_i with u_i ≥ 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

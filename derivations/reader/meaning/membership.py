@@ -1,7 +1,5 @@
 """Check membership, x ∈ (0, 1), x ∈ ℝ^m, q ∈ Δ, against the notation."""
 
-from __future__ import annotations
-
 import sympy as sp
 
 from derivations.calculus import sums

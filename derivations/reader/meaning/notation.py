@@ -22,8 +22,6 @@ A local line "not asserted" or "qualified" has the words of the text about its e
 nothing.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -140,7 +138,7 @@ class Notation:
             except ValueError as error:
                 self.broken[key(symbol, self.crowded)] = f"{symbol}: {error}"
 
-    def within(self, *scopes: str) -> Notation:
+    def within(self, *scopes: str) -> "Notation":
         """Return the notation with its local meanings in these scopes; later scopes take precedence."""
         own = [meanings(self.local[scope]) for scope in scopes if scope in self.local]
         if not any(own):

@@ -1,7 +1,5 @@
 """The named operators of the field: softmax, KL, entropies, expectations, variances, norms, inner products, diag."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import sympy as sp

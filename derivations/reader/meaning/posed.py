@@ -1,7 +1,5 @@
 """Read printed problems over a simplex or over plans with rows of mass 1; a rival replaces the optimization variable."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import sympy as sp

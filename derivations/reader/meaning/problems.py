@@ -4,8 +4,6 @@ Notation  q the rival; an entropic objective is factor · Σ q log q + Σ c_i q_
           normalized, by Gibbs' identity
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass

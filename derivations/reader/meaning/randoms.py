@@ -1,7 +1,5 @@
 """Means and variances of random vectors, E⟨q, k⟩ and Var Σ_t p_t z_t: entries are independent with mean 0 and variance 1."""
 
-from __future__ import annotations
-
 from derivations.calculus import moments
 from derivations.calculus.variables import Variable
 from derivations.reader.meaning.reader import Reader

@@ -1,7 +1,5 @@
 """Read the ranges printed below a sum, a product or a maximum: i, j = 1 to m; 1 ≤ i, j ≤ m; i ∈ [m]; j = 1, j ≠ i."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from derivations.reader.syntax.tree import Bracket, Chain, Listing, Node, Number, Product, Scripted, Symbol, spelled

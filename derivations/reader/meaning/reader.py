@@ -1,7 +1,5 @@
 """The interface through which the modules that read parts of a formula use the reader of the whole formula."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
@@ -33,13 +31,13 @@ class Reader(Protocol):
     def required(self) -> dict[Condition, None]:
         """The conditions that logarithms and roots put on their arguments."""
 
-    def fresh(self) -> Reader:
+    def fresh(self) -> "Reader":
         """A reader of the same notation with nothing in scope."""
 
     def may_index(self, name: str) -> bool:
         """Return whether a name may be a free index."""
 
-    def within(self, **names: Value) -> Reader:
+    def within(self, **names: Value) -> "Reader":
         """Return a reader in which these names have other values."""
 
     def meaning(self, name: str) -> Meaning | None:

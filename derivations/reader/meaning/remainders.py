@@ -4,8 +4,6 @@ O of a power is read as o of the previous power, which is equivalent for analyti
 statement is made on each ray t ↦ tλ.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar

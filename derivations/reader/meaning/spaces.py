@@ -1,7 +1,5 @@
 """Check spaces, x ∈ ℝ^m, C ∈ ℝ₊^{n×m}, t ∈ S and V : S → ℝ^d, against the shapes that the notation declares."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

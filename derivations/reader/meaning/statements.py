@@ -4,8 +4,6 @@ Clauses after a comma or after "for", "if", "where" are conditions: `x > 0` beco
 from another, and conditions that the notation implies are skipped.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Sums and products as they are printed: Σ_j, Σ_{j=1}^m, Σ_{i,j}, Σ_{l≠j}, Σ_{a∈𝒜}, Π_i."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Container, Mapping, Sequence, Set
 from dataclasses import fields
 from itertools import pairwise

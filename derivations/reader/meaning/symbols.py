@@ -1,7 +1,5 @@
 """Read symbols with their scripts and arguments, as the notation declares them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise

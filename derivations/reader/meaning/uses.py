@@ -1,7 +1,5 @@
 """List the symbols that a formula uses, with the names under which they would be declared."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from derivations.reader.meaning import operators

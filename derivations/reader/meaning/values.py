@@ -3,8 +3,6 @@
 The axes of `ones`, `zeros` and of the identity have no fixed length; they adapt to the other operand.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce

@@ -1,7 +1,5 @@
 """Names of symbols: the left side of a declaration, the parts of a subscript, and a variable's name in plain text."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from dataclasses import dataclass

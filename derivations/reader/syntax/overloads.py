@@ -1,7 +1,5 @@
 """Several functions of one name that differ in their printed arguments: p(z), p(x|z), p(z|x), or p_i beside p_i(t)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence, Set
 from typing import Any

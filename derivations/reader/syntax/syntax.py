@@ -4,8 +4,6 @@ Precedence, from the loosest: relations, sums, products, then signs.  A product 
 since only a notation can tell f(x), a function at x, from a(x + 1), a product.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """The nodes of a parsed formula, before any symbol has a meaning, and their text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any

@@ -1,7 +1,5 @@
 """Join a paper that is spread over several files: \\input, \\include and \\subfile are replaced by what they name."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

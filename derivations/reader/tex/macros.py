@@ -1,7 +1,5 @@
 """Macros: how their arguments are taken, and the commands of packages that papers use in formulas, those of `physics`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

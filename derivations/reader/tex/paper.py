@@ -4,8 +4,6 @@ A formula is the content of `$…$`, `\\(…\\)`, `\\[…\\]`, `$$…$$`, or one
 Macros are expanded; comments are left out, and so is everything before `\\begin{document}` except macros.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress

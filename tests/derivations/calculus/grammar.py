@@ -4,8 +4,6 @@ Notation  m, n sizes; j, l, i indices over 1…m, k one of them with k ≠ j, h 
           says its domain: q, S on a simplex, P a coupling, R with unit rows, b and y positive, z ≥ 0, the others real
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 

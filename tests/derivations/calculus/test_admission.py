@@ -1,7 +1,5 @@
 """Domains of points: for each kind of variable the last admitted value and the first refused one."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Arithmetic of values: exact where possible, otherwise a ball that contains the truth; or undefined."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

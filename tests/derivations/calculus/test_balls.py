@@ -1,7 +1,5 @@
 """Certified values: the ball contains the truth, is exact where possible, and the sample reaches the corners."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Bounds of parts of an expression: each holds at exact points, and only signs that follow are derived."""
 
-from __future__ import annotations
-
 import pytest
 import sympy as sp
 

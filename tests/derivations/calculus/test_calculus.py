@@ -1,7 +1,5 @@
 """The kernel proves what is true for every size, and nothing else (notation of `grammar`, p = softmax(a/y))."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from fractions import Fraction

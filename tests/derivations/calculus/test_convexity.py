@@ -1,7 +1,5 @@
 """Theorems on sums: each that is made for an expression holds at exact points, entries of both signs and zeros included."""
 
-from __future__ import annotations
-
 from itertools import islice
 
 import pytest

@@ -4,8 +4,6 @@ The false ones have weights of both signs, no weights, a factor or a size too ma
 other direction, and hypotheses about something else.
 """
 
-from __future__ import annotations
-
 import pytest
 import sympy as sp
 

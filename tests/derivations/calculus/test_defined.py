@@ -1,7 +1,5 @@
 """Each condition of definedness separately, and expressions outside of the calculus."""
 
-from __future__ import annotations
-
 import pytest
 import sympy as sp
 

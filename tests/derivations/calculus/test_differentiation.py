@@ -1,7 +1,5 @@
 """Differentiation of expressions as written, compared with SymPy's."""
 
-from __future__ import annotations
-
 import pytest
 import sympy as sp
 

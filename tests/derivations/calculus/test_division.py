@@ -1,7 +1,5 @@
 """A quotient that SymPy would cancel keeps the reciprocal of a possible 0 and of nothing else."""
 
-from __future__ import annotations
-
 import operator
 
 import pytest

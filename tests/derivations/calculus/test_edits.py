@@ -1,7 +1,5 @@
 """The single edits of an expression: all of them, with what each makes of it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 

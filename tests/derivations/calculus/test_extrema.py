@@ -1,7 +1,5 @@
 """Maxima, row-dependent factors, objectives with 0 log 0 = 0, and limits between two others."""
 
-from __future__ import annotations
-
 import pytest
 import sympy as sp
 

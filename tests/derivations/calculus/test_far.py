@@ -1,7 +1,5 @@
 """Points far from the usual sample belong to the domain, and reach the sizes and magnitudes that they promise."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import islice
 

@@ -1,7 +1,5 @@
 """Germs beside the functions that they stand for, close to the end of the path."""
 
-from __future__ import annotations
-
 import pytest
 import sympy as sp
 

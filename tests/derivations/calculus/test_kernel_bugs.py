@@ -1,7 +1,5 @@
 """Bugs of the kernel that the fuzzer (tests/fuzz) found, and the right answers: one test for each."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

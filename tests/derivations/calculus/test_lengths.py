@@ -1,7 +1,5 @@
 """Long sums: what is quick stays decided, and an expansion of too many terms is refused in words."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """Expectations from two moments for every d, compared with full enumeration of ±1 vectors; higher moments are refused."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import product
 from typing import Any

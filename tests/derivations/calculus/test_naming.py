@@ -1,7 +1,5 @@
 """Names of bound indices: those for which the complete product sorts first, whatever the original names."""
 
-from __future__ import annotations
-
 from itertools import pairwise, permutations
 
 import pytest

@@ -1,7 +1,5 @@
 """Sums up to an index and over ordered pairs: identities for every size, and false neighbours, which are refuted."""
 
-from __future__ import annotations
-
 from itertools import islice
 
 import pytest

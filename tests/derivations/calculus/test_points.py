@@ -1,7 +1,5 @@
 """The sample points: their sizes, the numbers of each round, zeros and ties, all inside of the domain."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

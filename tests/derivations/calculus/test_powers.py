@@ -1,7 +1,5 @@
 """Positive parts, complementary vectors and power divergences: their properties hold, and no others are proved."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from fractions import Fraction

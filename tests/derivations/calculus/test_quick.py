@@ -1,7 +1,5 @@
 """Questions that the shortcuts answer, and questions that are passed to SymPy."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

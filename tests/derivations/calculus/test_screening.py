@@ -1,7 +1,5 @@
 """Points that end the search for a sign: the expression is not ≥ 0 there (notation of `grammar`)."""
 
-from __future__ import annotations
-
 import pytest
 import sympy as sp
 

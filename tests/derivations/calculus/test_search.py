@@ -1,7 +1,5 @@
 """Descent over points of a domain: every point that it tries belongs to the domain, and it ends near where it is low."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from fractions import Fraction
 from itertools import pairwise

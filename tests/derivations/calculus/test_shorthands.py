@@ -1,7 +1,5 @@
 """Shorthands have the values of their definitions."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

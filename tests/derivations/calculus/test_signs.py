@@ -1,7 +1,5 @@
 """Each rule of signs separately: a case that it decides, and one just beyond it (notation of `grammar`)."""
 
-from __future__ import annotations
-
 import pytest
 import sympy as sp
 

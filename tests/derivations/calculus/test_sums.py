@@ -1,7 +1,5 @@
 """The rules of the normal form one by one: each decides an identity that no other rule decides (notation of `grammar`)."""
 
-from __future__ import annotations
-
 import pytest
 import sympy as sp
 

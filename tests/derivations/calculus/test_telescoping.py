@@ -1,7 +1,5 @@
 """Sums of neighbours are compared after their summands are moved: the value is the same, and neighbours cancel."""
 
-from __future__ import annotations
-
 from itertools import islice
 
 import pytest

@@ -1,7 +1,5 @@
 """Domains of variables: axes, sizes, other indices and marginals that go with their kind, and no others."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

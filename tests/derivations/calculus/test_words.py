@@ -3,8 +3,6 @@
 Notation  R = (I + αS)⁻¹; F = Diag(p) − p pᵀ with F·J = J·F = 0 for J = 1 1ᵀ/m; G = F⁺ its pseudo-inverse, F G = I − J
 """
 
-from __future__ import annotations
-
 import pytest
 import sympy as sp
 

@@ -1,7 +1,5 @@
 """Each domain keeps what its module says of it: at drawn, formed and moved values, and with a value that would break it."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from fractions import Fraction

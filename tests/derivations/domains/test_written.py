@@ -1,7 +1,5 @@
 """Domains in the words of notation tables are read once, and written as they were read."""
 
-from __future__ import annotations
-
 import pytest
 
 from derivations.domains import DOMAINS, Interior, Positive, Real, Simplex

@@ -1,7 +1,5 @@
 """The canonical form of a statement, and the exact points with the values of its sides."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import groupby, islice
 from typing import Any

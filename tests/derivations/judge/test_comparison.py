@@ -1,7 +1,5 @@
 """Relations between statements of one claim: the step that a twin varies, repetitions, the print a correction answers."""
 
-from __future__ import annotations
-
 import pytest
 import sympy as sp
 

@@ -1,7 +1,5 @@
 """The exit rule: an undecided statement passes only if a numeric layer confirms it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Errors in an author's module are reported and give no verdict; premises need proofs, twins and corrections must answer."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator

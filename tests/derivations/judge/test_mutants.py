@@ -1,7 +1,5 @@
 """Each mutant differs from the statement in one position, and only a certified point or a proof decides its fate."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

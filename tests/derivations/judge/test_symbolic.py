@@ -1,7 +1,5 @@
 """The symbolic layer's evidence on derivations, corrections and twins."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

@@ -1,7 +1,5 @@
 """Admissible twins and corrections: variants of the claim that repeat neither it nor each other."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

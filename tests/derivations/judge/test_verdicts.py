@@ -1,7 +1,5 @@
 """The rule that computes verdicts, branch by branch: conditions that earn a verdict, and others."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The baseline: one file per document and one line per claim, read strictly, and changed only by an explicit command."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files that this process opens are noted, but for what is installed, known, written or an output."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The claims that a change affects: a small project of three packages with every relevant kind of change."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any

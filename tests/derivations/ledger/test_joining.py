@@ -1,7 +1,5 @@
 """A run updates the rows that it computed; the others stay, with the run that they are of."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

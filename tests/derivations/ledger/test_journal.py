@@ -1,7 +1,5 @@
 """The journal of a run: it survives a torn line, reveals edits, and belongs to one run at a time."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The comparison with the baseline: each class of difference is planted, and reported as that class."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Every fact that differs from the baseline is reported with its class and its former value."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The schema of a ledger: required fields of a row, and messages about violations."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A claim from its LaTeX alone: its steps, its kind, twins that are false, and a correction that is true."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from types import SimpleNamespace
 from typing import Any

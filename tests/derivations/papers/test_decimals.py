@@ -1,7 +1,5 @@
 """Printed decimals are rounded: what that explains refutes nothing, and more than that does."""
 
-from __future__ import annotations
-
 import pytest
 
 from derivations.papers.decimals import _neighbours, is_rounding

@@ -1,7 +1,5 @@
 """The manual on outside documents: every example in its tables is read as described."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

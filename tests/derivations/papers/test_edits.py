@@ -1,7 +1,5 @@
 """Repairs of false formulas: one edit away, true, about the same left side, and in the paper's notation."""
 
-from __future__ import annotations
-
 import pytest
 
 from derivations.papers.edits import versions

@@ -1,7 +1,5 @@
 """The folders beside the worked papers are the output of `new`, and running it again changes nothing."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

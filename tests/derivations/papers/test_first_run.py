@@ -1,7 +1,5 @@
 """The first run on a new paper: a line for each equation, with its reason or correction, and the counts."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

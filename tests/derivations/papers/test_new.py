@@ -1,7 +1,5 @@
 """From a paper to a document: true equations are proved, planted errors refuted, the author's edits preserved."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

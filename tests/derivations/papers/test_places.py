@@ -1,7 +1,5 @@
 """One letter with several meanings: by section, by equation, over two ranges; what contradicts the notation is refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

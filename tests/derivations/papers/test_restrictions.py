@@ -1,7 +1,5 @@
 """A counterexample that the text of a paper excludes refutes nothing (as in `papers/lengths.tex`)."""
 
-from __future__ import annotations
-
 import pytest
 import sympy as sp
 

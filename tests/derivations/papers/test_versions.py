@@ -1,7 +1,5 @@
 """One-edit versions of a side: all of them, in the order in which they are tried, each with what was edited."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

@@ -1,7 +1,5 @@
 """Each way in which a printed formula can agree with a step of a derivation, and the nearest ones in which it must not."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """What the print of a claim is compared with, and which formula a line that begins with a sign continues."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """Densities in print: normal laws and their integrals, proportional densities, parameters as subscripts, masks by cases."""
 
-from __future__ import annotations
-
 import pytest
 import sympy as sp
 

@@ -1,7 +1,5 @@
 """Variables are matched by name and shape, and values are compared at exact points where the hypotheses hold."""
 
-from __future__ import annotations
-
 import pytest
 import sympy as sp
 

@@ -1,7 +1,5 @@
 """Planted changes in the LaTeX are detected: none of a hundred agreeing claims agrees with a changed sign, factor or τ."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Prints compared with relations: kinds of agreement, differences with their position, refusals, and sound tables."""
 
-from __future__ import annotations
-
 import pytest
 import sympy as sp
 

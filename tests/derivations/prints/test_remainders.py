@@ -1,7 +1,5 @@
 """Prints with a remainder, a length, a problem over all vectors or a disproof of a link: what agrees, differs, is refused."""
 
-from __future__ import annotations
-
 import pytest
 import sympy as sp
 

@@ -1,7 +1,5 @@
 """Spaces, mappings, random vectors, couplings, separate problems, unequal vectors: read, or refused."""
 
-from __future__ import annotations
-
 import pytest
 
 from derivations import AtLeast, Equation, Fails, interior, simplex, size, total, vector

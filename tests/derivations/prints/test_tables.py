@@ -1,7 +1,5 @@
 """Which meaning a symbol has in a claim: that of the claim, else of the chapter, else of the document."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

@@ -1,7 +1,5 @@
 """The sides of a witness stand in the order of the print, or with the expressions that they are values of."""
 
-from __future__ import annotations
-
 from types import MappingProxyType
 
 import pytest

@@ -1,7 +1,5 @@
 """Constructs beside sums and fractions: primes, cases, maxima, rows of a matrix, entries below ∂."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Maxima, suprema, products, divergences: true statements, false variants, and ambiguous formulas."""
 
-from __future__ import annotations
-
 import pytest
 
 from derivations.reader.meaning.notation import Notation

@@ -1,7 +1,5 @@
 """Functions that share a name, macros and slips, at the level of one formula."""
 
-from __future__ import annotations
-
 import pytest
 import sympy as sp
 from lark import Token

@@ -1,7 +1,5 @@
 """The links of a formula, one by one: relations, premises, points of spaces, remainders, solutions of problems."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """What a symbol, a bracket or an operator means in its place: slopes at points, means over laws, entries, norms, ranges."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

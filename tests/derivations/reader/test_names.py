@@ -1,7 +1,5 @@
 """Two symbols are never confused: a difference in style, label or argument is a difference in the statement."""
 
-from __future__ import annotations
-
 import pytest
 
 from derivations import scalar, size, vector

@@ -1,7 +1,5 @@
 """Printed formulas read into relations: true ones are proved, false ones refuted, ambiguous ones refused."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """How formulas are spelled, which symbols they use, and what names are made of."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Styles of real papers: commands of packages, Greek indices, own entropies, functions of one name, letters used twice."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

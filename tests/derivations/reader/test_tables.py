@@ -1,7 +1,5 @@
 """What `new` appends to a notation and to a section that exist, at the level of their text."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Written formulas can be read back with the same meaning: steps of derivations, and expressions with awkward names."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

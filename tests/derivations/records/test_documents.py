@@ -1,7 +1,5 @@
 """Documents of one's own: where they are found, and which names they may have."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator

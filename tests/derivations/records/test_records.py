@@ -1,7 +1,5 @@
 """Records are frozen, are read strictly, and are the same in a file as in memory."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from types import ModuleType
 

@@ -1,7 +1,5 @@
 """No behaviour depends on wording: every message is changed, and nothing else changes."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable
@@ -58,7 +56,7 @@ def functions() -> dict[str, Callable[..., str]]:
         for pair in getmembers(module, isfunction)
         if pair[1].__module__ == module.__name__
     ]
-    return {name: function for name, function in own if function.__annotations__.get("return") == "str"}
+    return {name: function for name, function in own if function.__annotations__.get("return") is str}
 
 
 @pytest.fixture
@@ -157,7 +155,7 @@ def test_the_exit_status_is_the_same_in_other_words(
         if wording:
             request.getfixturevalue(wording)
         with pytest.raises(SystemExit) as ended:
-            commands.regress.callback(path, False)  # type: ignore[misc]
+            commands.regress.callback((), path, False)  # type: ignore[misc]
         statuses.append(ended.value.code)
     assert statuses[0] == statuses[1] == int(name != "as before")
 

@@ -1,7 +1,5 @@
 """What the renderer says of each record, word by word."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Quoted theorems are objects with a statement and a source, and every reason that names one quotes it."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

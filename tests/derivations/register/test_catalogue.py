@@ -1,7 +1,5 @@
 """Examination of a claim: a false step spoils it, a flipped sign is refuted, a twin that is true is reported."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace

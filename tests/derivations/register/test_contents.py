@@ -1,7 +1,5 @@
 """What the text of chapters says they register is what they register."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace

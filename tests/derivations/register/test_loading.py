@@ -1,7 +1,5 @@
 """Modules are imported with the place of what is wrong in them, in printed order, and claims rest on claims without circles."""
 
-from __future__ import annotations
-
 import sys
 from contextlib import nullcontext
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The claims that a list of ids and documents names, and their dependencies."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

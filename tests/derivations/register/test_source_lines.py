@@ -1,7 +1,5 @@
 """The lists of formulas are complete compared with the documents, and incomplete ones are refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

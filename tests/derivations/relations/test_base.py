@@ -1,7 +1,5 @@
 """Common properties of statements: well-posedness, variables, sample points, and generality."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 

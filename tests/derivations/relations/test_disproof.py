@@ -1,7 +1,5 @@
 """A disproof concerns a statement at a point and has no hypotheses of its own."""
 
-from __future__ import annotations
-
 import pytest
 
 from derivations.calculus.sums import total

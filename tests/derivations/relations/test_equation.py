@@ -1,7 +1,5 @@
 """Equalities, inequations and disproofs: their proofs, and the points at which they fail."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

@@ -1,7 +1,5 @@
 """Power series and expansions: what they prove, what they must not prove, and what they refuse."""
 
-from __future__ import annotations
-
 import pytest
 import sympy as sp
 

@@ -1,7 +1,5 @@
 """Points beyond the usual sample: near the numbers of a statement, at larger sizes, and by descent along coordinates."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """A conclusion follows from premises with weights: what is combined, and what is refused before anything is proved."""
 
-from __future__ import annotations
-
 import pytest
 import sympy as sp
 

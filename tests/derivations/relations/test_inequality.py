@@ -1,7 +1,5 @@
 """Inequalities: the forms of a difference that show its sign, and the message if none does."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

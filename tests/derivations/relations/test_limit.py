@@ -1,7 +1,5 @@
 """Entries that move alone: written as a variable of their own, also where a sum runs over them."""
 
-from __future__ import annotations
-
 import pytest
 import sympy as sp
 

@@ -1,7 +1,5 @@
 """Minimizers: the rivals that are tried, incomplete proofs, and better rivals as witnesses."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import permutations

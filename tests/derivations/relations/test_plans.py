@@ -1,7 +1,5 @@
 """Plans with unit rows: facts about them, facts that must not be assumed, and the relation about their minimum."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import pytest

@@ -1,7 +1,5 @@
 """A new kind of statement says everything about itself: no other room has to know it, and none asks which kind it has."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace

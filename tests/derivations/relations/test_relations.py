@@ -1,7 +1,5 @@
 """Each relation proves true statements, refutes false ones with a point, and leaves the others undecided."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import fields
 

@@ -1,7 +1,5 @@
 """The order in which tests run: tests about one claim run together."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """Inequalities of one variable by Taylor's theorem: consequences of derivatives are proved, and nothing else."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """What was tried is counted as it is: sizes one by one, magnitudes by the least and the largest number other than 0."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from derivations.relations.tried import Tried

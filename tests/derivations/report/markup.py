@@ -1,7 +1,5 @@
 """Read pages back as elements with their attributes and words."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Ledgers for reports: one with every verdict, one from a real examination, one with all claims."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from pathlib import Path

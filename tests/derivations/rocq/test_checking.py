@@ -1,7 +1,5 @@
 """What is made of Rocq's answers, by a process that answers as it is told: which theorems are accepted, and what is stored."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
@@ -33,7 +31,7 @@ class Rocq:
     proved: list[str] = field(default_factory=list)
     sessions: list[Sequence[str]] = field(default_factory=list)
 
-    def __enter__(self) -> Rocq:
+    def __enter__(self) -> "Rocq":
         return self
 
     def __exit__(self, *error: object) -> None:

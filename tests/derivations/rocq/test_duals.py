@@ -1,7 +1,5 @@
 """Numbers with slopes: Rocq's conventions where mathematics has no value, and slopes inside of slopes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Coefficients of an expansion at 0 are those of Taylor's formula, and what cannot be expanded is named."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

@@ -1,7 +1,5 @@
 """The seals of claims and the faults of a run, from exports and Rocq's answers as they may be."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace

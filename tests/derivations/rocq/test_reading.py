@@ -1,7 +1,5 @@
 """What a statement says as text, by Rocq's rules: what binds closer, positions from 0 on, and what has no value."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A conversation with Rocq, played by a script: what is sent, what is read up to the prompt, and what ends a proof."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The command `mutants`: which mutants survive, and which votes are weak."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """The command `print`: which claims it shows, its table of agreement, and its exit status."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

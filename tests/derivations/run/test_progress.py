@@ -1,7 +1,5 @@
 """Where there is no terminal, a line now and then says how far a run is; a signal is remembered."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

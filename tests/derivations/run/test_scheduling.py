@@ -1,7 +1,5 @@
 """Data that a chapter shares is computed in one process, and no process waits while others have work."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from itertools import chain, pairwise
 from types import SimpleNamespace

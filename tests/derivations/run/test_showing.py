@@ -1,7 +1,5 @@
 """The text of one claim, line by line: what it states, how it is derived, and what each layer said."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any

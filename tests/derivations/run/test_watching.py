@@ -1,7 +1,5 @@
 """`verify --watch` reacts to changed sources, and not to files that a run writes."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Iterator

@@ -3,8 +3,6 @@
 What is attained only in a limit has a claim of its own that says so, and an explicit instance here that is near to it.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Mapping
 

@@ -1,7 +1,5 @@
 """The eigenvalues of diag(p) − ppᵀ interlace with the weights, at thousands of random points and after ascent."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torch import Tensor

@@ -1,7 +1,5 @@
 """The search for violations: true and sharp bounds pass, false or loose ones are refused."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

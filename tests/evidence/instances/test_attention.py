@@ -1,7 +1,5 @@
 """Instances for the transport chapter have the declared properties, reach every corner, and tolerances that can refuse."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from random import Random

@@ -1,7 +1,5 @@
 """Problems of entropic transport have the declared properties, reach every corner, and refuse bad arguments."""
 
-from __future__ import annotations
-
 from functools import cache
 from random import Random
 

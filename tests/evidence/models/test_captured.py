@@ -1,7 +1,5 @@
 """Which models have a vote, and with the gradients of which loss."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

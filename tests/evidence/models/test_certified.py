@@ -1,7 +1,5 @@
 """One weight of a model that is not the certified optimum is refused."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

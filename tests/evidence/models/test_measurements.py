@@ -1,7 +1,5 @@
 """Measurements come out as their figures say, by head, layer and arm, and are computed as they are defined."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 
@@ -217,7 +215,7 @@ def test_division_has_to_prevent_saturation_at_every_width(
         def __init__(self, config: object, add_pooling_layer: bool) -> None:
             self.first = torch.rand(())
 
-        def eval(self) -> Model:
+        def eval(self) -> "Model":
             return self
 
     firsts = []

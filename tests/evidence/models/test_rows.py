@@ -1,7 +1,5 @@
 """Rows of models are refused for one wrong entry, in one row, of either sign; what is allowed is the rounding of that row."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

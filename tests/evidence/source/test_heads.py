@@ -1,7 +1,5 @@
 """What is allowed to the heads of random models is their rounding, from below and from above."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The bound on the rounding error of a chain of matrix products."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

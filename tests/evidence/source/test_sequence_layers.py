@@ -1,7 +1,5 @@
 """Layers that keep the length of a sequence, and a control that does not."""
 
-from __future__ import annotations
-
 import pytest
 
 from derivations.records.claims import Outcome

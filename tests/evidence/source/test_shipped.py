@@ -1,7 +1,5 @@
 """Our layer equals the shipped attention of BERT and T5 up to rounding, and no part of it can be omitted."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

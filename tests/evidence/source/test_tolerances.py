@@ -1,7 +1,5 @@
 """What is allowed to shipped code is its rounding error, from both sides."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Shapes that the models of the listings accept, which only running them can show."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """`python -m numerics gpu`: every precision gets the verdict that fits its errors, and failed steps are shown."""
 
-from __future__ import annotations
-
 import json
 import time
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The definitions, in NumPy's extended precision."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

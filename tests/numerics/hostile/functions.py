@@ -1,7 +1,5 @@
 """The functions of the table, each with its definition and the shapes of its arguments."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Classes of inputs: changes of one argument at a time."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """The judge of a cell."""
 
-from __future__ import annotations
-
 import re
 from numbers import Real
 from typing import Any

@@ -1,7 +1,5 @@
 """The comparison of a cell, numbers with their errors, and how cells are kept."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

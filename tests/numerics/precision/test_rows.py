@@ -1,7 +1,5 @@
 """References for rows and vectors: against their definitions, differences of these, and evaluations with rounding."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

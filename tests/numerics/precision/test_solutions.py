@@ -1,7 +1,5 @@
 """References for solvers: the conditions of their optimum on hard problems, and the errors that they grant."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import flint

@@ -1,7 +1,5 @@
 """References for sparse maps and losses: against the conditions of their optimum, and differences of what they are."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """What the sentences and formulas of a paper say of its symbols: domains, ranges, signs, rows and entries."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

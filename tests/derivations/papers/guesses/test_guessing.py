@@ -1,7 +1,5 @@
 """Meanings of symbols that are read from the text of a paper, and symbols without one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

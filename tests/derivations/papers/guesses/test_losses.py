@@ -1,7 +1,5 @@
 """A loss of which the gradient is given is known in its first derivatives, and in nothing else."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

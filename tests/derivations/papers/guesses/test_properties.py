@@ -1,7 +1,5 @@
 """Conditions in words, and those beside an equation, are not dropped."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What the words around an equation say of it: it is denied, asked or conjectured, or holds for some values only."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

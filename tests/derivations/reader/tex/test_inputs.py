@@ -1,7 +1,5 @@
 """Papers of several files: what is input is read where it stands, and what is missing is an error."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A LaTeX paper as data: formulas with line, number and label, macros expanded, comments left out."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

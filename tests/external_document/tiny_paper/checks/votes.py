@@ -1,7 +1,5 @@
 """Votes on the tiny paper: torch by softmax and autograd, the conic solver by the problem that softmax solves."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch
