@@ -35,7 +35,7 @@ def _new(id: object, module: str) -> None:
         )
     chapter = registration(str(id))
     if id in catalogue.ENTRIES or (chapter is not None and chapter.module != module):
-        raise ValueError(f"claim: expected a new id, got {id}, which is registered already")
+        raise ValueError(f"claim: duplicate id {id}")
 
 
 def claim(
@@ -106,7 +106,7 @@ def reprint(
     check_words(id, **(asdict(correction) if correction else {}))
     check_lists(id, **given(hypotheses=hypotheses))
     if correction and not of.correction:
-        raise ValueError(f"correction: expected none for {id}, since {of.id} has none, got one")
+        raise ValueError(f"correction: not allowed for {id}, since {of.id} has none")
     new = set(hypotheses or ()) - {*of.hypotheses, *(implying or {}).values()}
     if new and (last := last_relation(of.derivation)) and last.disproved:
         raise ValueError(

@@ -42,7 +42,7 @@ def registered(document: str) -> Mapping[str, Registration]:
     for name in sorted((info.name for info in pkgutil.iter_modules(home.__path__)), key=printed_place):
         for each in _registrations(f"{home.__name__}.{name}", Path(home.__path__[0], f"{name}.py")):
             if each.id in found:
-                raise LoadingError(f"claim: expected a new id, got {each.id}, which {found[each.id].module} registers already")
+                raise LoadingError(f"claim: duplicate id {each.id}, which {found[each.id].module} registers, too")
             if each.id.partition(".")[0] != document:
                 raise LoadingError(f"claim: expected ids like {document}.1 in {each.module}, got {each.id}")
             found[each.id] = each

@@ -201,7 +201,7 @@ def hopeless() -> Undecidable:
 
 def test_an_id_is_used_once(registry: dict[str, Entry]) -> None:
     first = claim("eot.0", "identity", title="t", latex="x")(steps)
-    with pytest.raises(ValueError, match=r"^claim: expected a new id"):
+    with pytest.raises(ValueError, match=r"^claim: duplicate id"):
         claim("eot.0", "limit", title="other", latex="y")(steps)
     assert registry == {"eot.0": first}
 
@@ -212,7 +212,7 @@ def test_one_derivation_serves_two_documents(registry: dict[str, Entry]) -> None
     again = reprint("eot.1", first, latex="y")
     assert registry == {"eot.0": first, "eot.1": again}
     assert (again.derivation, again.twins, again.latex, again.needs) == (first.derivation, first.twins, "y", ("eot.0",))
-    with pytest.raises(ValueError, match=r"^claim: expected a new id"):
+    with pytest.raises(ValueError, match=r"^claim: duplicate id"):
         reprint("eot.0", first, latex="y")
 
 
@@ -225,7 +225,7 @@ def test_a_reprint_has_its_own_text(registry: dict[str, Entry]) -> None:
     assert again.correction == Correction(Statement("c", "C."), Severity.SLIP, "more")
     assert (first.title, first.statement, first.hypotheses) == ("t", "A statement, on two lines.", ("h",))
     assert first.correction == Correction(Statement("z", "A statement, on two lines."), Severity.SLIP, "more")
-    with pytest.raises(ValueError, match=r"^correction: expected none for eot.3"):
+    with pytest.raises(ValueError, match=r"^correction: not allowed for eot.3"):
         reprint("eot.3", claim("eot.2", "identity", title="t", latex="x")(steps), latex="y", correction=Statement("c", "C."))
 
 

@@ -68,7 +68,7 @@ def test_a_reprint_without_a_title_has_that_of_its_original(chapters: Path) -> N
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ('reprint("eot.1", first, latex="x")\n', "expected a new id, got eot.1, which derivations.documents.eot.section0"),
+        ('reprint("eot.1", first, latex="x")\n', "duplicate id eot.1, which derivations.documents.eot.section0"),
         ('reprint("inference.1", first, latex="x")\n', "expected ids like eot.1 in .*section1, got inference.1"),
         ("def first(:\n", r"SyntaxError: .*section1.py:1\)"),
     ],
