@@ -113,7 +113,7 @@ def _write_notation(
             path,
             f'"""What the symbols of the paper stand for: {_quoted(title)}.\n\nCorrect what is guessed wrong; '
             'see docs/a_document_of_your_own.md for what a line may say.\n"""\n\n'
-            "from derivations.reader.meaning.notation import Notation\n\nNOTATION = Notation({\n"
+            "from derivations import Notation\n\nNOTATION = Notation({\n"
             + "".join(lines)
             + _closing(local, guesses)
             + _unread(guesses),

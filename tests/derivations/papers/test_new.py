@@ -16,7 +16,7 @@ from derivations.records.documents import VARIABLE
 from tests.processes import derivations, forked
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
-PAPERS, UNREAD = Path(__file__).with_name("papers"), Path(__file__).with_name("unread")
+PAPERS, UNREAD = Path(__file__).with_name("texts"), Path(__file__).with_name("unread")
 LINE = re.compile(r"^(?P<verdict>[a-z-]+)(?: \((?P<severity>\w+)\))?\s+(?P<id>\S+)\s+Line (?P<line>\d+)")
 
 
@@ -52,6 +52,10 @@ def verdicts(output: str) -> dict[int, str]:
     """The verdict on each equation by its line in the paper."""
     matches = [LINE.match(line) for line in output.splitlines()]
     return {int(match["line"]): match["verdict"] for match in matches if match}
+
+
+def test_the_papers_are_found() -> None:
+    assert len([*PAPERS.glob("*.tex")]) >= 25
 
 
 @pytest.mark.parametrize("paper", [*sorted(EXAMPLES.glob("*.tex")), *sorted(PAPERS.glob("*.tex"))], ids=lambda path: path.stem)
