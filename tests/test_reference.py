@@ -7,7 +7,8 @@ import pdoc
 import pytest
 
 PUBLIC = {
-    "derivations.records.claims": ("judge", "Verdict"),
+    "derivations.judge.verdicts": ("judge", "worst"),
+    "derivations.records.claims": ("Claim", "Verdict"),
     "numerics.one_sided": ("plan", "log_partition"),
     "numerics.transport": ("sinkhorn", "diagnose"),
 }

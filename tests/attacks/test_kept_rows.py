@@ -97,8 +97,8 @@ def test_a_file_that_is_gone(folder: Path) -> None:
 @pytest.mark.parametrize("document", [each for each in DOCUMENTS if each != "beyond"])  # which prints nothing
 def test_the_meanings_of_printed_symbols(document: str) -> None:
     sources = incremental.project()
-    table = f"derivations.{document}.print_notation"
-    chapters = [name for name in sources.modules if name.startswith(f"derivations.{document}.")]
+    table = f"derivations.documents.{document}.print_notation"
+    chapters = [name for name in sources.modules if name.startswith(f"derivations.documents.{document}.")]
     assert table in sources.modules
     assert all(table in sources.closure([chapter]) for chapter in chapters)
 

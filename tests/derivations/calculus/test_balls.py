@@ -198,7 +198,7 @@ def test_fixed_values_are_respected_and_the_seed_decides_the_others() -> None:
 
 
 def test_a_random_vector_has_no_exact_sample() -> None:
-    with pytest.raises(ValueError, match="RANDOM"):
+    with pytest.raises(ValueError, match="got random: take the expectation first"):
         next(points([m, vector("r", m, kind=Random).label]))
 
 

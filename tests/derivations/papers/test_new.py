@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from derivations.__main__ import run as run_command_line
 from derivations.ledger.incremental import ROOT
 from derivations.records.documents import VARIABLE
-from tests.processes import derivations, forked
+from tests.processes import derivations
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 PAPERS, UNREAD = Path(__file__).with_name("texts"), Path(__file__).with_name("unread")
@@ -21,31 +20,9 @@ LINE = re.compile(r"^(?P<verdict>[a-z-]+)(?: \((?P<severity>\w+)\))?\s+(?P<id>\S
 
 
 def run(*arguments: object, expected: int = 0) -> str:
-    words = list(map(str, arguments))
-    done = imported(*words[1:]) if words[0] == "new" else derivations(ROOT, *words, **{VARIABLE: ""})
+    done = derivations(ROOT, *map(str, arguments), **{VARIABLE: ""})
     assert done.returncode == expected, done.stdout + done.stderr
     return done.stdout + done.stderr
-
-
-def imported(paper: str, folder: str) -> subprocess.CompletedProcess[str]:
-    """`new` and the command that it runs at the end, in two forked processes, which start faster."""
-    done = forked(new_without_reading, paper, folder, folder=ROOT, **{VARIABLE: ""})
-    if done.returncode:
-        return done
-    read = derivations(ROOT, "--document", folder, "read", Path(folder).name, **{VARIABLE: ""})
-    return subprocess.CompletedProcess(read.args, read.returncode, done.stdout + read.stdout, done.stderr + read.stderr)
-
-
-def new_without_reading(paper: str, folder: str) -> None:
-    """`new` with the command that it would run at the end, which is not executed."""
-
-    def start(command: list[str], check: bool) -> subprocess.CompletedProcess[str]:
-        assert command == [sys.executable, "-m", "derivations", "--document", folder, "read", Path(folder).name]
-        return subprocess.CompletedProcess(command, 0)
-
-    subprocess.run = start  # type: ignore[assignment]
-    sys.argv = ["derivations", "new", paper, folder]
-    run_command_line()
 
 
 def verdicts(output: str) -> dict[int, str]:

@@ -104,7 +104,7 @@ def test_moments_of_random_vectors() -> None:
 
 @pytest.mark.parametrize("latex", [r"\mathrm{Var}\langle x, y \rangle = 0", r"\mathbb E[x_j] = 0", r"\mathrm{Var} = 0"])
 def test_a_moment_without_a_law_needs_something_random(latex: str) -> None:
-    with pytest.raises(LatexError, match="expected a distribution"):
+    with pytest.raises(LatexError, match=r"missing distribution as subscript|expected a distribution"):
         links(latex, TABLE)
 
 
@@ -187,5 +187,5 @@ def test_one_name_has_one_meaning_in_a_part_of_a_table(monkeypatch: pytest.Monke
     module = tables.table("geometric")
     assert module is not None
     monkeypatch.setitem(module.CLAIMS, "geometric.2", {r"\hat p(x)": "= 1", r"\hat p_j": "= 2"})
-    with pytest.raises(ValueError, match="expected one meaning"):
+    with pytest.raises(ValueError, match="declared twice"):
         tables._notation.__wrapped__("geometric", "section2_naive", "geometric.2", instance=True)

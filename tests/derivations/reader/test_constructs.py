@@ -122,7 +122,7 @@ def test_a_declared_symbol_with_a_prime_is_that_symbol() -> None:
     ],
 )
 def test_a_circle_of_definitions_is_named(definitions: dict[str, str], circle: str) -> None:
-    with pytest.raises(LatexError, match=f"got {re.escape(circle)}$"):
+    with pytest.raises(LatexError, match=f"circular definition: {re.escape(circle)}$"):
         read("A = 1", Notation(definitions))
 
 

@@ -63,7 +63,7 @@ def test_intervals_are_student_s() -> None:
     assert estimate.half_width is not None
     assert (estimate.mean - estimate.half_width, estimate.mean + estimate.half_width) == pytest.approx((low, high))
     assert interval([0.5]) == Interval(0.5, None)
-    with pytest.raises(ValueError, match="values: expected at least one"):
+    with pytest.raises(ValueError, match="values: none given"):
         interval([])
 
 

@@ -84,7 +84,7 @@ def test_text_without_tokens_is_refused(language_model):
     def tokenizer(text, **options):
         return {"input_ids": torch.zeros(1, 0)}
 
-    with pytest.raises(ValueError, match="expected at least one token"):
+    with pytest.raises(ValueError, match="no token"):
         LanguageModel(language_model.model, tokenizer).encode("")
 
 
