@@ -1,7 +1,9 @@
-"""Each test draws the same numbers, whichever tests a worker ran before it."""
+"""Each test draws the same numbers, whichever tests a worker ran before it; those of derivations run as `verify` does."""
 
 import sys
+from collections.abc import Iterator
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,3 +33,18 @@ def same_draws(generators: list[tuple[Any, str, Any]], monkeypatch: pytest.Monke
     for module, name, generator in generators:
         copied = getattr(generator, "clone_state", lambda generator=generator: deepcopy(generator))
         monkeypatch.setattr(module, name, copied())
+
+
+SYMBOLIC = tuple(Path(__file__).with_name(name) for name in ("attacks", "derivations", "fuzz"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _shortcuts(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let SymPy have the shortcuts of the kernel in the tests of what uses them."""
+    if not any(folder in request.path.parents for folder in SYMBOLIC):
+        yield
+        return
+    from derivations.calculus.quick import shortcuts
+
+    with shortcuts():
+        yield

@@ -75,6 +75,7 @@ def library(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Library:
     catalogue = {id: cast(Entry, SimpleNamespace(id=id, repair=id == "two.1")) for id in IDS}
     for name, value in (
         ("entries", lambda: catalogue),
+        ("ordered", lambda ids: [id for id in IDS if id in ids]),
         ("sources", lambda: {"Good": SOURCE}),
         ("version", lambda: "8.16.1"),
         ("built", built),

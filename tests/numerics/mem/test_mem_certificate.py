@@ -94,7 +94,8 @@ def test_bounds_known_before_the_pass_are_attained(alpha: float) -> None:
 
 def excess_of(x: MemBatch, weights: Tensor, solution: mem.Solution) -> float:
     """P(p) − P(p*) as a divergence and a squared distance, without cancellation."""
-    ratio = torch.where(weights > 0, (weights / solution.weights).log(), 0.0)
+    normal = weights >= torch.finfo(weights.dtype).tiny  # below, the solution's weight may have vanished altogether
+    ratio = torch.where(normal, (weights / solution.weights).log(), 0.0)
     divergence = (weights * (ratio + (-ratio).expm1())).sum()
     apart = (weights - solution.weights) @ x.templates.double()
     return float(divergence + torch.as_tensor(x.alpha) / 2 * apart.square().sum())
