@@ -1,4 +1,4 @@
-"""One claim of the register: its record, its derivation, its twins and its correction, frozen once all claims are loaded."""
+"""One claim of the register: its record, its derivation, its twins and its correction, frozen as its chapter is loaded."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
