@@ -1,12 +1,14 @@
 """Compare a printed formula with its derivation: it agrees, differs at a witness, or could not be read or compared."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import sympy as sp
 
-from derivations.calculus import sums
+from derivations.calculus import defined, sums
 from derivations.calculus.balls import digits
+from derivations.calculus.screening import Facts
 from derivations.calculus.variables import Variable, variables_of
 from derivations.prints.expansions import differs
 from derivations.prints.expressions import Values, named, namings
@@ -15,12 +17,15 @@ from derivations.reader.meaning.assertions import Assertion, Link, Minimizer, Op
 from derivations.reader.meaning.links import links
 from derivations.reader.meaning.notation import Notation
 from derivations.reader.meaning.remainders import Expanded
+from derivations.reader.meaning.statements import cancelled
 from derivations.records import rendering
 from derivations.records.normal_form import Sign
 from derivations.records.prints import Check, Standing
 from derivations.relations import Expansion, Relation
-from derivations.relations.base import ORDERS
+from derivations.relations.base import ORDERS, Hypothesis
 from derivations.relations.witnesses import inputs
+
+WITHOUT_VALUE = "it is not shown that {}, without which the print has no value"
 
 
 def check(
@@ -64,6 +69,8 @@ def check(
         return Check(Standing.APART, reading, "the table makes all sides equal, and no step shows the definition")
     if steps[-1].disproved and not any(f"(step {len(steps)})" in each for each in reasons):
         return Check(Standing.APART, reading, "the disproved statement is none of its links")
+    if not steps[-1].disproved and (missing := _cancelled(chain, steps[-1])):
+        return Check(Standing.APART, reading, WITHOUT_VALUE.format(missing))
     return Check(Standing.AGREES, reading, "; ".join(reasons))
 
 
@@ -84,9 +91,9 @@ def _joined(chain: Sequence[Link]) -> bool:
 
 def _of_link(link: Link, steps: Sequence[Relation], known: frozenset[str], defines: bool) -> tuple[Standing, str]:
     order = sorted(range(len(steps)), key=lambda at: -at)
-    link = Link(link.assertion, tuple(each for each in link.premises if not by_the_table(each)), link.defined)
+    link = replace(link, premises=tuple(each for each in link.premises if not by_the_table(each)))
     if link.premises and all(any(match(Link(each), step, known) for step in steps) for each in link.premises):
-        link = Link(link.assertion, (), link.defined)  # its premises are proved too
+        link = replace(link, premises=())  # its premises are proved too
     for at in order:
         if matched := match(link, steps[at], known):
             if steps[at].disproved and not steps[-1].disproved:
@@ -97,6 +104,8 @@ def _of_link(link: Link, steps: Sequence[Relation], known: frozenset[str], defin
                 and (why := _another_side(link.assertion, steps, known))
             ):
                 return Standing.DIFFERS, why
+            if not steps[-1].disproved and (condition := _unshown(link.assertion, matched, steps[at])):
+                return Standing.APART, WITHOUT_VALUE.format(condition)
             return Standing.AGREES, _words(matched, at, len(steps))
     ordered = link.assertion.sign in ORDERS
     shows = (defines and not ordered) or _trivial(link) or isinstance(link.assertion, Shown)
@@ -113,6 +122,34 @@ def _of_link(link: Link, steps: Sequence[Relation], known: frozenset[str], defin
     if not _trivial(link) and not link.premises and _proved(link):
         return Standing.AGREES, "proved as read; no step states both sides"
     return Standing.APART, f"no step states it, and nothing decides between them: {link}"
+
+
+def _cancelled(chain: Sequence[Link], statement: Relation) -> defined.Condition | None:
+    """Return what a logarithm or root of a formula requires that was cancelled as it was read, and is not shown."""
+    premises = [each for link in chain for each in link.premises]
+    sides = [side for each in (*premises, *(link.assertion for link in chain)) for side in each.sides]
+    facts = (*_facts(statement), *(each.fact for each in premises if isinstance(each, Hypothesis)))
+    return cancelled(chain[0].required, sides, facts)
+
+
+def _facts(step: Relation) -> Facts:
+    return tuple(fact for each in (step, *step.core.premises) for fact in each.facts())
+
+
+def _unshown(assertion: Assertion, matched: Match, step: Relation) -> defined.Condition | None:
+    """Return a condition for the print to have a value that neither the table nor the step has or shows; None if there is none.
+
+    The points at which both sides are compared lie inside of the domains, where q_j/q_j is 1.
+    """
+    if not any(map(defined.undefined, assertion.sides)):
+        return None
+    facts = _facts(step)
+    for printed, proved in matched.pairs:
+        own = {*defined.conditions(proved)}
+        beyond = (each for each in dict.fromkeys(defined.conditions(printed)) if each not in own)
+        if missing := next((each for each in beyond if not defined.shown(each, facts)), None):
+            return missing
+    return None
 
 
 def _where_shown(expr: sp.Expr, steps: Sequence[Relation], known: frozenset[str]) -> int:

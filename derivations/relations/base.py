@@ -1,4 +1,4 @@
-"""The base class of all statements: what the other rooms ask of a relation, and how it is proved and refuted.
+"""The base class of all statements: what the other packages ask of a relation, and how it is proved and refuted.
 
 A proof is symbolic and holds for every size, at every point of the declared domain.  A refutation is an exact point of that
 domain where certified values contradict the statement.  A statement with neither is undecided, which never counts as a

@@ -29,7 +29,8 @@ LEFT_OUT = {
 """Modules and packages outside of the chapters that are not mutated, each with the reason."""
 
 NAMED = tuple(
-    f"derivations.{room}" for room in ("calculus", "domains", "judge", "ledger", "records", "register", "relations", "run")
+    f"derivations.{package}"
+    for package in ("calculus", "domains", "judge", "ledger", "records", "register", "relations", "run")
 )
 """Rooms of which each test bears the name of its module."""
 

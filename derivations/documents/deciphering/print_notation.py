@@ -479,7 +479,7 @@ CLAIMS = {
     "deciphering.s9.group-sharing": GROUP,
     "deciphering.s9.shares-weight": SHARES,
     "deciphering.s9.synonyms": SHARES,
-    "deciphering.s9.one-pass-bound": PLANS,
+    "deciphering.s9.one-pass-bound": {**PLANS, "u": "interior N"},  # else 0 log(0/0)
     "deciphering.s6.invertible": {"y": "vector d"},
     "deciphering.s6.gradient-ascent": {r"\nu": "vector d as nu"},
     "deciphering.s6.maximizer": {r"p_i(\lambda)": r"= u_i \exp\langle t_i, \lambda \rangle / M(\lambda)"},

@@ -105,7 +105,7 @@ CLAIMS = {
     "geometric.s2.not-the-direction": {
         "t": "index S as best",
         "e_t": r"= [\delta_{jt}]_j",
-        "y": "vector S",
+        "x, y": "nonzero vector S",  # else there is no angle
         r"\sin^2\angle(y, x)": r"= 1 - \frac{\langle y, x \rangle^2}{\|y\|^2 \|x\|^2}",
     },
     "geometric.6": {"x": "matrix S D as X"},

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import sympy as sp
 
+from derivations.calculus.defined import Condition
 from derivations.calculus.printing import text
 from derivations.calculus.variables import Variable
 from derivations.reader.meaning.remainders import Expanded
@@ -73,6 +74,7 @@ class Link:
     assertion: Assertion
     premises: tuple[Assertion, ...] = ()
     defined: str = ""  # the name that this link defines in the notation
+    required: tuple[Condition, ...] = ()  # what logarithms and roots of the whole formula require
 
     def __str__(self) -> str:
         return (" and ".join(map(str, self.premises)) + " imply " if self.premises else "") + str(self.assertion)

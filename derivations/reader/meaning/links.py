@@ -57,7 +57,8 @@ def links(latex: str, notation: Notation, before: str | None = None) -> tuple[Li
     tree = parse(latex)
     start = _first_side(parse(before)) if before else None
     if not isinstance(tree, Chain | Listing):
-        return (Link(_shown(Elaborator(notation), tree)),)
+        alone = Elaborator(notation)
+        return (Link(_shown(alone, tree), required=tuple(alone.required)),)
     tree, separate = _standing_alone(tree)
     chains, conditions = clauses(_continued(tree, start), notation)
     reader, _ = under(Elaborator(notation), conditions)
@@ -76,7 +77,8 @@ def links(latex: str, notation: Notation, before: str | None = None) -> tuple[Li
                 collected += [Link(each, tuple(pending), name) for each, name in assertions]
     if not collected:
         raise LatexError(f"expected a statement, got the expression {latex}")
-    return tuple([each for each in collected if each.defined != MEMBER] or collected)
+    kept = [each for each in collected if each.defined != MEMBER] or collected
+    return tuple(replace(each, required=tuple(reader.required)) for each in kept)
 
 
 def _standing_alone(node: Chain | Listing) -> tuple[Chain | Listing, list[Node]]:

@@ -4,16 +4,17 @@ Clauses after a comma or after "for", "if", "where" are conditions: `x > 0` beco
 from another, and conditions that the notation implies are skipped.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
 import sympy as sp
 
 from derivations.calculus import sums
-from derivations.calculus.defined import conditions
+from derivations.calculus.defined import Condition, conditions
 from derivations.calculus.division import product, quotient
 from derivations.calculus.functions import xlogx
+from derivations.calculus.screening import Facts
 from derivations.calculus.signs import nonnegative
 from derivations.calculus.sums import total
 from derivations.calculus.variables import Variable, index, positive
@@ -67,12 +68,18 @@ def _check_cancelled(reader: Reader, relations: Sequence[Relation]) -> None:
     if not all(relation.plain for relation in relations):
         return
     facts = tuple(fact for relation in relations for fact in relation.facts())
-    remaining = {sums.appearance(each.expr) for relation in relations for side in relation.sides for each in conditions(side)}
-    for each in reader.required:
+    if missing := cancelled(reader.required, [side for relation in relations for side in relation.sides], facts):
+        raise LatexError(f"expected a statement with values everywhere, it is not shown that {missing}")
+
+
+def cancelled(required: Iterable[Condition], sides: Iterable[sp.Expr], facts: Facts) -> Condition | None:
+    """Return what a logarithm or root requires that is gone from the sides and not shown; None if there is no such thing."""
+    remaining = {sums.appearance(each.expr) for side in sides for each in conditions(side)}
+    for each in required:
         bound_inside = any("#" in symbol.name for symbol in each.expr.free_symbols)
-        if bound_inside or sums.appearance(each.expr) in remaining or nonnegative(each.expr, facts):
-            continue  # 0 log 0 = 0
-        raise LatexError(f"expected a statement with values everywhere, it is not shown that {each}")
+        if not (bound_inside or sums.appearance(each.expr) in remaining or nonnegative(each.expr, facts)):  # 0 log 0 = 0
+            return each
+    return None
 
 
 def _given(relation: Relation, hypotheses: Sequence[Hypothesis], bounds: Sequence[Hypothesis]) -> Relation:

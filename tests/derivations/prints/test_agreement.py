@@ -353,3 +353,26 @@ def test_what_cannot_be_proved_is_not_implied_by_the_table(monkeypatch: pytest.M
     monkeypatch.setattr(AtLeast, "prove", fails)
     assert not by_the_table(AtLeast(tau, 0))
     assert check_of(r"\tau \ge -1", Equation(x, y)).standing is APART
+
+
+@pytest.mark.parametrize(
+    ("latex", "step", "condition"),
+    [
+        (r"\sum_j p_j/p_j = m", Equation(total(j, 1), m), "p[j] ≠ 0"),
+        (r"\sum_j a_j/a_j = m", Equation(total(j, 1), m), ""),
+        (r"x/x \ge 0", AtLeast(1, 0), "x ≠ 0"),
+        (r"\sum_j s_j \frac{x}{x} \ge y", AtLeast(total(j, s[j]), y), "x ≠ 0"),
+        (r"\frac{1}{1/x} = y", Equation(x, y), "x ≠ 0"),
+        (r"\frac{1}{1/\tau} = y", Equation(tau, y), ""),
+        (r"y + \log x - \log x = z", Equation(y, z), "x > 0"),
+        (r"y + \log c - \log c = z", Equation(y, z), ""),
+        (r"\sqrt{x}^2 = y", Equation(x, y), "x ≥ 0"),
+        (r"e^{\log x} = y", Equation(x, y), "x > 0"),
+        (r"x > 0 \implies e^{\log x} = y", Equation(x, y, given=(AtLeast(x, 0, strict=True),)), ""),
+    ],
+)
+def test_a_print_agrees_only_where_it_has_a_value(latex: str, step: Relation, condition: str) -> None:
+    """The step is about an expression from which the division, the logarithm or the root is gone."""
+    found = check_of(latex, step)
+    assert found.standing is (Standing.APART if condition else Standing.AGREES), found.reason
+    assert f"it is not shown that {condition}," in found.reason or not condition

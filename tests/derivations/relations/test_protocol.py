@@ -1,4 +1,4 @@
-"""A new kind of statement says everything about itself: no other room has to know it, and none asks which kind it has."""
+"""A new kind of statement says everything about itself: no other package has to know it, and none asks which kind it has."""
 
 import ast
 from collections.abc import Callable, Iterator
@@ -231,7 +231,7 @@ def test_a_question_for_a_kind_is_found(code: str, kinds: list[str]) -> None:
     assert list(asked(ast.parse(code))) == kinds
 
 
-def test_no_room_asks_which_kind_of_statement_it_has() -> None:
+def test_no_package_asks_which_kind_of_statement_it_has() -> None:
     root = Path(derivations.__file__).parents[1]
     files = (path for room in ("derivations", "evidence") for path in (root / room).rglob("*.py"))
     found = {str(path.relative_to(root)) for path in files if list(asked(ast.parse(path.read_text(encoding="utf-8"))))}
